@@ -170,7 +170,8 @@ test('kit: sendAndConfirmTransactionFactory, custom program errors and token acc
   expect((await rpc.getEpochInfo().send()).absoluteSlot).toBeGreaterThan(0n);
   const read = async (commitment: kit.Commitment) =>
     (await rpc.getAccountInfo(to.address, { encoding: 'base64', commitment }).send()).value;
-  expect((await read('confirmed'))?.rentEpoch).toBe(2n ** 64n - 1n);
+  // Its digits do not fit a double. (The type of kit no longer has this deprecated field.)
+  expect(await read('confirmed')).toMatchObject({ rentEpoch: 2n ** 64n - 1n });
   expect(await read('finalized')).toBeNull();
 
   // A delegate that is none: error 0x4 of the token program.

@@ -36,11 +36,19 @@ export const createLedger = (seed: string) => {
 
   const hashOf = (label: string) => bs58.encode(createHash('sha256').update(`${seed}|${label}`).digest());
 
-  const addBlock = (height: number) => {
-    const block = { slot, height, hash: hashOf(`${forks}|${slot}`) };
+  // The skipped slot after a fork repeats the block below it, and does not own that block's hash.
+  const own = (block: Block) => {
+    if (!byHash.has(block.hash)) byHash.set(block.hash, block);
+  };
+  const disown = (block: Block) => {
+    if (byHash.get(block.hash) === block) byHash.delete(block.hash);
+  };
+
+  const addBlock = (height: number, hash = hashOf(`${forks}|${slot}`)) => {
+    const block = { slot, height, hash };
     blocks.push(block);
-    byHash.set(block.hash, block);
-    if (blocks.length > KEPT_BLOCKS) byHash.delete(blocks.shift()!.hash);
+    own(block);
+    if (blocks.length > KEPT_BLOCKS) disown(blocks.shift()!);
   };
 
   const tip = () => blocks.at(-1)!;
@@ -98,7 +106,7 @@ export const createLedger = (seed: string) => {
     },
 
     /**
-     * The first slot that is lost when the newest `count` blocks never happened, or undefined when that
+     * The first slot that is lost when the newest `count` slots never happened, or undefined when that
      * would undo what was already final.
      */
     firstLostSlot: (count: number): number | undefined => {
@@ -107,20 +115,23 @@ export const createLedger = (seed: string) => {
     },
 
     /**
-     * Drops the newest `count` blocks. The slot number still rises by one: that slot is skipped, it has no
-     * block, so the height is exactly `count` lower and the newest valid blockhash is the surviving one.
+     * Drops the newest `count` slots with their blocks. The slot number still rises by one, and that slot is
+     * skipped: it has no block of its own, so the height is `count` lower and the newest valid blockhash is
+     * the surviving one.
      */
     fork: (count: number) => {
-      for (const block of blocks.splice(-count)) byHash.delete(block.hash);
+      for (const block of blocks.splice(blocks.length - count)) disown(block);
       forks += 1;
       slot += 1;
+      addBlock(tip().height, tip().hash);
     },
 
     state: (): LedgerState => ({ slot, forks, blocks }),
     restore: (state: LedgerState) => {
       ({ slot, forks } = state);
       blocks = [...state.blocks];
-      byHash = new Map(blocks.map((block) => [block.hash, block]));
+      byHash = new Map();
+      blocks.forEach(own);
     },
   };
 };
