@@ -1,33 +1,20 @@
 import path from 'node:path';
 import { writeAtomically } from './atomic-file.ts';
+import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
+import { choosePostgres, chooseRedis, type Server } from './choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
-import { type EnvironmentKeys, environmentKeys } from './keys.ts';
-import { type NatsAccount, natsUserName } from './nats-conf.ts';
+import { environmentKeys } from './keys.ts';
 import { createPortPicker } from './ports.ts';
-import { postgresServer } from './postgres.ts';
 import { product } from './product.ts';
 import { seedChain } from './seed-chain.ts';
-import { natsServer, redisServer } from './servers.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import { serviceSpecs } from './service-specs.ts';
-import { serviceNames } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { Stack } from './stack-file.ts';
-import type { ProcessSpec, Supervisor } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 import { chainSpec, mailSpec } from './tools.ts';
 
 const host = '127.0.0.1';
-
-type KeyedEnvironment = { name: string; keys: EnvironmentKeys };
-
-/** A server that was started for us (`spec`) or that somebody else runs. */
-type Server = { url: string; spec?: ProcessSpec };
-
-/** The bus and how the services of an environment, and the set-up, log in to it. */
-type Bus = Server & {
-  nats: (environment: KeyedEnvironment) => RunningEnvironment['nats'];
-  adminUrl: (environment: KeyedEnvironment) => string;
-};
 
 /**
  * Starts everything in the order it depends on each other, as much of it at once as possible, and returns
@@ -43,9 +30,10 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const gatewayPort = await port(3000);
   const gatewayUrl = `http://${host}:${gatewayPort}`;
   const mailPorts = { smtp: await port(1025), http: await port(8025) };
-  const redis = await chooseRedis(settings, port);
-  const bus = await chooseBus(settings, keyed, port);
-  const postgres = await choosePostgres(settings, port);
+  const choice = { ...settings, port, supervisor };
+  const redis = await chooseRedis(choice);
+  const bus = await chooseBus(choice, keyed);
+  const postgres = await choosePostgres(choice);
   const chainPorts = await inOrder(keyed, chainPort);
 
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
@@ -101,79 +89,6 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       ]),
     ),
   };
-}
-
-type ChoosePort = (preferred: number) => Promise<number>;
-
-async function choosePostgres({ external, stateDir, durable }: Settings, port: ChoosePort): Promise<Server> {
-  if (external?.postgresUrl) return { url: external.postgresUrl };
-  return postgresServer({ stateDir, port: await port(5432), durable: durable ?? true });
-}
-
-async function chooseRedis({ external, stateDir }: Settings, choosePort: ChoosePort): Promise<Server> {
-  if (external?.redisUrl) return { url: external.redisUrl };
-  const port = await choosePort(6379);
-  return { url: `redis://${host}:${port}`, spec: redisServer({ stateDir, port }) };
-}
-
-async function chooseBus(
-  settings: Settings,
-  keyed: KeyedEnvironment[],
-  choosePort: ChoosePort,
-): Promise<Bus> {
-  const { external, stateDir } = settings;
-  if (external?.natsUrl) return externalBus(external.natsUrl, keyed);
-  const port = await choosePort(4222);
-  const url = `nats://${host}:${port}`;
-  const bus: Bus = {
-    url,
-    nats: ({ name, keys }) => ({
-      url,
-      credentials: (service) => ({
-        user: natsUserName(name, service),
-        password: keys.natsPasswords[service],
-      }),
-    }),
-    adminUrl: ({ name, keys }) => urlAs(url, natsUserName(name, 'admin'), keys.natsPasswords.admin),
-  };
-  const accounts = await natsAccounts(keyed);
-  // After every start, not only the first: a killed server may have lost what it had not written yet.
-  const afterReady = () => ensureStreams(bus, keyed);
-  return { ...bus, spec: natsServer({ stateDir, port, accounts, afterReady }) };
-}
-
-/** Its users are not ours to make: all services log in as the URL says. */
-function externalBus(natsUrl: string, keyed: KeyedEnvironment[]): Bus {
-  if (keyed.length > 1)
-    throw new Error('NATS_URL has no account per environment: unset it or run one environment');
-  const { username, password, host: address } = new URL(natsUrl);
-  const credentials = { user: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const url = `nats://${address}`;
-  return { url, nats: () => ({ url, credentials: () => credentials }), adminUrl: () => natsUrl };
-}
-
-async function natsAccounts(keyed: readonly KeyedEnvironment[]): Promise<NatsAccount[]> {
-  const rights = (await product.busRights())?.natsRights();
-  return keyed.map(({ name, keys }) => ({
-    name: name.toUpperCase(),
-    users: [
-      { user: natsUserName(name, 'admin'), password: keys.natsPasswords.admin },
-      ...serviceNames.map((service) => ({
-        user: natsUserName(name, service),
-        password: keys.natsPasswords[service],
-        ...(rights ? { rights: rights[service] } : {}),
-      })),
-    ],
-  }));
-}
-
-async function ensureStreams(bus: Bus, keyed: readonly KeyedEnvironment[]): Promise<void> {
-  const setup = await product.busSetup();
-  for (const environment of keyed) {
-    const { username, password } = new URL(bus.adminUrl(environment));
-    const login = username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {};
-    await setup?.ensureStreams({ servers: bus.url, ...login });
-  }
 }
 
 /** Returns the genesis hash of the chain, seeded. */

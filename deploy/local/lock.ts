@@ -22,11 +22,15 @@ export class StackRunningError extends Error {
 
 /**
  * Takes the state folder for this process. The lock of a supervisor that no longer lives is taken over,
- * after whatever it left running is gone (its reaper is given 6 s, then it is killed).
+ * after whatever it left running is gone (its reaper is given `leftoverMilliseconds`, then it is killed).
  *
  * @throws StackRunningError when the holder is alive. Ports cannot tell this: every start picks free ones.
  */
-export async function takeLock(stateDir: string, print: (line: string) => void): Promise<Lock> {
+export async function takeLock(
+  stateDir: string,
+  print: (line: string) => void,
+  leftoverMilliseconds = 6000,
+): Promise<Lock> {
   mkdirSync(stateDir, { recursive: true });
   const file = path.join(stateDir, 'lock.json');
   const supervisor = identify(process.pid);
@@ -37,7 +41,7 @@ export async function takeLock(stateDir: string, print: (line: string) => void):
     if (text === undefined) continue;
     const holder = parseLock(text);
     if (holder && isRunning(holder.supervisor)) throw new StackRunningError(holder.supervisor.pid, stateDir);
-    if (takeAway(file, text) && holder) await endLeftovers(holder, print);
+    if (takeAway(file, text) && holder) await endLeftovers(holder, print, leftoverMilliseconds);
   }
   return {
     setChildren: (children) => writeAtomically(file, JSON.stringify({ supervisor, children })),
@@ -80,11 +84,15 @@ function takeAway(file: string, expected: string): boolean {
   return same;
 }
 
-async function endLeftovers({ children }: LockContent, print: (line: string) => void): Promise<void> {
+async function endLeftovers(
+  { children }: LockContent,
+  print: (line: string) => void,
+  milliseconds: number,
+): Promise<void> {
   const alive = children.filter(isRunning);
   if (alive.length === 0) return;
   print(`Cleaning up after a stack that was killed: ${alive.map(({ name }) => name).join(', ')}`);
-  if (await waitUntilGone(alive, 6000)) return;
+  if (await waitUntilGone(alive, milliseconds)) return;
   for (const { pid } of alive.filter(isRunning)) {
     signal(pid, 'SIGKILL');
     killGroup(pid);

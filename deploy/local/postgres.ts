@@ -45,7 +45,7 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
   const folder = await placeFor(stateDir, owner);
   const { postgres, initdb } = await binaries(owner);
   const dataDir = path.join(folder, 'data');
-  const password = superuserPassword(path.join(stateDir, 'postgres-password'));
+  const password = superuserPassword(stateDir);
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -181,7 +181,9 @@ function unprivilegedUser(): Owner {
   throw new Error('Postgres does not run as root and there is no user `postgres` or `nobody` to run it as');
 }
 
-function superuserPassword(file: string): string {
+/** Made at the first start of the state folder. */
+export function superuserPassword(stateDir: string): string {
+  const file = path.join(stateDir, 'postgres-password');
   if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('hex'), { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }

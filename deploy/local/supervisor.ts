@@ -36,6 +36,8 @@ export type ProcessSpec = {
 export type Supervisor = {
   /** Starts these and waits until each is ready once. Fails with the last output of one that does not come up. */
   start: (specs: readonly ProcessSpec[]) => Promise<void>;
+  /** Something to stop that is no process of ours, after all that are. */
+  alsoStop: (stop: () => Promise<void>) => void;
   /** Stops all, services first; what has not gone after `graceMilliseconds` is killed. Never fails. */
   stop: () => Promise<void>;
   /** Kills all at once, for a second Ctrl-C. */
@@ -86,6 +88,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
   let reaper = startReaper();
+  const others: (() => Promise<void>)[] = [];
   let stopping = false;
   let stopped: Promise<void> | undefined;
 
@@ -246,6 +249,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       }
       await gone;
     }
+    await Promise.allSettled(others.map((stop) => stop()));
     stopFollowing();
     const reaperGone = new Promise((resolve) => reaper.once('exit', resolve));
     reaper.ref();
@@ -258,6 +262,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     start: async (specs) => {
       await Promise.all(specs.map(startOne));
     },
+    alsoStop: (stop) => void others.push(stop),
     stop: () => {
       stopping = true;
       stopped ??= stopAll();
