@@ -6,7 +6,6 @@ import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
 import { environmentKeys } from './keys.ts';
 import { createPortPicker } from './ports.ts';
 import { product } from './product.ts';
-import { seedChain } from './seed-chain.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import { serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
@@ -100,6 +99,8 @@ async function startChain(
   supervisor: Supervisor,
 ): Promise<string> {
   await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
+  // Loading the Solana libraries takes half a second: here it passes while the servers start.
+  const { seedChain } = await import('./seed-chain.ts');
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
 }
 
