@@ -1,0 +1,25 @@
+import type { z } from 'zod';
+import type { chainSubmitter, identity } from '../../shared/contract/index.ts';
+import type { Environment } from '../../shared/contract/primitives.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { SigningKey } from '../../shared/lib/keys.ts';
+import type { FeeRule } from './domain/fee.ts';
+
+type Out<Op extends { output: z.ZodType }> = z.infer<Op['output']>;
+
+/** What the handlers of this service depend on; main.ts builds it. */
+export type Deps = {
+  pool: Pool;
+  clock: Clock;
+  environment: Environment;
+  mint: string;
+  fee: FeeRule;
+  signingKey: SigningKey;
+  cursorKey: Buffer;
+  findService: (serviceId: string) => Promise<Out<typeof identity.internal.findService>>;
+  reserveTokenAccount: (
+    accountId: string,
+    owner: string,
+  ) => Promise<Out<typeof chainSubmitter.internal.reserveTokenAccount>>;
+};

@@ -1,0 +1,8 @@
+/** fee = max(amount × bps / 10,000, minimum), rounded down (interface.md, Fee rule; decisions.md, Shapes). */
+export type FeeRule = { bps: bigint; minMicro: bigint };
+
+/** Fee in micro-units that the vendor absorbs out of the gross amount. */
+export const feeMicro = (amountMicro: bigint, { bps, minMicro }: FeeRule): bigint => {
+  const share = (amountMicro * bps) / 10_000n;
+  return share > minMicro ? share : minMicro;
+};

@@ -1,0 +1,14 @@
+/** Status of a quote, from its record and the time. Settlement decides whether it is paid; this only tells. */
+export type QuoteStatus = 'pending' | 'settling' | 'settled' | 'expired';
+
+/** Steps of a settlement in the only order they can happen. */
+export const STEP = { accepted: 1, failed: 2, issued: 3 } as const;
+
+/**
+ * @param step how far the last settlement came, null without one
+ */
+export const quoteStatus = (step: number | null, expiresAt: number, now: number): QuoteStatus => {
+  if (step === STEP.issued) return 'settled';
+  if (step === STEP.accepted) return 'settling';
+  return expiresAt <= now ? 'expired' : 'pending';
+};

@@ -1,0 +1,95 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { quote } from '../../../shared/contract/quote.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import type { Deps } from '../deps.ts';
+import { feeMicro } from '../domain/fee.ts';
+import { insertQuote } from '../store/quotes.ts';
+
+const DEFAULT_EXPIRES_IN_SECONDS = 600;
+/** interface.md: at most 4096 bytes; of the JSON that is signed (decisions.md, Quote). */
+const MAX_SCOPE_BYTES = 4096;
+
+const refuse = (path: string, message: string) =>
+  new ServiceError('validation_error', `${path}: ${message}`, { details: [{ path, message }] });
+
+/** POST /v1/quote. */
+export const create =
+  (deps: Deps): Handler<typeof quote.operations.create> =>
+  async (input, caller) => {
+    // A key's scope is its service; another service, of the same account or not, does not exist for it.
+    const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
+    if (service === null || service.account_id !== caller.account_id) {
+      throw new ServiceError('not_found', 'no such service');
+    }
+    if (service.status !== 'active')
+      throw new ServiceError('conflict', 'the service is closing and takes no new quotes');
+
+    const scope = input.scope ?? null;
+    if (scope !== null && Buffer.byteLength(JSON.stringify(scope)) > MAX_SCOPE_BYTES) {
+      throw refuse('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
+    }
+    const amountMicro = parseMicro(input.quote_amount ?? service.price);
+    const fee = feeMicro(amountMicro, deps.fee);
+    if (amountMicro <= fee) {
+      throw refuse(
+        'quote_amount',
+        `must exceed the fee of ${fee} micro-units, or the vendor would net nothing`,
+      );
+    }
+    const reserved = await deps.reserveTokenAccount(service.account_id, service.payout_address);
+    if (reserved.status === 'refused') {
+      throw new ServiceError(
+        'conflict',
+        'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
+      );
+    }
+
+    const now = deps.clock();
+    const expiresAt = now + (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
+    const redeemWindowSeconds = input.redeem_window_seconds ?? service.redeem_window_seconds;
+    const quoteId = newId('q');
+    const token = signToken(
+      'quote',
+      {
+        env: deps.environment,
+        quote_id: quoteId,
+        vendor_account_id: service.account_id,
+        service_id: service.service_id,
+        service_name: service.name,
+        payout_address: service.payout_address,
+        mint: deps.mint,
+        quote_amount: formatMicro(amountMicro),
+        fee_amount: formatMicro(fee),
+        currency: 'USDC',
+        issued_at: isoTime(now),
+        expires_at: isoTime(expiresAt),
+        redeem_window_seconds: redeemWindowSeconds,
+        scope,
+      },
+      deps.signingKey,
+    );
+    await insertQuote(deps.pool, {
+      quote_id: quoteId,
+      account_id: service.account_id,
+      service_id: service.service_id,
+      quote_amount: amountMicro,
+      fee_amount: fee,
+      redeem_window_seconds: redeemWindowSeconds,
+      quote_token: token,
+      expires_at: expiresAt,
+      created_at: now,
+    });
+    return {
+      quote_id: quoteId,
+      quote_token: token,
+      quote_amount: formatMicro(amountMicro),
+      fee_amount: formatMicro(fee),
+      currency: 'USDC',
+      expires_at: isoTime(expiresAt),
+      status: 'pending',
+    };
+  };

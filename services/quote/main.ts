@@ -1,0 +1,56 @@
+import { openBase, runService } from '../../shared/boot.ts';
+import { call } from '../../shared/bus/call.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
+import { cached } from '../../shared/lib/cached.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { config as schema } from './config.ts';
+import { accepted } from './consumers/settlement.accepted.ts';
+import { failed } from './consumers/settlement.failed.ts';
+import { issued } from './consumers/settlement.issued.ts';
+import type { Deps } from './deps.ts';
+import { create } from './handlers/create.ts';
+import { get } from './handlers/get.ts';
+import { list } from './handlers/list.ts';
+
+const config = loadConfig(schema);
+const base = await openBase('quote', config);
+const { bus, pool, clock, quarantine } = base;
+
+// A changed price or payout address acts within this time ("at once" is 2 s in decisions.md).
+const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
+  maxAgeMs: 1000,
+});
+// An existing token account that is closed again is noticed after this time; a grant or refusal is asked anew.
+const reserve = cached(
+  (key) => {
+    const [account_id, owner] = key.split('/') as [string, string];
+    return call(bus, chainSubmitter, 'reserveTokenAccount', { account_id, owner });
+  },
+  { maxAgeMs: 15_000, keep: ({ status }) => status === 'exists' },
+);
+
+const deps: Deps = {
+  pool,
+  clock: clock.now,
+  environment: config.ENVIRONMENT,
+  mint: config.USDC_MINT,
+  fee: { bps: config.FEE_BPS, minMicro: config.FEE_MIN_MICRO },
+  signingKey: config.SIGNING_KEYS[0]!,
+  cursorKey: config.CURSOR_KEY,
+  findService,
+  reserveTokenAccount: (accountId, owner) => reserve(`${accountId}/${owner}`),
+};
+
+await runService(base, config, {
+  serving: serve(bus, quote, { create: create(deps), get: get(deps), list: list(deps) }),
+  consuming: [
+    hear(
+      bus,
+      settlement,
+      { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) },
+      quarantine,
+    ),
+  ],
+});

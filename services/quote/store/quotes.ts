@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Row = z.object({
+  quote_id: z.string(),
+  account_id: z.string(),
+  service_id: z.string(),
+  quote_amount: z.bigint(),
+  fee_amount: z.bigint(),
+  redeem_window_seconds: z.number(),
+  quote_token: z.string(),
+  expires_at: z.number(),
+  created_at: z.number(),
+  settlement_id: z.string().nullable(),
+  settlement_step: z.number().nullable(),
+});
+export type QuoteRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
+  quote_token, expires_at, created_at, settlement_id, settlement_step`;
+
+/** Whose quotes a caller may see: a key its service's, an owner all of the account's. */
+export type Owner = { account_id: string; service_id: string | null };
+
+const ownedBy = ({ account_id, service_id }: Owner) =>
+  service_id === null
+    ? sql.fragment`account_id = ${account_id}`
+    : sql.fragment`account_id = ${account_id} and service_id = ${service_id}`;
+
+/** Writes a new quote. Times are epoch milliseconds. */
+export const insertQuote = (
+  db: Db,
+  row: Omit<QuoteRow, 'settlement_id' | 'settlement_step'>,
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into quotes (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
+      quote_token, expires_at, created_at)
+    values (${row.quote_id}, ${row.account_id}, ${row.service_id}, ${row.quote_amount}, ${row.fee_amount},
+      ${row.redeem_window_seconds}, ${row.quote_token}, to_timestamp(${row.expires_at}::float8 / 1000),
+      to_timestamp(${row.created_at}::float8 / 1000))`);
+
+/** The owner's quote, or null: another's quote does not exist for them. */
+export const findQuote = (db: Db, owner: Owner, quoteId: string): Promise<QuoteRow | null> =>
+  db.maybeOne(sql.type(Row)`select ${columns} from quotes where quote_id = ${quoteId} and ${ownedBy(owner)}`);
+
+const statusIs = (status: 'pending' | 'settling' | 'settled' | 'expired') => {
+  if (status === 'settled') return sql.fragment`settlement_step = 3`;
+  if (status === 'settling') return sql.fragment`settlement_step = 1`;
+  return status === 'expired'
+    ? sql.fragment`(settlement_step is null or settlement_step = 2) and expires_at <= app_now()`
+    : sql.fragment`(settlement_step is null or settlement_step = 2) and expires_at > app_now()`;
+};
+
+/** The owner's quotes before an id, newest first, `limit + 1` rows. */
+export const listQuotes = (
+  db: Db,
+  owner: Owner,
+  page: { before: string | null; limit: number; status: Parameters<typeof statusIs>[0] | undefined },
+): Promise<readonly QuoteRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from quotes
+    where ${ownedBy(owner)}
+      ${page.before === null ? sql.fragment`` : sql.fragment`and quote_id < ${page.before}`}
+      ${page.status === undefined ? sql.fragment`` : sql.fragment`and ${statusIs(page.status)}`}
+    order by quote_id desc limit ${page.limit + 1}`);
+
+/** Takes over a settlement's step unless a later one is known. Settlement ids sort by time. */
+export const advanceQuote = (db: Db, quoteId: string, settlementId: string, step: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update quotes set settlement_id = ${settlementId}, settlement_step = ${step}
+    where quote_id = ${quoteId} and settlement_step is distinct from 3
+      and (settlement_id is null or (settlement_id, settlement_step) < (${settlementId}, ${step}::smallint))`);

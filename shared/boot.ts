@@ -1,0 +1,86 @@
+import { type Bus, connectBus, drainBus, pingBus } from './bus/connect.ts';
+import type { Consuming, Quarantine } from './bus/consume.ts';
+import type { Serving } from './bus/serve.ts';
+import { createWaiting, type Waiting } from './bus/wake.ts';
+import type { ServiceName } from './contract/service.ts';
+import { type DbClock, startDbClock } from './db/clock.ts';
+import { type Relay, startRelay } from './db/outbox.ts';
+import { connectPool, type Pool, pingPool } from './db/pool.ts';
+import { quarantineInto } from './db/quarantine.ts';
+import { startHealthServer } from './lib/http.ts';
+import { createLogger, type Logger } from './lib/logger.ts';
+import type { Periodic } from './lib/periodic.ts';
+import { onShutdown } from './lib/shutdown.ts';
+
+/** What every service of an environment stands on. */
+export type Base = {
+  logger: Logger;
+  pool: Pool;
+  bus: Bus;
+  clock: DbClock;
+  relay: Relay;
+  waiting: Waiting;
+  quarantine: Quarantine;
+};
+
+type Config = {
+  HTTP_HOST: string;
+  HTTP_PORT: number;
+  LOG_LEVEL: string;
+  NATS_URL: string;
+  NATS_USER: string;
+  NATS_PASSWORD: string;
+  POSTGRES_URL: string;
+  POSTGRES_POOL: number;
+};
+
+/** Connects a service to its schema and its bus. */
+export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
+  const logger = createLogger(service, config.LOG_LEVEL);
+  const [pool, bus] = await Promise.all([
+    connectPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }),
+    connectBus({
+      url: config.NATS_URL,
+      user: service,
+      natsUser: config.NATS_USER,
+      password: config.NATS_PASSWORD,
+      logger,
+    }),
+  ]);
+  const clock = await startDbClock(pool, logger);
+  return {
+    logger,
+    pool,
+    bus,
+    clock,
+    relay: startRelay(pool, bus, logger),
+    waiting: createWaiting(bus, service),
+    quarantine: quarantineInto(pool, logger),
+  };
+};
+
+/**
+ * Opens the health port and arranges the stop: readiness 503, no more calls and messages, jobs end, outbox
+ * flushed, bus drained, pool closed (docs/settle.md, rule 17).
+ */
+export const runService = async (
+  base: Base,
+  config: Config,
+  { serving, consuming = [], jobs = [] }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[] },
+): Promise<void> => {
+  const { pool, bus, logger } = base;
+  const health = await startHealthServer(
+    { host: config.HTTP_HOST, port: config.HTTP_PORT },
+    { postgres: () => pingPool(pool), nats: () => pingBus(bus) },
+  );
+  logger.info({ port: health.port }, 'ready');
+  onShutdown(logger, [
+    health.drain,
+    () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
+    () => Promise.all(jobs.map((job) => job.stop())),
+    () => Promise.all([base.relay.stop(), base.waiting.stop(), base.clock.stop()]),
+    () => drainBus(bus),
+    () => pool.end(),
+    health.close,
+  ]);
+};

@@ -1,0 +1,64 @@
+import { SpanKind } from '@opentelemetry/api';
+import { NatsError, ErrorCode as NatsErrorCode } from 'nats';
+import type { z } from 'zod';
+import { ServiceError } from '../contract/errors.ts';
+import type { Principal } from '../contract/principal.ts';
+import { type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
+import type { Bus } from './connect.ts';
+import { encode, openReply, type RequestEnvelope } from './envelope.ts';
+import { inSpan, traceHeaders } from './trace.ts';
+
+const DEFAULT_TIMEOUT_MS = 5000;
+
+const request = (
+  bus: Bus,
+  subject: string,
+  envelope: RequestEnvelope,
+  timeoutMs: number,
+  headers: Record<string, string> = {},
+): Promise<unknown> =>
+  inSpan(`request ${subject}`, SpanKind.CLIENT, undefined, async () => {
+    try {
+      const reply = await bus.nc.request(subject, encode(envelope), {
+        timeout: timeoutMs,
+        headers: traceHeaders(headers),
+      });
+      return openReply(reply.data);
+    } catch (error) {
+      if (!(error instanceof NatsError)) throw error;
+      if (error.code === NatsErrorCode.PermissionsViolation) throw error;
+      // Nobody there: nothing was done. A time-out: it may have been done, so only the same ids are safe.
+      const nobody = error.code === NatsErrorCode.NoResponders;
+      throw new ServiceError(
+        'service_unavailable',
+        'not available right now; it is safe to repeat the call with the same ids',
+        { money_moved: nobody ? 'no' : 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
+      );
+    }
+  });
+
+/**
+ * Calls an internal operation of another service.
+ * @throws ServiceError what the other side answered, or service_unavailable when nobody did in time.
+ */
+export const call = <S extends ServiceContract, N extends InternalName<S>>(
+  bus: Bus,
+  contract: S,
+  name: N,
+  input: z.infer<S['internal'][N]['input']>,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
+): Promise<z.infer<S['internal'][N]['output']>> =>
+  request(bus, subjects.internal(contract.name, name), { input }, timeoutMs) as Promise<
+    z.infer<S['internal'][N]['output']>
+  >;
+
+/** The gateway's call: a public operation, with who calls. Its NATS user alone may publish `rpc.*`. */
+export const forward = (
+  bus: Bus,
+  contract: ServiceContract,
+  name: string,
+  input: unknown,
+  principal: Principal,
+  { timeoutMs, headers }: { timeoutMs: number; headers: Record<string, string> },
+): Promise<unknown> =>
+  request(bus, subjects.rpc(contract.name, name), { input, principal }, timeoutMs, headers);

@@ -1,0 +1,64 @@
+import { type JetStreamClient, type NatsConnection, connect as natsConnect } from 'nats';
+import type { BusUser } from '../contract/service.ts';
+import type { Logger } from '../lib/logger.ts';
+import { inboxPrefix } from './topology.ts';
+
+/**
+ * The bus of one environment. `nats` (2.x, its maintained successor is @nats-io/*, docs/adr/0005) is known
+ * to this folder alone.
+ */
+export type Bus = {
+  user: BusUser;
+  nc: NatsConnection;
+  js: JetStreamClient;
+  logger: Logger;
+  /** Calls and messages being worked on, so that a drain can wait for them. */
+  inFlight: Set<Promise<unknown>>;
+};
+
+/** Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by dying. */
+export const connectBus = async (options: {
+  url: string;
+  user: BusUser;
+  /** The NATS user name where it differs from the service's. */
+  natsUser?: string;
+  password: string;
+  logger: Logger;
+}): Promise<Bus> => {
+  const nc = await natsConnect({
+    servers: options.url,
+    user: options.natsUser ?? options.user,
+    pass: options.password,
+    name: options.user,
+    inboxPrefix: inboxPrefix(options.user),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    waitOnFirstConnect: true,
+    pingInterval: 10_000,
+  });
+  const { logger } = options;
+  void (async () => {
+    for await (const status of nc.status()) {
+      if (status.type === 'pingTimer') continue;
+      const line = { event: status.type, data: String(status.data) };
+      if (status.type === 'error') logger.error(line, 'nats');
+      else logger.info(line, 'nats');
+    }
+  })();
+  return { user: options.user, nc, js: nc.jetstream(), logger, inFlight: new Set() };
+};
+
+/** Keeps a promise in the set of work in flight until it settles. The promise must not reject. */
+export const track = (bus: Bus, work: Promise<unknown>): void => {
+  bus.inFlight.add(work);
+  void work.finally(() => bus.inFlight.delete(work));
+};
+
+/** Waits for work in flight, then drains: `ack()` followed by `close()` would lose the ack. */
+export const drainBus = async (bus: Bus): Promise<void> => {
+  await Promise.allSettled(bus.inFlight);
+  await bus.nc.drain();
+};
+
+/** Resolves when the server answers. */
+export const pingBus = (bus: Bus): Promise<unknown> => bus.nc.rtt();

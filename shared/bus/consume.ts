@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SpanKind } from '@opentelemetry/api';
+import type { ConsumerMessages, JsMsg } from 'nats';
+import type { z } from 'zod';
+import type { EventName, JobName, ServiceContract, ServiceName } from '../contract/service.ts';
+import { type Bus, track } from './connect.ts';
+import { decode } from './envelope.ts';
+import { type Durable, eventDurable, jobDurable } from './topology.ts';
+import { inSpan } from './trace.ts';
+
+/**
+ * Takes messages of one durable consumer. A message is acknowledged after its handler resolved, which is after
+ * its effect was committed; a handler that throws gets it again, later. What cannot be parsed is handed to
+ * `quarantine` and then acknowledged: it would fail for ever.
+ */
+export type Quarantine = (entry: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
+export type Consuming = { stop: () => Promise<void> };
+
+const BATCH = 128;
+const MAX_REDELIVERY_DELAY_MS = 15_000;
+
+const consumeDurable = (
+  bus: Bus,
+  { stream, durable }: Durable,
+  handle: (msg: JsMsg) => Promise<void>,
+): Consuming => {
+  let stopping = false;
+  let current: ConsumerMessages | undefined;
+
+  const one = async (msg: JsMsg) => {
+    try {
+      await inSpan(`process ${msg.subject}`, SpanKind.CONSUMER, msg.headers, (span) => {
+        span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
+        return handle(msg);
+      });
+      msg.ack();
+    } catch (error) {
+      bus.logger.error(
+        { err: error, subject: msg.subject, deliveries: msg.info.redeliveryCount },
+        'message failed',
+      );
+      msg.nak(Math.min(MAX_REDELIVERY_DELAY_MS, 250 * 2 ** Math.min(msg.info.redeliveryCount, 6)));
+    }
+  };
+
+  const loop = async () => {
+    while (!stopping) {
+      try {
+        const consumer = await bus.js.consumers.get(stream, durable);
+        // abort_on_missing_resource: a wiped server has no such consumer until the set-up job made it again.
+        current = await consumer.consume({ max_messages: BATCH, abort_on_missing_resource: true });
+        for await (const msg of current) track(bus, one(msg));
+      } catch (error) {
+        if (!stopping) bus.logger.warn({ err: error, stream, durable }, 'consumer lost, trying again');
+      }
+      if (!stopping) await sleep(500);
+    }
+  };
+  const running = loop();
+  return {
+    stop: async () => {
+      stopping = true;
+      await current?.close();
+      await running;
+      await Promise.allSettled(bus.inFlight);
+    },
+  };
+};
+
+const parsed = <T>(
+  schema: z.ZodType<T>,
+  data: Uint8Array,
+): { ok: true; value: T } | { ok: false; reason: string } => {
+  try {
+    const result = schema.safeParse(decode(data));
+    return result.success ? { ok: true, value: result.data } : { ok: false, reason: result.error.message };
+  } catch (error) {
+    return { ok: false, reason: String(error) };
+  }
+};
+
+const handling =
+  <T>(schema: z.ZodType<T>, handler: (value: T) => Promise<void>, quarantine: Quarantine) =>
+  async (msg: JsMsg): Promise<void> => {
+    const message = parsed(schema, msg.data);
+    if (message.ok) return handler(message.value);
+    await quarantine({ subject: msg.subject, body: msg.data, reason: message.reason.slice(0, 1000) });
+  };
+
+/** Takes the jobs of a service, each by its handler. Leaving one out does not compile. */
+export const work = <S extends ServiceContract>(
+  bus: Bus,
+  contract: S,
+  handlers: { [J in JobName<S>]: (job: z.infer<S['jobs'][J]['payload']>) => Promise<void> },
+  quarantine: Quarantine,
+): Consuming[] =>
+  Object.entries(contract.jobs).map(([name, { payload }]) =>
+    consumeDurable(
+      bus,
+      jobDurable(contract.name, name),
+      handling(payload, (handlers as Record<string, (job: unknown) => Promise<void>>)[name]!, quarantine),
+    ),
+  );
+
+/**
+ * Hears the facts of another service through this service's durable consumer, in the order of the stream. Facts
+ * without a handler are acknowledged unread. Facts repeat and may overtake one another across replicas, so a
+ * handler's effect is guarded by state.
+ */
+export const hear = <S extends ServiceContract>(
+  bus: Bus,
+  source: S,
+  handlers: { [E in EventName<S>]?: (fact: z.infer<S['events'][E]>) => Promise<void> },
+  quarantine: Quarantine,
+): Consuming => {
+  const byName = new Map(
+    Object.entries(handlers).map(([name, handler]) => [
+      name,
+      handling(source.events[name]!, handler as (fact: unknown) => Promise<void>, quarantine),
+    ]),
+  );
+  return consumeDurable(bus, eventDurable(bus.user, source.name as ServiceName), async (msg) => {
+    await byName.get(msg.subject.slice(msg.subject.lastIndexOf('.') + 1))?.(msg);
+  });
+};

@@ -1,0 +1,35 @@
+import { type ErrorBody, type ErrorExtras, isErrorCode, ServiceError } from '../contract/errors.ts';
+import type { Principal } from '../contract/principal.ts';
+
+/** What travels on `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so plain JSON is enough. */
+export type RequestEnvelope = { input: unknown; principal?: Principal };
+export type ReplyEnvelope = { ok: unknown } | { error: ErrorBody; retryAfterSeconds?: number };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export const encode = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
+export const decode = (bytes: Uint8Array): unknown => JSON.parse(decoder.decode(bytes));
+
+/** An error as its public body. Anything that is not a ServiceError is a bug and says nothing of itself. */
+export const toErrorReply = (error: unknown): { error: ErrorBody; retryAfterSeconds?: number } => {
+  if (!(error instanceof ServiceError)) {
+    return { error: { code: 'internal_error', message: 'internal error' } };
+  }
+  const { retryAfterSeconds, ...extras } = error.extras;
+  return {
+    error: { code: error.code, message: error.message, ...extras },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  };
+};
+
+/** The answer of a reply, or its error thrown again on this side. */
+export const openReply = (bytes: Uint8Array): unknown => {
+  const reply = decode(bytes) as ReplyEnvelope;
+  if ('ok' in reply) return reply.ok;
+  const { code, message, ...extras } = reply.error;
+  throw new ServiceError(isErrorCode(code) ? code : 'internal_error', message, {
+    ...extras,
+    ...(reply.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: reply.retryAfterSeconds }),
+  } as ErrorExtras);
+};

@@ -1,0 +1,1 @@
+export { natsRights, type Rights } from './topology.ts';

@@ -1,0 +1,83 @@
+import {
+  AckPolicy,
+  connect,
+  DiscardPolicy,
+  type JetStreamManager,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+} from 'nats';
+import { durables, STREAMS } from './topology.ts';
+
+const seconds = (n: number) => nanos(n * 1000);
+
+/**
+ * A message whose worker died is delivered again after this. A back-off list would be finer, but nats-server 2.9
+ * refuses it together with `max_deliver: -1`; a handler that fails says its own delay (nak).
+ */
+const ACK_WAIT = seconds(10);
+
+const streamConfigs = (replicas: number) => [
+  {
+    // Work only: a full queue refuses (the outbox keeps the row), it never drops; no max age.
+    name: STREAMS.jobs,
+    subjects: ['job.>'],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    max_msgs: 1_000_000,
+    max_bytes: 2 * 1024 ** 3,
+    duplicate_window: seconds(120),
+    num_replicas: replicas,
+  },
+  {
+    name: STREAMS.events,
+    subjects: ['evt.>'],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: seconds(7 * 24 * 3600),
+    max_bytes: 4 * 1024 ** 3,
+    duplicate_window: seconds(120),
+    num_replicas: replicas,
+  },
+];
+
+const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof streamConfigs>[number]) => {
+  const exists = await jsm.streams.info(config.name).then(
+    () => true,
+    () => false,
+  );
+  if (exists) await jsm.streams.update(config.name, config);
+  else await jsm.streams.add(config);
+};
+
+/**
+ * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin user before
+ * the services start, and again after the server's data was lost: services bind, they hold no right to create.
+ */
+export const ensureStreams = async (options: {
+  servers: string;
+  user?: string;
+  pass?: string;
+  replicas?: number;
+}): Promise<void> => {
+  const { replicas = 1, ...connection } = options;
+  const nc = await connect({ ...connection, name: 'setup' });
+  try {
+    const jsm = await nc.jetstreamManager();
+    for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
+    for (const { stream, durable, filter } of durables()) {
+      await jsm.consumers.add(stream, {
+        durable_name: durable,
+        filter_subject: filter,
+        ack_policy: AckPolicy.Explicit,
+        max_deliver: -1,
+        ack_wait: ACK_WAIT,
+        max_ack_pending: 1000,
+      });
+    }
+  } finally {
+    await nc.close();
+  }
+};

@@ -1,0 +1,94 @@
+import { contractList } from '../contract/index.ts';
+import type { BusUser, ServiceName } from '../contract/service.ts';
+import { subjects } from '../contract/service.ts';
+
+/**
+ * Streams, consumers and rights, all derived from the contract. One place defines them for every deployment:
+ * `ensureStreams` creates them, `natsRights` says who may publish and subscribe what.
+ */
+export const STREAMS = { jobs: 'JOBS', events: 'EVENTS' } as const;
+
+export type Durable = {
+  stream: (typeof STREAMS)[keyof typeof STREAMS];
+  durable: string;
+  filter: string;
+  service: BusUser;
+};
+
+/** A work queue per job, and per service one consumer for each service whose facts it hears (in their order). */
+export const durables = (): Durable[] =>
+  contractList.flatMap(({ name, jobs, consumes }) => [
+    ...Object.keys(jobs).map((job) => jobDurable(name, job)),
+    ...[...new Set(consumes.map((fact) => fact.split('.')[0] as ServiceName))].map((source) =>
+      eventDurable(name, source),
+    ),
+  ]);
+
+export const jobDurable = (service: BusUser, job: string): Durable => ({
+  stream: STREAMS.jobs,
+  durable: `${service}_${job}`,
+  filter: subjects.job(service, job),
+  service,
+});
+
+export const eventDurable = (service: BusUser, source: ServiceName): Durable => ({
+  stream: STREAMS.events,
+  durable: `${service}_hears_${source}`,
+  filter: `evt.${source}.>`,
+  service,
+});
+
+/** Inbox prefix of a user: its own, so that nobody else can listen to its replies. */
+export const inboxPrefix = (user: BusUser): string => `_INBOX_${user}`;
+
+export type Rights = { publish: string[]; subscribe: string[] };
+
+/**
+ * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead of
+ * `allow_responses`: with that, a client allowed a single subject could publish anywhere it was once asked
+ * from, the work queue and `$JS.API.>` included (docs/settle.md, JetStream).
+ */
+export const natsRights = (): Record<BusUser, Rights> => {
+  const rights = Object.fromEntries(
+    contractList.map(({ name }) => [
+      name,
+      { publish: new Set<string>(), subscribe: new Set([`${inboxPrefix(name)}.>`]) },
+    ]),
+  ) as Record<BusUser, { publish: Set<string>; subscribe: Set<string> }>;
+
+  for (const { name, operations, internal, events, jobs } of contractList) {
+    const own = rights[name];
+    if (name !== 'gateway' && Object.keys(operations).length > 0) {
+      rights.gateway.publish.add(`rpc.${name}.*`);
+      own.subscribe.add(`rpc.${name}.*`);
+      own.publish.add(`${inboxPrefix('gateway')}.>`);
+    }
+    if (Object.keys(internal).length > 0) own.subscribe.add(`int.${name}.*`);
+    for (const [operation, { callers }] of Object.entries(internal)) {
+      for (const caller of callers) {
+        rights[caller].publish.add(subjects.internal(name, operation));
+        own.publish.add(`${inboxPrefix(caller)}.>`);
+      }
+    }
+    for (const fact of Object.keys(events)) own.publish.add(subjects.event(name, fact));
+    for (const [job, { producers }] of Object.entries(jobs)) {
+      for (const producer of producers) rights[producer].publish.add(subjects.job(name, job));
+    }
+    own.publish.add(`wake.${name}.>`);
+    own.subscribe.add(`wake.${name}.>`);
+  }
+  for (const { stream, durable, service } of durables()) {
+    const { publish } = rights[service];
+    publish.add(`$JS.API.CONSUMER.INFO.${stream}.${durable}`);
+    publish.add(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`);
+    publish.add(`$JS.ACK.${stream}.${durable}.>`);
+  }
+  return Object.fromEntries(
+    Object.entries(rights).map(([user, { publish, subscribe }]) => [
+      user,
+      { publish: sorted(publish), subscribe: sorted(subscribe) },
+    ]),
+  ) as Record<BusUser, Rights>;
+};
+
+const sorted = (names: Set<string>): string[] => [...names].sort((a, b) => (a < b ? -1 : 1));

@@ -1,0 +1,70 @@
+/**
+ * The one table of error codes. A code that is not here does not compile; OpenAPI, the gateway and the SDK
+ * read it from here. `retryable` says that the same call with the same ids may be sent again as it is.
+ */
+export const ERRORS = {
+  validation_error: { http: 400, retryable: false, meaning: 'The request body or parameters are invalid.' },
+  unauthorized: { http: 401, retryable: false, meaning: 'The credential is missing or invalid.' },
+  payment_required: { http: 402, retryable: false, meaning: 'Payment is needed first.' },
+  insufficient_funds: { http: 402, retryable: false, meaning: 'The wallet balance is too small.' },
+  forbidden: { http: 403, retryable: false, meaning: 'This kind of credential may not do this.' },
+  limit_exceeded: { http: 403, retryable: false, meaning: 'A spending limit of the delegate is used up.' },
+  reauthentication_required: { http: 403, retryable: false, meaning: 'Sign in again, then repeat the call.' },
+  not_found: { http: 404, retryable: false, meaning: 'The resource does not exist.' },
+  conflict: { http: 409, retryable: false, meaning: 'The resource exists already or is in another state.' },
+  delegation_inactive: {
+    http: 409,
+    retryable: false,
+    meaning: 'The wallet allows no spending, or too little.',
+  },
+  quote_already_settled: { http: 409, retryable: false, meaning: 'The quote is paid or being paid.' },
+  idempotency_mismatch: { http: 409, retryable: false, meaning: 'The idempotency key was used otherwise.' },
+  settlement_exhausted: { http: 409, retryable: false, meaning: 'Fewer units are left than asked for.' },
+  payment_failed: { http: 409, retryable: false, meaning: 'The payment failed for good. No money moved.' },
+  quote_expired: { http: 410, retryable: false, meaning: 'The quote has passed its expiry.' },
+  settlement_expired: { http: 410, retryable: false, meaning: 'The redeem window has elapsed.' },
+  payload_too_large: { http: 413, retryable: false, meaning: 'The request body is too large.' },
+  unsupported_media_type: { http: 415, retryable: false, meaning: 'The request body must be JSON.' },
+  rate_limited: { http: 429, retryable: true, meaning: 'Too many requests. See Retry-After.' },
+  internal_error: {
+    http: 500,
+    retryable: true,
+    meaning: 'An error on our side. Safe to repeat with the same ids.',
+  },
+  service_unavailable: {
+    http: 503,
+    retryable: true,
+    meaning: 'Not available right now. Safe to repeat with the same ids.',
+  },
+} as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type MoneyMoved = 'no' | 'yes' | 'unknown';
+export type SafeAction = 'retry_same_attempt' | 'new_quote' | 'top_up' | 'raise_limit' | 'stop';
+
+/** Everything an error may say to the caller besides its code and message. Nothing of the inside belongs here. */
+export type ErrorExtras = {
+  details?: readonly { path: string; message: string }[];
+  money_moved?: MoneyMoved;
+  safe_action?: SafeAction;
+  retryAfterSeconds?: number;
+};
+
+/** The body under the key "error" (interface.md, Errors). */
+export type ErrorBody = { code: ErrorCode; message: string } & Omit<ErrorExtras, 'retryAfterSeconds'>;
+
+/** An expected failure. Everything else that is thrown is a bug and answers 500 without detail. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message);
+    this.name = 'ServiceError';
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+/** True for a string that names an error of the table. */
+export const isErrorCode = (value: unknown): value is ErrorCode =>
+  typeof value === 'string' && Object.hasOwn(ERRORS, value);

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { Environment, Timestamp } from './primitives.ts';
+import { operation, service } from './service.ts';
+
+/** Health is asked often and must answer while Redis is away, so it is limited in the process, generously. */
+const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
+
+const Key = z.strictObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  alg: z.literal('EdDSA'),
+  use: z.literal('sig'),
+  kid: z.string().meta({ examples: ['test.quote.1'] }),
+  x: z.string(),
+  env: Environment,
+});
+
+/** What the gateway answers by itself. */
+export const gateway = service({
+  name: 'gateway',
+  operations: {
+    health: operation({
+      summary: 'Alive: the event loop turns',
+      http: { method: 'GET', path: '/v1/health', status: 200 },
+      ...health,
+      output: z.strictObject({ status: z.literal('ok'), time: Timestamp }),
+    }),
+    ready: operation({
+      summary: 'Ready to take calls',
+      description:
+        '503 while starting or draining. The body shows each environment; a sick one does not take the others down.',
+      http: { method: 'GET', path: '/v1/health/ready', status: 200 },
+      ...health,
+      output: z.strictObject({
+        status: z.literal('ready'),
+        environments: z.record(z.string(), z.record(z.string(), z.enum(['up', 'down']))),
+      }),
+    }),
+    jwks: operation({
+      summary: 'Public signing keys',
+      description:
+        'A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>.',
+      http: { method: 'GET', path: '/.well-known/jwks.json', status: 200 },
+      access: [],
+      query: z.strictObject({
+        environment: Environment.optional(),
+        all: z.enum(['true', 'false']).optional(),
+      }),
+      output: z.strictObject({ keys: z.array(Key) }),
+      errors: [],
+    }),
+  },
+  internal: {},
+  events: {},
+  jobs: {},
+  consumes: [],
+});

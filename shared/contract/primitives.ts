@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/**
+ * The scalar shapes of the wire. Nothing here transforms: what a caller sends is what every hop sees, so a
+ * request is validated, never coerced. Domain code turns amounts into bigint (shared/lib/micro.ts).
+ */
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero (decisions.md, Shapes). */
+export const MicroUsdc = z
+  .string()
+  .regex(/^[1-9][0-9]{0,18}$/, 'must be decimal digits without sign or leading zero')
+  .refine(
+    (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
+    'must be at most 9223372036854775807',
+  )
+  .meta({
+    id: 'MicroUsdc',
+    description: 'USDC micro-units (1 USDC = 1,000,000) as decimal digits',
+    examples: ['2500000'],
+  });
+
+/** An amount in an answer, where zero is possible. */
+export const MicroUsdcOrZero = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,18})$/)
+  .meta({
+    id: 'MicroUsdcOrZero',
+    description: 'USDC micro-units as decimal digits, zero included',
+    examples: ['0'],
+  });
+
+/** ISO 8601 in UTC with milliseconds. */
+export const Timestamp = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/)
+  .meta({
+    id: 'Timestamp',
+    description: 'ISO 8601, UTC',
+    format: 'date-time',
+    examples: ['2026-11-21T10:00:00.000Z'],
+  });
+
+const typeId = (prefix: string, name: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), `must be an id that begins with ${prefix}_`)
+    .meta({ id: name, description: `Identifier beginning with ${prefix}_ (TypeID: UUIDv7 in base32)` });
+
+export const QuoteId = typeId('q', 'QuoteId');
+export const SettlementId = typeId('stl', 'SettlementId');
+export const AccountId = typeId('acct', 'AccountId');
+export const WalletId = typeId('wal', 'WalletId');
+export const DelegateId = typeId('del', 'DelegateId');
+/** interface.md calls it a service UUID, so it has no prefix. */
+export const ServiceId = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case')
+  .meta({ id: 'ServiceId', description: 'UUID of a vendor service' });
+
+/** Base58 text of 32 bytes: a wallet or token account. Whether it is a point on the curve is asked where it matters. */
+export const SolanaAddress = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a base58 address')
+  .meta({
+    id: 'SolanaAddress',
+    description: 'Base58 address',
+    examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
+  });
+
+export const TransactionHash = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+  .meta({ id: 'TransactionHash', description: 'Base58 signature of the transaction on chain' });
+
+/** A Solana wire transaction is at most 1232 bytes, so 1644 base64 characters. */
+export const WireTransaction = z
+  .string()
+  .max(1644)
+  .regex(/^[A-Za-z0-9+/]+={0,2}$/, 'must be base64')
+  .meta({ id: 'WireTransaction', description: 'Base64 of a Solana wire transaction' });
+
+/** `base64url(payload).base64url(signature)`, Ed25519. */
+export const CompactToken = z
+  .string()
+  .max(16384)
+  .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact signed token')
+  .meta({ id: 'CompactToken', description: 'base64url(payload).base64url(signature), Ed25519' });
+
+export const PaymentAttemptId = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
+  .meta({
+    id: 'PaymentAttemptId',
+    description: 'Chosen by the client, unique per payment attempt: the idempotency key',
+  });
+
+export const Environment = z
+  .enum(['test', 'live'])
+  .meta({ id: 'Environment', description: 'test or live: a deployment of its own' });
+export type Environment = z.infer<typeof Environment>;
+
+export const Currency = z.literal('USDC').meta({ id: 'Currency' });
+
+/** Free text shown to people: no control characters, so that it cannot forge a line in a mail or a log. */
+export const label = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]+$/u, 'must not contain control characters');
+
+/** Query parameters of every list endpoint; `limit` stays text as it came (1 to 100, default 20). */
+export const pageQuery = {
+  cursor: z.string().max(512).optional().meta({ description: 'next_cursor of the page before' }),
+  limit: z
+    .string()
+    .regex(/^([1-9][0-9]?|100)$/, 'must be 1 to 100')
+    .optional()
+    .meta({ description: 'Items per page, 1 to 100, default 20', examples: ['20'] }),
+};
+
+/** The one shape of a list answer, newest first. */
+export const page = <T extends z.ZodType>(item: T) =>
+  z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() });

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { AccountId, DelegateId, ServiceId, WalletId } from './primitives.ts';
+
+/** Who calls: made by the gateway from the credential, carried on `rpc.*` only. Nothing in a body can set it. */
+export const Principal = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({
+    kind: z.literal('service_key'),
+    account_id: AccountId,
+    service_id: ServiceId,
+    key_id: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('delegate_key'),
+    account_id: AccountId,
+    delegate_id: DelegateId,
+    wallet_id: WalletId,
+    key_id: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('jwt'),
+    account_id: AccountId,
+    session_id: z.string(),
+    /** Seconds since 1970 of the sign-in itself; refresh does not renew it (step-up). */
+    auth_time: z.int().min(0).max(4102444800),
+  }),
+]);
+
+export type Principal = z.infer<typeof Principal>;
+export type CredentialKind = Exclude<Principal['kind'], 'none'>;
+
+/** The principal that an operation with this access list can meet; `[]` means no credential. */
+export type PrincipalOf<Access extends readonly CredentialKind[]> = Access extends readonly []
+  ? Extract<Principal, { kind: 'none' }>
+  : Extract<Principal, { kind: Access[number] }>;

@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import type { ErrorCode } from './errors.ts';
+import type { Environment } from './primitives.ts';
+import type { CredentialKind, PrincipalOf } from './principal.ts';
+
+/**
+ * One declaration per operation. From it are derived: the gateway's route, the NATS subject and its rights,
+ * the handler's type, the OpenAPI entry, the docs' endpoint map and the SDK method. Everything is data, so a
+ * test, a generator or a person can read it without running anything.
+ */
+
+export const SERVICE_NAMES = [
+  'quote',
+  'settlement',
+  'wallet',
+  'funding',
+  'identity',
+  'chain-submitter',
+] as const;
+/** Services with a schema and handlers. The gateway stands apart: it has no tables and no operations. */
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+/** Everything that holds a NATS user. */
+export type BusUser = ServiceName | 'gateway';
+
+/**
+ * A true sliding window. `per` says whose calls are counted together: the account over all its credentials,
+ * the caller's address, or the value of a body field (lower-cased, for instance an e-mail address).
+ */
+export type Limit = { points: number; windowSeconds: number; per: 'account' | 'ip' | { field: string } };
+
+/** What the gateway does for this operation while Redis is away (decisions.md, Limits). */
+export type WithoutRedis = 'in-process' | 'refuse';
+
+export type HttpRoute = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: `/${string}`;
+  status: 200 | 201 | 202 | 204;
+  /** Another success status, chosen by a field of the answer: settle's 202 while a payment is pending. */
+  alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
+};
+
+/** Where the environment of a call comes from when no credential tells it. */
+export type EnvironmentSource = { field: string } | { prefixOf: string };
+
+type Shape = z.ZodObject;
+const none = z.strictObject({});
+
+type OperationDefinition = {
+  summary: string;
+  description?: string;
+  http: HttpRoute;
+  /** Credential kinds that may call; `[]`: none is needed. */
+  access: readonly CredentialKind[];
+  environment?: EnvironmentSource;
+  /** Set where the operation exists in some environments only; a credential of another gets 403. */
+  onlyIn?: readonly Environment[];
+  limits?: readonly Limit[];
+  withoutRedis?: WithoutRedis;
+  params?: Shape;
+  query?: Shape;
+  body?: Shape;
+  /** True where an absent body counts as `{}` (verify, logout). */
+  bodyOptional?: true;
+  output: z.ZodType;
+  /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
+  errors: readonly ErrorCode[];
+  /** A call that moves money: its errors carry `money_moved` and `safe_action`. */
+  money?: true;
+};
+
+export type HttpOperation = OperationDefinition & {
+  params: Shape;
+  query: Shape;
+  body: Shape;
+  input: Shape;
+  limits: readonly Limit[];
+  withoutRedis: WithoutRedis;
+};
+
+const READ: Omit<Limit, 'per'> = { points: 120, windowSeconds: 60 };
+const WRITE: Omit<Limit, 'per'> = { points: 30, windowSeconds: 60 };
+
+/** The fields of one part of a definition, none when the part is absent. */
+type FieldsOf<D, Part extends string> = D extends { [K in Part]: infer P extends Shape }
+  ? P['shape']
+  : Record<never, never>;
+type InputOf<D> = z.ZodObject<
+  FieldsOf<D, 'params'> & FieldsOf<D, 'query'> & FieldsOf<D, 'body'>,
+  z.core.$strict
+>;
+
+/**
+ * An operation of the public API. Unset limits are the defaults of decisions.md: 120 reads or 30 writes a
+ * minute per account, per address where there is no credential.
+ */
+export const operation = <const D extends OperationDefinition>(definition: D) => {
+  const {
+    params = none,
+    query = none,
+    body = none,
+    withoutRedis = 'in-process',
+  } = definition as OperationDefinition;
+  const per = definition.access.length === 0 ? 'ip' : 'account';
+  const fallback = { ...(definition.http.method === 'GET' ? READ : WRITE), per } as const;
+  return {
+    ...definition,
+    params: params as Shape,
+    query: query as Shape,
+    body: body as Shape,
+    /** What a handler receives: path, query and body fields side by side (names never collide: tidy test). */
+    input: z.strictObject({ ...params.shape, ...query.shape, ...body.shape }) as unknown as InputOf<D>,
+    limits: (definition.limits ?? [fallback]) as readonly Limit[],
+    withoutRedis: withoutRedis as WithoutRedis,
+  };
+};
+
+/** An operation between services: no principal, callable by the named users alone (NATS rights enforce it). */
+export type InternalOperation = {
+  summary: string;
+  callers: readonly BusUser[];
+  input: Shape;
+  output: z.ZodType;
+};
+export const internalOperation = <Input extends Shape, Output extends z.ZodType>(definition: {
+  summary: string;
+  callers: readonly BusUser[];
+  input: Input;
+  output: Output;
+}) => definition;
+
+/** A unit of work on the work-queue stream, put there by the named services. */
+export type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
+
+export type ServiceContract = {
+  name: BusUser;
+  operations: Record<string, HttpOperation>;
+  internal: Record<string, InternalOperation>;
+  /** Facts this service publishes, by name: `evt.<service>.<fact>`. */
+  events: Record<string, z.ZodType>;
+  /** Work this service takes, by name: `job.<service>.<job>`. */
+  jobs: Record<string, Job>;
+  /** Facts of others that it listens to, as `<service>.<fact>`. */
+  consumes: readonly `${ServiceName}.${string}`[];
+};
+
+/** Declares one service. Its name is its folder, contract file, subject token, schema and manifest. */
+export const service = <const D extends ServiceContract>(definition: D): D => definition;
+
+// ---------- derived types ----------
+
+export type OperationName<S extends ServiceContract> = string & keyof S['operations'];
+export type InternalName<S extends ServiceContract> = string & keyof S['internal'];
+export type EventName<S extends ServiceContract> = string & keyof S['events'];
+export type JobName<S extends ServiceContract> = string & keyof S['jobs'];
+
+export type Handler<Op> = Op extends {
+  access: infer A extends readonly CredentialKind[];
+  input: infer I;
+  output: infer O;
+}
+  ? (input: z.infer<I>, caller: PrincipalOf<A>) => Promise<z.infer<O>>
+  : Op extends { callers: readonly BusUser[]; input: infer I; output: infer O }
+    ? (input: z.infer<I>) => Promise<z.infer<O>>
+    : never;
+
+/** Every operation of a service, each with its handler: leaving one out does not compile. */
+export type Handlers<S extends ServiceContract> = {
+  [K in OperationName<S>]: Handler<S['operations'][K]>;
+} & { [K in InternalName<S>]: Handler<S['internal'][K]> };
+
+// ---------- derived names ----------
+
+export const subjects = {
+  rpc: (service: BusUser, operation: string) => `rpc.${service}.${operation}`,
+  internal: (service: BusUser, operation: string) => `int.${service}.${operation}`,
+  event: (service: BusUser, fact: string) => `evt.${service}.${fact}`,
+  job: (service: BusUser, job: string) => `job.${service}.${job}`,
+  /** Core NATS, lossy by design: tells the replica that holds a waiting request to read the row. */
+  wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
+};
+
+const EVERYWHERE = ['validation_error', 'rate_limited', 'internal_error', 'service_unavailable'] as const;
+
+/** All codes an operation can answer, its own first. */
+export const errorsOf = (op: HttpOperation): ErrorCode[] => {
+  const codes = new Set<ErrorCode>(op.errors);
+  if (op.access.length > 0) {
+    codes.add('unauthorized');
+    codes.add('forbidden');
+  }
+  if (op.http.method !== 'GET') {
+    codes.add('payload_too_large');
+    codes.add('unsupported_media_type');
+  }
+  for (const code of EVERYWHERE) codes.add(code);
+  return [...codes];
+};

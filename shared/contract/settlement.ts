@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import {
+  AccountId,
+  CompactToken,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  PaymentAttemptId,
+  page,
+  pageQuery,
+  QuoteId,
+  ServiceId,
+  SettlementId,
+  Timestamp,
+  TransactionHash,
+  WalletId,
+} from './primitives.ts';
+import { Scope } from './quote.ts';
+import { operation, service } from './service.ts';
+
+export const SettlementStatus = z
+  .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
+  .meta({ id: 'SettlementStatus' });
+export const ChainStatus = z
+  .enum(['pending', 'confirmed', 'finalized', 'failed'])
+  .meta({ id: 'ChainStatus' });
+
+const RedeemId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters')
+  .meta({ id: 'RedeemId', description: 'Chosen by the vendor replica that redeems' });
+
+const Confirmed = z.strictObject({
+  settlement_id: SettlementId,
+  settlement_token: CompactToken,
+  status: z.literal('confirmed'),
+  tx_hash: TransactionHash,
+  redeem_expires_at: Timestamp,
+  superseded_tx_hashes: z.array(TransactionHash).optional(),
+});
+const Pending = z.strictObject({
+  settlement_id: SettlementId,
+  status: z.literal('pending'),
+  tx_hash: TransactionHash.nullable(),
+});
+
+const amounts = { quote_amount: MicroUsdc, fee_amount: MicroUsdcOrZero, net_amount: MicroUsdc };
+
+export const Settlement = z
+  .strictObject({
+    settlement_id: SettlementId,
+    status: SettlementStatus,
+    chain_status: ChainStatus,
+    quote_id: QuoteId,
+    service_id: ServiceId,
+    ...amounts,
+    scope: Scope.nullable(),
+    tx_hash: TransactionHash.nullable(),
+    superseded_tx_hashes: z.array(TransactionHash),
+    created_at: Timestamp,
+    redeem_expires_at: Timestamp.nullable(),
+    redeemed_at: Timestamp.nullable(),
+    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown to the payer alone' }),
+    wallet_id: WalletId.optional().meta({ description: 'Shown to the payer alone' }),
+    settlement_token: CompactToken.optional().meta({ description: 'Shown to the payer alone, once issued' }),
+  })
+  .meta({ id: 'Settlement' });
+
+const fact = { settlement_id: SettlementId, quote_id: QuoteId };
+
+export const settlement = service({
+  name: 'settlement',
+  operations: {
+    settle: operation({
+      summary: 'Settle a quote',
+      description:
+        'Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id ' +
+        'returns the same settlement and never charges twice; after a time-out repeat with the same id.',
+      http: {
+        method: 'POST',
+        path: '/v1/settle',
+        status: 200,
+        alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 5 },
+      },
+      access: ['jwt', 'delegate_key'],
+      limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
+      body: z.strictObject({ quote_token: CompactToken, payment_attempt_id: PaymentAttemptId }),
+      output: z.discriminatedUnion('status', [Confirmed, Pending]),
+      errors: [
+        'quote_expired',
+        'quote_already_settled',
+        'conflict',
+        'insufficient_funds',
+        'delegation_inactive',
+        'limit_exceeded',
+        'payment_failed',
+      ],
+      money: true,
+    }),
+    redeem: operation({
+      summary: 'Redeem a settlement',
+      description:
+        'The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.',
+      http: { method: 'POST', path: '/v1/settlements/:settlement_id/redeem', status: 200 },
+      access: ['service_key'],
+      limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
+      params: z.strictObject({ settlement_id: SettlementId }),
+      body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
+      output: z.strictObject({
+        settlement_id: SettlementId,
+        status: z.literal('redeemed'),
+        redeemed_at: Timestamp,
+        redeem_id: RedeemId.nullable(),
+        replayed: z.boolean(),
+      }),
+      errors: ['not_found', 'conflict', 'settlement_expired'],
+    }),
+    verify: operation({
+      summary: 'Verify a settlement without consuming it',
+      http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
+      access: ['service_key'],
+      params: z.strictObject({ settlement_id: SettlementId }),
+      bodyOptional: true,
+      output: z.strictObject({
+        settlement_id: SettlementId,
+        status: SettlementStatus,
+        chain_status: ChainStatus,
+        tx_hash: TransactionHash.nullable(),
+        ...amounts,
+        service_id: ServiceId,
+        scope: Scope.nullable(),
+        redeem_expires_at: Timestamp.nullable(),
+        redeemed_at: Timestamp.nullable(),
+      }),
+      errors: ['not_found'],
+    }),
+    list: operation({
+      summary: 'List settlements',
+      description:
+        'A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments.',
+      http: { method: 'GET', path: '/v1/settlements', status: 200 },
+      access: ['service_key', 'jwt', 'delegate_key'],
+      query: z.strictObject({
+        ...pageQuery,
+        status: SettlementStatus.optional(),
+        service_id: ServiceId.optional(),
+        payment_attempt_id: PaymentAttemptId.optional(),
+        role: z.enum(['payer', 'vendor']).optional().meta({ description: 'For a JWT; default payer' }),
+      }),
+      output: page(Settlement),
+      errors: [],
+    }),
+    get: operation({
+      summary: 'Get a settlement',
+      http: { method: 'GET', path: '/v1/settlements/:settlement_id', status: 200 },
+      access: ['service_key', 'jwt', 'delegate_key'],
+      params: z.strictObject({ settlement_id: SettlementId }),
+      output: Settlement,
+      errors: ['not_found'],
+    }),
+  },
+  internal: {},
+  events: {
+    /** An attempt was accepted: holds taken, the payment is on its way. */
+    accepted: z.strictObject({ ...fact, account_id: AccountId }),
+    /** The payment is confirmed on chain; the settlement can be redeemed. */
+    issued: z.strictObject({ ...fact, tx_hash: TransactionHash }),
+    /** Proven: no money moved and none will. The quote may be tried again. */
+    failed: z.strictObject({ ...fact, code: z.string() }),
+  },
+  jobs: {},
+  consumes: ['chain-submitter.settleProgressed'],
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import {
+  AccountId,
+  Currency,
+  Environment,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  QuoteId,
+  ServiceId,
+  SettlementId,
+  SolanaAddress,
+  Timestamp,
+} from './primitives.ts';
+import { Scope } from './quote.ts';
+
+const kid = z.string().regex(/^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/);
+
+/** What a quote token says. The payout address is frozen here: a later change of the service does not redirect it. */
+export const QuoteClaims = z.strictObject({
+  typ: z.literal('quote'),
+  kid,
+  env: Environment,
+  quote_id: QuoteId,
+  vendor_account_id: AccountId,
+  service_id: ServiceId,
+  service_name: z.string(),
+  payout_address: SolanaAddress,
+  mint: SolanaAddress,
+  quote_amount: MicroUsdc,
+  fee_amount: MicroUsdcOrZero,
+  currency: Currency,
+  issued_at: Timestamp,
+  expires_at: Timestamp,
+  redeem_window_seconds: z.int().min(30).max(604800),
+  scope: Scope.nullable(),
+});
+export type QuoteClaims = z.infer<typeof QuoteClaims>;
+
+/** What a settlement token says. Redeem reads the record; the token proves that the caller was given it. */
+export const SettlementClaims = z.strictObject({
+  typ: z.literal('settlement'),
+  kid,
+  env: Environment,
+  settlement_id: SettlementId,
+  quote_id: QuoteId,
+  service_id: ServiceId,
+  quote_amount: MicroUsdc,
+  issued_at: Timestamp,
+  redeem_expires_at: Timestamp,
+});
+export type SettlementClaims = z.infer<typeof SettlementClaims>;

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import {
+  AccountId,
+  label,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  page,
+  pageQuery,
+  SolanaAddress,
+  Timestamp,
+  WalletId,
+  WireTransaction,
+} from './primitives.ts';
+import { internalOperation, operation, service } from './service.ts';
+
+export const Delegation = z
+  .strictObject({
+    status: z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']),
+    delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
+    allowance: MicroUsdcOrZero,
+    as_of: Timestamp,
+  })
+  .meta({ id: 'Delegation', description: 'Read from the chain' });
+
+export const Wallet = z
+  .strictObject({
+    wallet_id: WalletId,
+    kind: z.enum(['external', 'provisioned']),
+    address: SolanaAddress,
+    token_account: SolanaAddress,
+    label: z.string().nullable(),
+    balance: MicroUsdcOrZero,
+    delegation: Delegation,
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Wallet' });
+
+/** A transaction for the user's own key: every signature slot empty, the fee payer's too. */
+export const Prepared = z
+  .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
+  .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
+
+const link = {
+  public_key: SolanaAddress,
+  proof: z.strictObject({
+    message: z.string().max(512).meta({
+      description:
+        'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
+    }),
+    signature: z
+      .string()
+      .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
+      .meta({
+        description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
+      }),
+  }),
+  label: label(64).optional(),
+};
+const byId = z.strictObject({ wallet_id: WalletId });
+const signed = z.strictObject({
+  transaction: WireTransaction.optional().meta({
+    description: 'Signed by the owner; leave out to have one prepared afresh',
+  }),
+});
+
+export const wallet = service({
+  name: 'wallet',
+  operations: {
+    link: operation({
+      summary: 'Link a wallet the user already has',
+      http: { method: 'POST', path: '/v1/wallets', status: 201 },
+      access: ['jwt'],
+      body: z.strictObject(link),
+      output: Wallet,
+      errors: ['conflict', 'reauthentication_required'],
+    }),
+    provision: operation({
+      summary: 'Provision a wallet from a key pair made in the user’s own client',
+      description:
+        'Like linking, and the platform pays for the token account. The private key never reaches the service.',
+      http: { method: 'POST', path: '/v1/wallets/provision', status: 201 },
+      access: ['jwt'],
+      limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
+      withoutRedis: 'refuse',
+      body: z.strictObject({
+        ...link,
+        backup: z
+          .string()
+          .min(1)
+          .max(8192)
+          .optional()
+          .meta({ description: 'Ciphertext of the key, opaque to the service' }),
+      }),
+      output: Wallet,
+      errors: ['conflict', 'reauthentication_required'],
+    }),
+    list: operation({
+      summary: 'List wallets with balance and delegation',
+      http: { method: 'GET', path: '/v1/wallets', status: 200 },
+      access: ['jwt'],
+      query: z.strictObject(pageQuery),
+      output: page(Wallet),
+      errors: [],
+    }),
+    onboarding: operation({
+      summary: 'Prepare the transaction that lets the platform spend up to an allowance',
+      http: { method: 'POST', path: '/v1/wallets/:wallet_id/onboarding', status: 200 },
+      access: ['jwt'],
+      params: byId,
+      body: z.strictObject({ allowance: MicroUsdc }),
+      output: Prepared,
+      errors: ['not_found', 'conflict'],
+    }),
+    delegate: operation({
+      summary: 'Submit the signed delegation, or prepare it afresh',
+      http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
+      access: ['jwt'],
+      params: byId,
+      body: signed,
+      output: z.union([Wallet, Prepared]),
+      errors: ['not_found', 'conflict', 'payment_failed'],
+    }),
+    revoke: operation({
+      summary: 'Prepare or submit the transaction that ends the delegation',
+      http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
+      access: ['jwt'],
+      params: byId,
+      body: signed,
+      output: z.union([Wallet, Prepared]),
+      errors: ['not_found', 'conflict', 'payment_failed'],
+    }),
+  },
+  internal: {
+    find: internalOperation({
+      summary:
+        'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',
+      callers: ['settlement', 'funding'],
+      input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.optional() }),
+      output: z
+        .strictObject({
+          wallet_id: WalletId,
+          owner: SolanaAddress,
+          token_account: SolanaAddress,
+          authority: SolanaAddress,
+        })
+        .nullable(),
+    }),
+  },
+  events: {},
+  jobs: {},
+  consumes: ['chain-submitter.delegationProgressed', 'chain-submitter.tokenAccountProgressed'],
+});

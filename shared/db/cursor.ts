@@ -1,0 +1,63 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../contract/errors.ts';
+
+/**
+ * List cursors: `base64url(last id).base64url(mac)`. The mac binds the cursor to the list, the caller and the
+ * filters, so that a foreign or altered one is refused instead of silently showing another page.
+ */
+const mac = (key: Buffer, binding: readonly unknown[], lastId: string): Buffer =>
+  createHmac('sha256', key)
+    .update(JSON.stringify([...binding, lastId]))
+    .digest()
+    .subarray(0, 16);
+
+const DEFAULT_LIMIT = 20;
+
+/** Page size from the query text, which the contract has bounded to 1..100. */
+export const pageLimit = (limit: string | undefined): number =>
+  limit === undefined ? DEFAULT_LIMIT : Number(limit);
+
+/**
+ * The id after which the page begins, or null for the first page.
+ * @throws ServiceError validation_error for a cursor that was not made for exactly this list, caller and filters.
+ */
+export const openCursor = (
+  key: Buffer,
+  binding: readonly unknown[],
+  cursor: string | undefined,
+): string | null => {
+  if (cursor === undefined) return null;
+  const [id, tag, ...rest] = cursor.split('.');
+  const lastId = Buffer.from(id ?? '', 'base64url').toString('utf8');
+  const given = Buffer.from(tag ?? '', 'base64url');
+  const expected = mac(key, binding, lastId);
+  if (rest.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new ServiceError('validation_error', 'cursor: not a cursor of this list', {
+      details: [{ path: 'cursor', message: 'not a cursor of this list' }],
+    });
+  }
+  return lastId;
+};
+
+/**
+ * The list answer from limit + 1 rows in their order: the extra row only tells that there is a next page.
+ * @param idOf the id that the list is ordered by
+ */
+export const pageOf = <Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  {
+    key,
+    binding,
+    idOf,
+    show,
+  }: { key: Buffer; binding: readonly unknown[]; idOf: (row: Row) => string; show: (row: Row) => Item },
+): { data: Item[]; next_cursor: string | null } => {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  const next = more
+    ? `${Buffer.from(idOf(last)).toString('base64url')}.${mac(key, binding, idOf(last)).toString('base64url')}`
+    : null;
+  return { data: shown.map(show), next_cursor: next };
+};

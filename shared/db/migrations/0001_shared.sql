@@ -1,0 +1,21 @@
+-- Up Migration
+-- In every service's schema: facts and jobs to publish, committed together with what they tell.
+create table outbox (
+  outbox_id bigint generated always as identity primary key,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamptz not null default app_now()
+);
+
+-- Messages that could not be parsed: kept for a person, never delivered again.
+create table quarantine (
+  quarantine_id bigint generated always as identity primary key,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamptz not null default app_now(),
+  decided_at timestamptz,
+  decision text
+);

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { ServiceError } from '../contract/errors.ts';
+import { QuoteClaims, SettlementClaims } from '../contract/tokens.ts';
+import { signBytes, verifyBytes } from './ed25519.ts';
+import type { PublicKeys, SigningKey } from './keys.ts';
+
+/**
+ * Compact tokens: base64url(payload).base64url(signature), Ed25519 over the ASCII of the first part
+ * (interface.md, Quote; decisions.md, Quote). Exactly those characters are signed, so nothing is canonicalised.
+ */
+type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
+const SCHEMAS: { [T in keyof Claims]: z.ZodType<Claims[T]> } = {
+  quote: QuoteClaims,
+  settlement: SettlementClaims,
+};
+type Unsigned<T extends keyof Claims> = Omit<Claims[T], 'kid' | 'typ'>;
+
+/** Signs claims with the current key. Deterministic: the same claims and key give the same token. */
+export const signToken = <T extends keyof Claims>(
+  typ: T,
+  claims: Unsigned<T>,
+  { kid, key }: SigningKey,
+): string => {
+  const payload = Buffer.from(JSON.stringify({ typ, kid, ...claims })).toString('base64url');
+  return `${payload}.${Buffer.from(signBytes(Buffer.from(payload, 'ascii'), key)).toString('base64url')}`;
+};
+
+const refuse = (message: string): never => {
+  throw new ServiceError('validation_error', message, { money_moved: 'no', safe_action: 'stop' });
+};
+
+const decode = (part: string): Buffer => {
+  const bytes = Buffer.from(part, 'base64url');
+  // One spelling per token: base64url has several for the same bytes (padding bits), and two spellings of one
+  // quote must not look like two quotes to anybody's cache.
+  if (bytes.toString('base64url') !== part) refuse('the token is not in canonical base64url');
+  return bytes;
+};
+
+/**
+ * The verified claims of a token of this type and environment.
+ * @throws ServiceError validation_error for anything else: other type, other environment, unknown key, altered bytes.
+ */
+export const verifyToken = <T extends keyof Claims>(
+  typ: T,
+  token: string,
+  { env, keys }: { env: string; keys: PublicKeys },
+): Claims[T] => {
+  const [payload, signature, ...rest] = token.split('.');
+  if (payload === undefined || signature === undefined || rest.length > 0)
+    return refuse('the token is malformed');
+  const [payloadBytes, signatureBytes] = [decode(payload), decode(signature)];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(payloadBytes.toString('utf8'));
+  } catch {
+    return refuse('the token is malformed');
+  }
+  const kid = (parsed as { kid?: unknown } | null)?.kid;
+  const key = typeof kid === 'string' ? keys.get(kid) : undefined;
+  if (key === undefined || key.env !== env || key.use !== typ)
+    return refuse(`not a ${typ} token of this environment`);
+  if (!verifyBytes(Buffer.from(payload, 'ascii'), signatureBytes, key.key))
+    return refuse('the token signature is invalid');
+  const claims = SCHEMAS[typ].safeParse(parsed);
+  if (!claims.success || claims.data.env !== env) return refuse(`not a ${typ} token of this environment`);
+  return claims.data;
+};

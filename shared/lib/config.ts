@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Environment } from '../contract/primitives.ts';
+
+/** What every process reads. Times are the services' own; nothing here can turn a check, a limit or a fault off. */
+export const commonConfig = {
+  HTTP_HOST: z.string().default('0.0.0.0'),
+  HTTP_PORT: z.coerce.number().int().min(0).max(65535),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+};
+
+/** What a service of one environment reads besides. */
+export const serviceConfig = {
+  ...commonConfig,
+  ENVIRONMENT: Environment,
+  NATS_URL: z.string(),
+  NATS_USER: z.string(),
+  NATS_PASSWORD: z.string(),
+  POSTGRES_URL: z.string(),
+  POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
+};
+
+/** HMAC key of list cursors, 32 bytes as base64url. */
+export const SecretBytes = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url')
+  .transform((text) => Buffer.from(text, 'base64url'));
+
+/**
+ * Parses the environment once, at boot. On a problem it names the variables, never their values, and ends
+ * the process: a half configured money service must not start.
+ */
+export const loadConfig = <S extends z.ZodObject>(
+  schema: S,
+  env: NodeJS.ProcessEnv = process.env,
+): z.infer<S> => {
+  const result = schema.safeParse(env);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) console.error(`config: ${issue.path.join('.')}: ${issue.message}`);
+  process.exit(78); // EX_CONFIG of sysexits.h
+};

@@ -1,0 +1,70 @@
+import type { KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
+
+/**
+ * Signing keys and the public keys that answer them. A kid is `<env>.<use>.<n>`; a key counts only for the
+ * environment and use in its kid (decisions.md, Environments). Public keys reach their users by
+ * configuration, never over the bus, so that no service can hand another a key of its own making.
+ */
+export type KeyUse = 'quote' | 'settlement' | 'session';
+export type SigningKey = { kid: string; key: KeyObject };
+export type PublicKey = {
+  kid: string;
+  env: string;
+  use: KeyUse;
+  x: string;
+  key: KeyObject;
+  retiredAt: number | null;
+};
+export type PublicKeys = ReadonlyMap<string, PublicKey>;
+
+const KID = /^(test|live)\.(quote|settlement|session)\.[1-9][0-9]{0,5}$/;
+
+/** `kid:base64url-seed`, comma separated, the current one first. For a zod config schema. */
+export const SigningKeys = z.string().transform((text, context): SigningKey[] => {
+  const keys: SigningKey[] = [];
+  for (const part of text.split(',')) {
+    const [kid, seed, ...rest] = part.trim().split(':');
+    const bytes = Buffer.from(seed ?? '', 'base64url');
+    if (kid === undefined || !KID.test(kid) || rest.length > 0 || bytes.length !== 32) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be kid:base64url-seed of 32 bytes, comma separated',
+      });
+      return z.NEVER;
+    }
+    keys.push({ kid, key: privateKeyFromSeed(bytes) });
+  }
+  return keys;
+});
+
+const PublicKeyEntry = z.strictObject({
+  kid: z.string().regex(KID),
+  x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  retired_at: z.iso.datetime().optional(),
+});
+
+/** JSON list of `{ kid, x, retired_at? }`. For a zod config schema. */
+export const PublicKeyList = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(PublicKeyEntry))
+  .transform(
+    (entries): PublicKeys =>
+      new Map(
+        entries.map(({ kid, x, retired_at }) => {
+          const [env, use] = kid.split('.') as [string, KeyUse];
+          const key = publicKeyFromRaw(Buffer.from(x, 'base64url'));
+          const retiredAt = retired_at === undefined ? null : Date.parse(retired_at);
+          return [kid, { kid, env, use, x, key, retiredAt }];
+        }),
+      ),
+  );

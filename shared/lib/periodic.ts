@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from './logger.ts';
+
+export type Periodic = { stop: () => Promise<void> };
+
+/**
+ * Runs a job again and again with a pause between; a failed run is logged and the next one comes. Safe on any
+ * number of replicas when the job's statement is (SKIP LOCKED, conditional update).
+ */
+export const everyMs = (
+  pauseMs: number,
+  name: string,
+  job: () => Promise<unknown>,
+  logger: Logger,
+): Periodic => {
+  const stopped = new AbortController();
+  const loop = async () => {
+    while (!stopped.signal.aborted) {
+      await job().catch((error: unknown) => logger.error({ err: error, job: name }, 'job failed'));
+      await sleep(pauseMs, undefined, { signal: stopped.signal }).catch(() => {});
+    }
+  };
+  const running = loop();
+  return {
+    stop: async () => {
+      stopped.abort();
+      await running;
+    },
+  };
+};
