@@ -88,6 +88,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
   let reaper = startReaper();
+  /** What a stop waits for: creating a database cluster, say, cannot be left in the middle. */
+  const preparing = new Set<Promise<void>>();
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
   let stopped: Promise<void> | undefined;
@@ -120,7 +122,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   async function run(member: Member): Promise<void> {
     const { spec, log } = member;
-    await spec.prepare?.();
+    const prepared = Promise.resolve(spec.prepare?.());
+    preparing.add(prepared);
+    await prepared.finally(() => preparing.delete(prepared));
     if (stopping) return;
     log.mark();
     const startedAt = Date.now();
@@ -233,6 +237,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   async function stopAll(): Promise<void> {
+    await Promise.allSettled(preparing);
     for (const kind of stopOrder) {
       const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
       for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');
