@@ -145,7 +145,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       });
       child.once('exit', (code, name) => {
         resolve();
-        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt);
+        const killed = name === 'SIGKILL' || name === 'SIGTERM';
+        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt, !killed);
       });
     });
     if (child.pid === undefined) return;
@@ -182,7 +183,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     print(line);
   }
 
-  async function ended(member: Member, how: string, startedAt: number): Promise<void> {
+  async function ended(member: Member, how: string, startedAt: number, crashed = true): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -196,7 +197,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    for (const line of member.log.lastLines(8)) print(`[${spec.name}]   ${readable(line)}`);
+    // Whoever was killed from outside has said nothing about it.
+    for (const line of crashed ? member.log.lastLines(8) : []) print(`[${spec.name}]   ${readable(line)}`);
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
