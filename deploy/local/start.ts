@@ -52,7 +52,7 @@ try {
   });
   print(`Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
   printAddresses(running.stack, running.stackFile);
-  await makeOnePayment(running.stack, path.dirname(running.stackFile));
+  await makeOnePayment(running);
   if (!stopping) print('\nRunning until Ctrl-C.');
 } catch (error) {
   if (stopping) {
@@ -136,13 +136,12 @@ function printAddresses(stack: Stack, stackFile: string): void {
   for (const [name, value] of Object.entries(rows)) print(`  ${name.padEnd(16)} ${value}`);
 }
 
-/** The transcript of one payment through the public API. That it fails is no reason to stop what runs. */
-async function makeOnePayment(stack: Stack, stateDir: string): Promise<void> {
-  // Only now: it loads the Solana libraries, which takes half a second.
+/** The stack is up whether or not the payment works, so that what went wrong can be looked at. */
+async function makeOnePayment(running: RunningStack): Promise<void> {
   const { transcript } = await import('./transcript.ts');
   try {
-    await transcript(stack, print, stateDir);
+    await transcript(running.stack, print, path.dirname(running.stackFile));
   } catch (error) {
-    console.error(`\nThe payment for the transcript failed: ${(error as Error).message}`);
+    console.error(`\nThe payment failed: ${(error as Error).message}`);
   }
 }
