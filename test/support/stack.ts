@@ -4,7 +4,8 @@ import type { Stack } from '../../deploy/local/stack-file.ts';
 /** The stack that the e2e project started, read afresh: pids and ports may change while tests run. */
 export const runningStack = (): Stack => {
   const file = process.env.STACK_FILE;
-  if (file === undefined) throw new Error('STACK_FILE is not set: run the e2e project');
+  if (file === undefined)
+    throw new Error(process.env.STACK_ERROR ?? 'STACK_FILE is not set: run the e2e project');
   return JSON.parse(readFileSync(file, 'utf8')) as Stack;
 };
 
