@@ -82,6 +82,7 @@ export const wallet = service({
       access: ['jwt'],
       limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
       withoutRedis: 'refuse',
+      timeoutSeconds: 20,
       body: z.strictObject({
         ...link,
         backup: z
@@ -115,6 +116,7 @@ export const wallet = service({
       summary: 'Submit the signed delegation, or prepare it afresh',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
       access: ['jwt'],
+      timeoutSeconds: 20,
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),
@@ -124,6 +126,7 @@ export const wallet = service({
       summary: 'Prepare or submit the transaction that ends the delegation',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
       access: ['jwt'],
+      timeoutSeconds: 20,
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),
