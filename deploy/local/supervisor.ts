@@ -88,6 +88,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
   let reaper = startReaper();
+  /** What a stop waits for: creating a database cluster, say, cannot be left in the middle. */
+  const preparing = new Set<Promise<void>>();
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
   let stopped: Promise<void> | undefined;
@@ -120,7 +122,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   async function run(member: Member): Promise<void> {
     const { spec, log } = member;
-    await spec.prepare?.();
+    const prepared = Promise.resolve(spec.prepare?.());
+    preparing.add(prepared);
+    await prepared.finally(() => preparing.delete(prepared));
     if (stopping) return;
     log.mark();
     const startedAt = Date.now();
@@ -141,7 +145,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       });
       child.once('exit', (code, name) => {
         resolve();
-        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt);
+        const killed = name === 'SIGKILL' || name === 'SIGTERM';
+        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt, !killed);
       });
     });
     if (child.pid === undefined) return;
@@ -178,7 +183,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     print(line);
   }
 
-  async function ended(member: Member, how: string, startedAt: number): Promise<void> {
+  async function ended(member: Member, how: string, startedAt: number, crashed = true): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -192,7 +197,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    for (const line of member.log.lastLines(8)) print(`[${spec.name}]   ${readable(line)}`);
+    // Whoever was killed from outside has said nothing about it.
+    for (const line of crashed ? member.log.lastLines(8) : []) print(`[${spec.name}]   ${readable(line)}`);
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
@@ -233,6 +239,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   async function stopAll(): Promise<void> {
+    await Promise.allSettled(preparing);
     for (const kind of stopOrder) {
       const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
       for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');
