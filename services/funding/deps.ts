@@ -11,6 +11,8 @@ export type Deps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   waiting: Waiting;
+  /** How long a caller waits for the chain before the answer says how far it has come. */
+  chainWaitMs: number;
   /** Whether this environment has a funding authority. */
   devFund: boolean;
   findWallet: (accountId: string, walletId: string) => Promise<Out<typeof wallet.internal.find>>;
@@ -19,6 +21,3 @@ export type Deps = {
 
 /** Key under which a request waits for a fact and its consumer wakes it. */
 export const wakeKey = { fund: (fundId: string) => `fund.${fundId}` };
-
-/** How long a caller waits for the chain. */
-export const WAIT_MS = 15_000;

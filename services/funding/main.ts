@@ -21,6 +21,7 @@ const deps: Deps = {
   pool,
   relay,
   waiting,
+  chainWaitMs: config.CHAIN_WAIT_MS,
   devFund: config.DEV_FUND,
   findWallet: (account_id, wallet_id) => call(bus, wallet, 'find', { account_id, wallet_id }),
   observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),

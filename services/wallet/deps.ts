@@ -18,6 +18,8 @@ export type Deps = {
   cursorKey: Buffer;
   relay: Pick<Relay, 'dispatch'>;
   waiting: Waiting;
+  /** How long a caller waits for the chain before the answer says how far it has come. */
+  chainWaitMs: number;
   observeWallet: (owner: string) => Promise<Sight>;
   describeWallet: (owner: string) => Promise<Out<Chain['describeWallet']>>;
   prepareDelegation: (input: In<Chain['prepareDelegation']>) => Promise<Out<Chain['prepareDelegation']>>;
@@ -29,6 +31,3 @@ export const wakeKey = {
   tokenAccount: (walletId: string) => `tokenAccount.${walletId}`,
   preparation: (preparationId: string) => `preparation.${preparationId}`,
 };
-
-/** How long a caller waits for the chain before the answer says how far it has come (decisions.md, Settle). */
-export const WAIT_MS = 15_000;

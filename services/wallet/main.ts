@@ -9,6 +9,7 @@ import { config as schema } from './config.ts';
 import { delegationProgressed } from './consumers/chain-submitter.delegationProgressed.ts';
 import { tokenAccountProgressed } from './consumers/chain-submitter.tokenAccountProgressed.ts';
 import type { Deps } from './deps.ts';
+import { backup } from './handlers/backup.ts';
 import { delegate } from './handlers/delegate.ts';
 import { find } from './handlers/find.ts';
 import { link } from './handlers/link.ts';
@@ -32,6 +33,7 @@ const deps: Deps = {
   cursorKey: config.CURSOR_KEY,
   relay,
   waiting,
+  chainWaitMs: config.CHAIN_WAIT_MS,
   observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
   describeWallet: (owner) => call(bus, chainSubmitter, 'describeWallet', { owner }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
@@ -44,6 +46,7 @@ await runService(base, config, {
     link: link(deps),
     provision: provision(deps),
     list: list(deps),
+    backup: backup(deps),
     onboarding: onboarding(deps),
     delegate: delegate(deps),
     revoke: revoke(deps),

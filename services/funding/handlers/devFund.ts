@@ -7,7 +7,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
 import { sightSince } from '../../../shared/lib/sight.ts';
-import { type Deps, WAIT_MS, wakeKey } from '../deps.ts';
+import { type Deps, wakeKey } from '../deps.ts';
 import { devFundProblem } from '../domain/dev-fund.ts';
 import { fundJob } from '../fund-job.ts';
 import { devFundById, insertDevFund } from '../store/dev_funds.ts';
@@ -43,7 +43,7 @@ export const devFund =
     const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
       read: () => devFundById(deps.pool, fundId),
       done: ({ status }) => isDecided(status),
-      timeoutMs: WAIT_MS,
+      timeoutMs: deps.chainWaitMs,
     });
     if (outcome.status === 'failed') {
       throw new ServiceError('payment_failed', outcome.failure_message ?? 'the transfer failed', {

@@ -14,7 +14,7 @@ create table dev_funds (
   failure_message text,
   created_at timestamptz not null default app_now(),
   progressed_at timestamptz not null default app_now(),
-  check (status not in ('confirmed', 'finalized') or (tx_hash is not null and slot is not null))
+  check (status not in ('confirmed', 'finalized') or tx_hash is not null)
 );
 create index dev_funds_by_account on dev_funds (account_id, fund_id desc);
 create index dev_funds_due on dev_funds (progressed_at) where status in ('new', 'signed');

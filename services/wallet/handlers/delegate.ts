@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { prepareApprove, submitSigned } from '../delegating.ts';
+import { prepare, submitSigned } from '../delegating.ts';
 import type { Deps } from '../deps.ts';
 import { latestPreparation } from '../store/preparations.ts';
 import { ownWallet } from '../view.ts';
@@ -16,5 +16,5 @@ export const delegate =
     if (allowance === null) {
       throw new ServiceError('conflict', 'no allowance was asked for yet: call onboarding first');
     }
-    return prepareApprove(deps, row, allowance);
+    return prepare(deps, row, allowance);
   };

@@ -1,7 +1,7 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { prepareApprove } from '../delegating.ts';
+import { prepare } from '../delegating.ts';
 import type { Deps } from '../deps.ts';
 import { ownWallet } from '../view.ts';
 
@@ -9,4 +9,4 @@ import { ownWallet } from '../view.ts';
 export const onboarding =
   (deps: Deps): Handler<typeof wallet.operations.onboarding> =>
   async ({ wallet_id, allowance }, caller) =>
-    prepareApprove(deps, await ownWallet(deps, caller.account_id, wallet_id), parseMicro(allowance));
+    prepare(deps, await ownWallet(deps, caller.account_id, wallet_id), parseMicro(allowance));

@@ -2,7 +2,7 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
-import { type Deps, WAIT_MS, wakeKey } from '../deps.ts';
+import { type Deps, wakeKey } from '../deps.ts';
 import { register } from '../register.ts';
 import { ownWallet, seeWallet } from '../view.ts';
 
@@ -20,7 +20,7 @@ export const provision =
     const row = await readUntil(deps.waiting, wakeKey.tokenAccount(wallet_id), {
       read: () => ownWallet(deps, caller.account_id, wallet_id),
       done: ({ token_account_status: status }) => status === null || isDecided(status),
-      timeoutMs: WAIT_MS,
+      timeoutMs: deps.chainWaitMs,
     });
     return seeWallet(deps, row);
   };

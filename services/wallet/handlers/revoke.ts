@@ -1,6 +1,6 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { prepareRevoke, submitSigned } from '../delegating.ts';
+import { prepare, submitSigned } from '../delegating.ts';
 import type { Deps } from '../deps.ts';
 import { ownWallet } from '../view.ts';
 
@@ -10,6 +10,6 @@ export const revoke =
   async ({ wallet_id, transaction }, caller) => {
     const row = await ownWallet(deps, caller.account_id, wallet_id);
     return transaction === undefined
-      ? prepareRevoke(deps, row)
+      ? prepare(deps, row, null)
       : submitSigned(deps, row, 'revoke', transaction);
   };

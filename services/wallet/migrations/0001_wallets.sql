@@ -6,8 +6,8 @@ create table wallets (
   kind text not null check (kind in ('external', 'provisioned')),
   public_key text collate "C" not null,
   token_account text collate "C" not null,
-  -- The delegate authority that this wallet names: that of its last confirmed delegation, before that the one
-  -- offered when it was linked. Numbered authorities are retired one by one, so it is kept per wallet.
+  -- The delegate authority that this wallet names, for good: settlement keeps it with its payers. Numbered authorities
+  -- are retired one by one, so it is kept per wallet.
   authority text collate "C" not null,
   label text,
   -- Ciphertext of the owner's key, made and readable in the owner's client alone.
@@ -33,7 +33,6 @@ create table preparations (
   preparation_id text collate "C" primary key,
   wallet_id text collate "C" not null references wallets,
   kind text not null check (kind in ('approve', 'revoke')),
-  authority text collate "C" not null,
   allowance bigint check (allowance > 0),
   status text not null default 'new' check (status in ('new', 'signed', 'confirmed', 'finalized', 'failed')),
   generation integer not null default 0,

@@ -7,7 +7,6 @@ const Row = z.object({
   preparation_id: z.string(),
   wallet_id: z.string(),
   kind: z.enum(['approve', 'revoke']),
-  authority: z.string(),
   allowance: z.bigint().nullable(),
   status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']),
   slot: z.bigint().nullable(),
@@ -16,17 +15,16 @@ const Row = z.object({
 });
 export type PreparationRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`preparation_id, wallet_id, kind, authority, allowance, status, slot, failure_code,
-  failure_message`;
+const columns = sql.fragment`preparation_id, wallet_id, kind, allowance, status, slot, failure_code, failure_message`;
 
 /** Writes what was just prepared. */
 export const insertPreparation = (
   db: Db,
-  row: Pick<PreparationRow, 'preparation_id' | 'wallet_id' | 'kind' | 'authority' | 'allowance'>,
+  row: Pick<PreparationRow, 'preparation_id' | 'wallet_id' | 'kind' | 'allowance'>,
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    insert into preparations (preparation_id, wallet_id, kind, authority, allowance)
-    values (${row.preparation_id}, ${row.wallet_id}, ${row.kind}, ${row.authority}, ${row.allowance})`);
+    insert into preparations (preparation_id, wallet_id, kind, allowance)
+    values (${row.preparation_id}, ${row.wallet_id}, ${row.kind}, ${row.allowance})`);
 
 /** The wallet's newest preparation of a kind, or null when there was none. */
 export const latestPreparation = (
@@ -48,24 +46,15 @@ export const markSubmitted = (db: Db, preparationId: string): Promise<unknown> =
     update preparations set status = 'signed', progressed_at = app_now()
     where preparation_id = ${preparationId} and status = 'new'`);
 
-/**
- * Takes over how far a preparation has come, unless more is known. With a confirmed approval the wallet names the
- * authority that was approved.
- */
+/** Takes over how far a preparation has come, unless more is known. */
 export const advancePreparation = (db: Db, fact: Progress): Promise<unknown> => {
   const { to, from } = progressStep(fact.status);
   const failure =
     to === 'failed' ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' }) : null;
   return db.query(sql.typeAlias('void')`
-    with advanced as (
-      update preparations set status = ${to}, generation = ${fact.generation}, slot = ${fact.slot},
-        failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
-        progressed_at = app_now()
-      where preparation_id = ${fact.object_id} and generation <= ${fact.generation}
-        and status = any(${sql.array([...from], 'text')})
-      returning wallet_id, kind, status, authority
-    )
-    update wallets set authority = advanced.authority from advanced
-    where wallets.wallet_id = advanced.wallet_id and advanced.kind = 'approve'
-      and advanced.status in ('confirmed', 'finalized') and wallets.authority <> advanced.authority`);
+    update preparations set status = ${to}, generation = ${fact.generation}, slot = ${fact.slot},
+      failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
+      progressed_at = app_now()
+    where preparation_id = ${fact.object_id} and generation <= ${fact.generation}
+      and status = any(${sql.array([...from], 'text')})`);
 };
