@@ -22,8 +22,7 @@ let testBus: TestBus;
 let gateway: Bus;
 let chain: ChainStandIn;
 let service: ServiceProcess | undefined;
-const start = (env: Record<string, string>) =>
-  startService('funding', env, { natsUrl: testBus.url, postgresUrl: database.url('funding') });
+const start = (env: Record<string, string>) => startService('funding', env, { testBus, database });
 
 beforeAll(async () => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   settlement = await testBus.as('settlement');
   chain = startChainStandIn(await testBus.as('chain-submitter'));
   const env = { CURSOR_KEY: randomBytes(32).toString('base64url'), CHAIN_WAIT_MS: '5000' };
-  service = await startService('wallet', env, { natsUrl: testBus.url, postgresUrl: database.url('wallet') });
+  service = await startService('wallet', env, { testBus, database });
 });
 
 afterAll(async () => {

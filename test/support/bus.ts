@@ -1,43 +1,63 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startServers } from '../../deploy/local/start-servers.ts';
-import { type Bus, connectBus } from '../../shared/bus/connect.ts';
+import { pino } from 'pino';
+import { natsUserName } from '../../deploy/local/nats-conf.ts';
+import { createPortPicker } from '../../deploy/local/ports.ts';
+import { natsServer } from '../../deploy/local/servers.ts';
+import { createSupervisor } from '../../deploy/local/supervisor.ts';
+import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { natsRights } from '../../shared/bus/rights.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
-import { createLogger } from '../../shared/lib/logger.ts';
+
+const PASSWORD = 'test';
 
 export type TestBus = {
   url: string;
-  /** Connected as this user; closed with the rest. */
+  password: string;
+  /** The NATS user of a service, with exactly the rights it has in a deployment. */
+  userOf: (user: BusUser) => string;
+  /** A connection as that user; closed by `stop`. */
   as: (user: BusUser) => Promise<Bus>;
   stop: () => Promise<void>;
 };
 
 /**
- * A NATS server of its own with the product's streams. Suites run beside each other, and on a shared one the stand-ins
- * of one would answer the calls and take the jobs of another.
+ * A nats-server of this suite alone, with streams, consumers and the rights of a deployment: two suites on one
+ * server would take each other's calls through the queue groups.
  */
 export const createTestBus = async (): Promise<TestBus> => {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'test-bus-'));
-  const servers = await startServers({
-    stateDir,
-    // Named, so that they are not started.
-    external: { postgresUrl: 'postgres://unused', redisUrl: 'redis://unused' },
-  });
-  await ensureStreams({ servers: servers.natsUrl });
-  const connections: Bus[] = [];
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'quittance-bus-'));
+  const port = await createPortPicker().any();
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  const userOf = (user: string) => natsUserName('test', user);
+  const rights = natsRights();
+  const users = [
+    { user: userOf('admin'), password: PASSWORD },
+    ...Object.entries(rights).map(([user, allowed]) => ({
+      user: userOf(user),
+      password: PASSWORD,
+      rights: allowed,
+    })),
+  ];
+  await supervisor.start([natsServer({ stateDir, port, accounts: [{ name: 'TEST', users }] })]);
+  const url = `nats://127.0.0.1:${port}`;
+  await ensureStreams({ servers: url, user: userOf('admin'), pass: PASSWORD });
+  const open: Bus[] = [];
   return {
-    url: servers.natsUrl,
+    url,
+    password: PASSWORD,
+    userOf,
     as: async (user) => {
-      const logger = createLogger(user, 'fatal');
-      const bus = await connectBus({ url: servers.natsUrl, user, password: '', logger });
-      connections.push(bus);
+      const logger = pino({ level: 'silent' });
+      const bus = await connectBus({ url, user, natsUser: userOf(user), password: PASSWORD, logger });
+      open.push(bus);
       return bus;
     },
     stop: async () => {
-      for (const { nc } of connections) await nc.close();
-      await servers.stop();
+      for (const bus of open) if (!bus.nc.isClosed()) await drainBus(bus);
+      await supervisor.stop();
       rmSync(stateDir, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { ServiceName } from '../../shared/contract/service.ts';
+import type { TestBus } from './bus.ts';
+import type { TestDatabase } from './database.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 
@@ -11,13 +13,13 @@ export type ServiceProcess = {
 };
 
 /**
- * Runs a service as it is deployed: its own process, told everything by its environment.
+ * Runs a service as it is deployed: its own process, its own rights, told everything by its environment.
  * @throws with its output when it ends before it is ready
  */
 export const startService = (
   service: ServiceName,
   env: Record<string, string>,
-  { natsUrl, postgresUrl }: { natsUrl: string; postgresUrl: string },
+  { testBus, database }: { testBus: TestBus; database: TestDatabase },
 ): Promise<ServiceProcess> => {
   const child = spawn(process.execPath, [path.join(repositoryRoot, 'services', service, 'main.ts')], {
     env: {
@@ -25,10 +27,10 @@ export const startService = (
       ENVIRONMENT: 'test',
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: '0',
-      NATS_URL: natsUrl,
-      NATS_USER: service,
-      NATS_PASSWORD: '-',
-      POSTGRES_URL: postgresUrl,
+      NATS_URL: testBus.url,
+      NATS_USER: testBus.userOf(service),
+      NATS_PASSWORD: testBus.password,
+      POSTGRES_URL: database.url(service),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
