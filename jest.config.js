@@ -5,4 +5,31 @@ const common = {
   modulePathIgnorePatterns: ['<rootDir>/.local/'],
 };
 
-export default { ...common, testMatch: ['<rootDir>/{services,shared,deploy,test,sdk}/**/*.test.ts'] };
+export default {
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{services,shared,deploy,sdk,tools}/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
+    },
+    {
+      ...common,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/**/*.integration.test.ts'],
+      globalSetup: '<rootDir>/test/support/integration-setup.ts',
+      globalTeardown: '<rootDir>/test/support/integration-teardown.ts',
+    },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/e2e/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/e2e-setup.ts',
+      globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
+    },
+  ],
+  reporters: ['<rootDir>/test/support/reporter.ts'],
+  testTimeout: 30_000,
+  // Two suites at a time leave a core for the servers on a small machine; more only make them wait.
+  maxWorkers: 2,
+};

@@ -1,0 +1,131 @@
+import path from 'node:path';
+import { writeAtomically } from './atomic-file.ts';
+import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
+import { choosePostgres, chooseRedis, type Server } from './choose-servers.ts';
+import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
+import { environmentKeys } from './keys.ts';
+import { createPortPicker } from './ports.ts';
+import { product } from './product.ts';
+import type { RunningEnvironment } from './service-environment.ts';
+import { serviceSpecs } from './service-specs.ts';
+import type { Settings } from './settings.ts';
+import type { Stack } from './stack-file.ts';
+import type { Supervisor } from './supervisor.ts';
+import { chainSpec, mailSpec } from './tools.ts';
+
+const host = '127.0.0.1';
+
+/**
+ * Starts everything in the order it depends on each other, as much of it at once as possible, and returns
+ * what stack.json says besides the pids.
+ */
+export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
+  const { stateDir, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
+  const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name) }));
+  const picker = createPortPicker();
+  const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
+  const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
+
+  const gatewayPort = await port(3000);
+  const gatewayUrl = `http://${host}:${gatewayPort}`;
+  const mailPorts = { smtp: await port(1025), http: await port(8025) };
+  const choice = { ...settings, port, supervisor };
+  const redis = await chooseRedis(choice);
+  const bus = await chooseBus(choice, keyed);
+  const postgres = await choosePostgres(choice);
+  const chainPorts = await inOrder(keyed, chainPort);
+
+  const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
+  const preparing = keyed.map((environment, index) =>
+    startChain(environment, chainPorts[index]!, index, settings, supervisor),
+  );
+  await Promise.all([
+    supervisor.start([mailSpec(stateDir, mailPorts)]),
+    starting(redis),
+    bus.spec ? starting(bus) : ensureStreams(bus, keyed),
+    starting(postgres).then(() => Promise.all(keyed.map((each) => prepareDatabase(postgres.url, each)))),
+    ...preparing,
+  ]);
+
+  const roleName = await roleNames();
+  const environments = keyed.map((environment, index): RunningEnvironment => {
+    const { name, keys } = environment;
+    const database = databaseUrl(postgres.url, databaseName(name));
+    return {
+      name,
+      keys,
+      genesisHash: '',
+      rpc_url: `http://${host}:${chainPorts[index]!}`,
+      ws_url: `ws://${host}:${chainPorts[index]! + 1}`,
+      usdc_mint: keys.mint.address,
+      fee_wallet: keys.feeWallet.address,
+      fee_payer: keys.feePayer.address,
+      nats: bus.nats(environment),
+      databaseUrl: (service) => urlAs(database, roleName(name, service), keys.databasePasswords[service]),
+    };
+  });
+  for (const [index, environment] of environments.entries())
+    environment.genesisHash = await preparing[index]!;
+
+  const limitsFile = path.join(stateDir, 'limits.json');
+  writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
+  const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
+  const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
+  await supervisor.start(await serviceSpecs({ settings, environments, gatewayPort, port, shared }));
+
+  return {
+    gateway_url: gatewayUrl,
+    mail_url: `http://${host}:${mailPorts.http}`,
+    console_url: `${gatewayUrl}/sign-in`,
+    docs_url: `${gatewayUrl}/openapi.json`,
+    postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
+    nats_url: bus.adminUrl(keyed[0]!),
+    redis_url: redis.url,
+    environments: Object.fromEntries(
+      environments.map(({ name, rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer }) => [
+        name,
+        { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer },
+      ]),
+    ),
+  };
+}
+
+/** Returns the genesis hash of the chain, seeded. */
+async function startChain(
+  { name, keys }: KeyedEnvironment,
+  port: number,
+  index: number,
+  settings: Settings,
+  supervisor: Supervisor,
+): Promise<string> {
+  await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
+  // Loading the Solana libraries takes half a second: here it passes while the servers start.
+  const { seedChain } = await import('./seed-chain.ts');
+  return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
+}
+
+async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {
+  await ensureDatabase(serverUrl, databaseName(name));
+  const migrate = await product.migrate();
+  const adminUrl = databaseUrl(serverUrl, databaseName(name));
+  await migrate?.migrateEnvironment({ adminUrl, passwords: keys.databasePasswords });
+}
+
+async function roleNames(): Promise<(environment: string, service: string) => string> {
+  return (
+    (await product.migrate())?.roleName ?? ((environment, service) => `quittance_${environment}_${service}`)
+  );
+}
+
+function databaseName(environment: string): string {
+  return `quittance_${environment}`;
+}
+
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  each: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await each(item));
+  return results;
+}

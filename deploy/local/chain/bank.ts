@@ -1,0 +1,211 @@
+import { createRequire } from 'node:module';
+import type {
+  Account as NativeAccount,
+  Clock as NativeClock,
+  TransactionMetadata,
+} from 'litesvm/dist/internal.js';
+import { type TransactionError, toTransactionError } from './errors.ts';
+import { type Key, keyNamed, keyOf, LOOKUP_TABLE_PROGRAM } from './keys.ts';
+import { isWritable, type Transaction } from './wire.ts';
+
+// The raw class, not the wrapper for kit: it takes bytes and is twice as fast.
+const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(
+  'litesvm/dist/internal.js',
+) as typeof import('litesvm/dist/internal.js');
+
+export type Account = NativeAccount;
+export type Keys = { all: Key[]; staticCount: number; loadedWritable: number };
+
+/** What running a transaction gave, `before` and `after` in the order of `keys.all`. */
+export type Outcome = {
+  err: TransactionError | null;
+  meta: TransactionMetadata;
+  keys: Keys;
+  before: (Account | null)[];
+  after: (Account | null)[];
+};
+
+/** One account for storage: key, lamports, data (base64), owner, executable. */
+export type StoredAccount = [key: string, lamports: string, data: string, owner: string, executable: boolean];
+
+export type Bank = ReturnType<typeof createBank>;
+
+const LOOKUP_TABLE_HEADER_BYTES = 56;
+const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
+
+/**
+ * The accounts, and the runtime that changes them: LiteSVM with the real SPL programs. It also remembers
+ * what accounts held before the slots that are not final yet, for forks and for reads at older commitments.
+ */
+export const createBank = () => {
+  const svm = new LiteSvm();
+  // LiteSVM knows one blockhash and a short history; the ledger does both as Solana does.
+  svm.setBlockhashCheck(false);
+  svm.setTransactionHistory(0n);
+
+  /** Per account, oldest first: what it held before it first changed in that slot. */
+  const undo = new Map<string, { slot: number; before: Account | null }[]>();
+  const changedIn = new Map<number, Set<string>>();
+  const touched = new Set<string>();
+
+  const bytesOf = (name: string): Uint8Array => keyNamed(name)!.bytes;
+
+  const put = (name: string, account: Account | null): void => {
+    // LiteSVM removes an account that is set to nothing.
+    const gone = () => new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
+    svm.setAccount(bytesOf(name), account ?? gone());
+  };
+
+  const remember = (name: string, slot: number, before: Account | null): void => {
+    touched.add(name);
+    const entries = undo.get(name) ?? [];
+    if (entries.at(-1)?.slot === slot) return;
+    entries.push({ slot, before });
+    undo.set(name, entries);
+    const names = changedIn.get(slot) ?? new Set();
+    changedIn.set(slot, names.add(name));
+  };
+
+  const accountAt = (key: Key, slot: number): Account | null => {
+    const entry = undo.get(key.name)?.find((one) => one.slot > slot);
+    return entry ? entry.before : svm.getAccount(key.bytes);
+  };
+
+  const resolveKeys = ({ message }: Transaction): Keys => {
+    const writable: Key[] = [];
+    const readonly: Key[] = [];
+    for (const lookup of message.lookups) {
+      const table = svm.getAccount(lookup.table.bytes);
+      if (!table || keyOf(table.owner()) !== LOOKUP_TABLE_PROGRAM) continue;
+      const data = table.data();
+      const pick = (indexes: Uint8Array, into: Key[]) => {
+        for (const index of indexes) {
+          const start = LOOKUP_TABLE_HEADER_BYTES + 32 * index;
+          if (start + 32 <= data.length) into.push(keyOf(data.subarray(start, start + 32)));
+        }
+      };
+      pick(lookup.writable, writable);
+      pick(lookup.readonly, readonly);
+    }
+    return {
+      all: [...message.staticKeys, ...writable, ...readonly],
+      staticCount: message.staticKeys.length,
+      loadedWritable: writable.length,
+    };
+  };
+
+  return {
+    /** Sets what programs see as the current slot and time (Unix seconds). */
+    setClock: (slot: number, unixSeconds: number): void => {
+      const old: NativeClock = svm.getClock();
+      const time = BigInt(unixSeconds);
+      svm.setClock(
+        new Clock(BigInt(slot), old.epochStartTimestamp, old.epoch, old.leaderScheduleEpoch, time),
+      );
+    },
+
+    /** The account as it was at the end of `slot`, exact for every slot from the finalized one on. */
+    accountAt,
+
+    minimumBalance: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
+
+    /**
+     * Runs a transaction and keeps its effects. Undefined when it may not be in a block at all (its error has
+     * no instruction: no fee, no trace), else its outcome; one that failed in an instruction paid its fee.
+     */
+    execute: (transaction: Transaction, slot: number, verify = true): Outcome | undefined => {
+      const { message, bytes } = transaction;
+      const keys = resolveKeys(transaction);
+      const read = (key: Key) => svm.getAccount(key.bytes);
+      const before = keys.all.map(read);
+      svm.setSigverify(verify);
+      const result =
+        message.version === 'legacy' ? svm.sendLegacyTransaction(bytes) : svm.sendVersionedTransaction(bytes);
+      const err = 'err' in result ? toTransactionError(result) : null;
+      if (typeof err === 'string') return undefined;
+      const after = keys.all.map((key, index) => {
+        if (!isWritable(message, index, keys.loadedWritable)) return before[index]!;
+        remember(key.name, slot, before[index]!);
+        return read(key);
+      });
+      return { err, meta: 'err' in result ? result.meta() : result, keys, before, after };
+    },
+
+    /** Runs a transaction without effects. */
+    simulate: ({ message, bytes }: Transaction, verify: boolean) => {
+      svm.setSigverify(verify);
+      const result =
+        message.version === 'legacy'
+          ? svm.simulateLegacyTransaction(bytes)
+          : svm.simulateVersionedTransaction(bytes);
+      if ('err' in result) {
+        return { err: toTransactionError(result), meta: result.meta(), accounts: undefined };
+      }
+      return { err: null, meta: result.meta(), accounts: () => result.postAccounts() };
+    },
+
+    /** Puts lamports into an account, outside of any transaction: only for what exists from genesis on. */
+    endow: (key: Key, lamports: bigint): void => {
+      put(key.name, new Account(lamports, new Uint8Array(), new Uint8Array(32), false, RENT_EXEMPT_EPOCH));
+    },
+
+    /** Names of the accounts that changed in slots that are not final yet. */
+    recentlyChanged: () => undo.keys(),
+
+    /** Every account owned by that program, now. */
+    ownedBy: (program: Key): Key[] => svm.getProgramAccounts(program.bytes).map((one) => keyOf(one.address)),
+
+    /** Forgets how to undo slots up to this one: they are final. */
+    finalize: (slot: number): void => {
+      for (const [changed, names] of changedIn) {
+        if (changed > slot) break;
+        for (const name of names) {
+          const left = undo.get(name)?.filter((entry) => entry.slot > slot) ?? [];
+          if (left.length > 0) undo.set(name, left);
+          else undo.delete(name);
+        }
+        changedIn.delete(changed);
+      }
+    },
+
+    /** Makes it as if nothing from `firstLostSlot` on had happened. */
+    fork: (firstLostSlot: number): void => {
+      for (const [name, entries] of undo) {
+        const lost = entries.find((entry) => entry.slot >= firstLostSlot);
+        if (!lost) continue;
+        put(name, lost.before);
+        const left = entries.filter((entry) => entry.slot < firstLostSlot);
+        if (left.length > 0) undo.set(name, left);
+        else undo.delete(name);
+      }
+      for (const slot of changedIn.keys()) if (slot >= firstLostSlot) changedIn.delete(slot);
+    },
+
+    /** Every account that a transaction ever changed, as it was at the end of `slot`. */
+    dump: (slot: number): StoredAccount[] => {
+      const stored: StoredAccount[] = [];
+      for (const name of touched) {
+        const account = accountAt(keyNamed(name)!, slot);
+        if (!account) continue;
+        stored.push([
+          name,
+          account.lamports().toString(),
+          Buffer.from(account.data()).toString('base64'),
+          keyOf(account.owner()).name,
+          account.executable(),
+        ]);
+      }
+      return stored;
+    },
+
+    load: (stored: StoredAccount[]): void => {
+      // A program needs its data account to be there first.
+      const dataFirst = stored.toSorted((a, b) => Number(a[4]) - Number(b[4]));
+      for (const [name, lamports, data, owner, executable] of dataFirst) {
+        touched.add(name);
+        const bytes = Buffer.from(data, 'base64');
+        put(name, new Account(BigInt(lamports), bytes, bytesOf(owner), executable, RENT_EXEMPT_EPOCH));
+      }
+    },
+  };
+};

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createBank, type Outcome } from './bank.ts';
+import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
+import { createFaucet } from './faucet.ts';
+import { createHistory, type LandedTransaction } from './history.ts';
+import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
+import { parseExact } from './json.ts';
+import type { Key } from './keys.ts';
+import { type Commitment, createLedger, FINALIZED_AFTER_SLOTS } from './ledger.ts';
+import { memoOf, metaOf } from './meta.ts';
+import { type Entry, restoreChain, saveSnapshot, type TransactionEntry } from './storage.ts';
+import { decodeTransaction, type Transaction } from './wire.ts';
+
+export type ChainEvent =
+  | { type: 'slot' }
+  | { type: 'transaction'; landed: LandedTransaction }
+  | { type: 'received'; signature: string }
+  | { type: 'fork'; lost: LandedTransaction[] };
+
+export type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
+export type Chain = ReturnType<typeof openChain>;
+
+const SNAPSHOT_EVERY_SLOTS = 150;
+
+const loadSeed = (dataDir: string): string => {
+  const path = join(dataDir, 'genesis.json');
+  const stored = readWhole(path);
+  // Made up anew, every stored blockhash and transaction would belong to another chain.
+  if (stored === 'damaged') throw new Error(`${path} is damaged: begin with an empty folder`);
+  if (stored !== 'missing') return (JSON.parse(stored.content) as { seed: string }).seed;
+  const seed = randomBytes(32).toString('hex');
+  writeWhole(path, JSON.stringify({ seed }));
+  return seed;
+};
+
+/**
+ * A chain with its state in `dataDir`, which is created when missing. Everything here is synchronous, so one
+ * request is never seen half done by another. Time only passes when `tick` is called.
+ *
+ * @throws Error when the stored state is damaged.
+ */
+export const openChain = ({ dataDir, log }: { dataDir: string; log: Logger }) => {
+  const journal = openJournal(join(dataDir, 'journal'));
+  const seed = loadSeed(dataDir);
+  const tip = openTip(join(dataDir, 'tip'));
+  const snapshotPath = join(dataDir, 'snapshot');
+  const ledger = createLedger(seed);
+  const bank = createBank();
+  const history = createHistory();
+  const faucet = createFaucet(seed);
+  const stats = { executed: 0, failed: 0, duplicate: 0 };
+  const listeners = new Set<(event: ChainEvent) => void>();
+  let unixSeconds = 0;
+  let snapshotSlot = 0;
+  let snapshotCount = 0;
+
+  const emit = (event: ChainEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const finalSlot = () => ledger.slot() - FINALIZED_AFTER_SLOTS;
+  const append = (entry: Entry) => journal.append(JSON.stringify(entry));
+
+  const setClock = () => {
+    unixSeconds = Math.max(unixSeconds, Math.floor(Date.now() / 1000));
+    bank.setClock(ledger.slot(), unixSeconds);
+  };
+
+  const snapshot = () => {
+    saveSnapshot(snapshotPath, { finalSlot: finalSlot(), journalEnd: journal.end(), ledger, bank });
+    snapshotSlot = ledger.slot();
+    snapshotCount = journal.end();
+  };
+
+  bank.endow(faucet.key, faucet.lamports);
+  restoreChain({ snapshotPath, journal, ledger, bank, history, tip: tip.read(), log });
+  snapshotSlot = ledger.slot();
+  snapshotCount = journal.end();
+  setClock();
+
+  const tick = () => {
+    ledger.advance();
+    setClock();
+    bank.finalize(finalSlot());
+    tip.write(ledger.slot());
+    if (ledger.slot() - snapshotSlot >= SNAPSHOT_EVERY_SLOTS && journal.end() > snapshotCount) snapshot();
+    emit({ type: 'slot' });
+  };
+
+  /** Why it may not be in a block, of what the runtime does not know: its age, and that it already is. */
+  const refusalOf = (transaction: Transaction, commitment: Commitment): TransactionError | undefined => {
+    if (!ledger.isBlockhashValid(transaction.message.blockhash, commitment)) return 'BlockhashNotFound';
+    return history.get(transaction.signature) ? 'AlreadyProcessed' : undefined;
+  };
+
+  const record = (transaction: Transaction, outcome: Outcome) => {
+    const slot = ledger.slot();
+    const { signature, bytes } = transaction;
+    const memo = memoOf(transaction);
+    const keys = outcome.keys.all.map((key) => key.name);
+    const meta = metaOf(bank, outcome, slot);
+    const wire = Buffer.from(bytes).toString('base64');
+    const { err } = outcome;
+    const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta };
+    const at = append(entry);
+    const landed = { signature, slot, time: unixSeconds, err, memo, ...at, lost: false };
+    history.add(landed, keys);
+    if (err === null) stats.executed += 1;
+    else stats.failed += 1;
+    return landed;
+  };
+
+  /** Lets a transaction land in the current slot if it may; drops it without a word if not. */
+  const land = (transaction: Transaction): LandedTransaction | undefined => {
+    const refusal = refusalOf(transaction, 'processed');
+    if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
+    if (refusal) return undefined;
+    const outcome = bank.execute(transaction, ledger.slot());
+    if (!outcome) return undefined;
+    const landed = record(transaction, outcome);
+    emit({ type: 'transaction', landed });
+    return landed;
+  };
+
+  const simulate = (transaction: Transaction, verify: boolean, at: Commitment | 'any-blockhash') => {
+    const result = bank.simulate(transaction, verify);
+    if (result.err === 'SignatureFailure') throw signatureVerificationFailure();
+    const refusal = at === 'any-blockhash' ? undefined : refusalOf(transaction, at);
+    return { ...result, refusal };
+  };
+
+  return {
+    ledger,
+    bank,
+    history,
+    stats,
+    tick,
+    land,
+    simulate,
+    unixSeconds: () => unixSeconds,
+
+    /** Calls back after every slot, transaction and fork, until the returned function is called. */
+    listen: (listener: (event: ChainEvent) => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    /**
+     * Takes a transaction like the real sendTransaction: with preflight, what cannot succeed is an error;
+     * without, its signature is answered all the same and it is dropped, or fails in its block.
+     *
+     * @throws RpcError -32002 refused by preflight, -32003 bad signature
+     */
+    send: (transaction: Transaction, { skipPreflight, preflightCommitment }: SendOptions): string => {
+      if (!skipPreflight) {
+        const { err, meta, refusal } = simulate(transaction, true, preflightCommitment);
+        if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
+        if (refusal) throw preflightFailure(refusal, [], 0);
+        if (err) throw preflightFailure(err, meta.logs(), Number(meta.computeUnitsConsumed()));
+      }
+      emit({ type: 'received', signature: transaction.signature });
+      land(transaction);
+      return transaction.signature;
+    },
+
+    /** Sends lamports from the faucet; the signature, or undefined when the transfer is refused. */
+    airdrop: (to: Key, lamports: bigint): string | undefined => {
+      const transaction = decodeTransaction(faucet.transfer(to, lamports, ledger.blockAt('processed').hash));
+      if (bank.simulate(transaction, false).err) return undefined;
+      return land(transaction)?.signature;
+    },
+
+    /** Everything stored about a transaction; its integers above 2^53 are kept exact for JSON only. */
+    load: (landed: LandedTransaction): TransactionEntry =>
+      parseExact(journal.read(landed)) as TransactionEntry,
+
+    /**
+     * The newest `count` slots never happened.
+     *
+     * @returns the signatures that are gone, newest first; undefined when a final slot would be undone.
+     */
+    fork: (count: number): string[] | undefined => {
+      const firstLostSlot = ledger.firstLostSlot(count);
+      if (firstLostSlot === undefined) return undefined;
+      append({ t: 'fork', slot: ledger.slot(), count, firstLostSlot });
+      ledger.fork(count);
+      bank.fork(firstLostSlot);
+      setClock();
+      tip.write(ledger.slot());
+      const lost = history.fork(firstLostSlot);
+      emit({ type: 'fork', lost });
+      return lost.map(({ signature }) => signature);
+    },
+
+    /** Writes a snapshot and closes the files; nothing may be called after it. */
+    close: (): void => {
+      snapshot();
+      tip.write(ledger.slot());
+      tip.close();
+      journal.close();
+    },
+  };
+};

@@ -1,0 +1,30 @@
+import type { Chain } from './chain.ts';
+
+/** The pace at slot time 0: slots still pass, else nothing would ever be final or expire. */
+const PACE_WHEN_AT_ONCE_MS = 400;
+
+export type Clock = ReturnType<typeof startClock>;
+
+/**
+ * Lets slots pass by themselves.
+ *
+ * @param slotMs Milliseconds per slot; 0 confirms transactions at once, with slots at the real network's pace.
+ */
+export const startClock = (chain: Chain, slotMs: number) => {
+  let timer: NodeJS.Timeout | undefined;
+  let current = { slotMs, paused: false };
+
+  const set = (wanted: { slotMs: number; paused: boolean }): void => {
+    clearInterval(timer);
+    current = wanted;
+    chain.ledger.setConfirmedAfterSlots(wanted.slotMs === 0 ? 0 : 1);
+    if (!wanted.paused) timer = setInterval(chain.tick, wanted.slotMs || PACE_WHEN_AT_ONCE_MS);
+  };
+  set(current);
+
+  return {
+    get: () => current,
+    set,
+    stop: () => clearInterval(timer),
+  };
+};

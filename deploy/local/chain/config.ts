@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+const schema = z.object({
+  CHAIN_PORT: z.coerce.number().int().min(1).max(65_534).default(8899),
+  CHAIN_HOST: z.string().min(1).default('127.0.0.1'),
+  CHAIN_DATA_DIR: z.string().min(1).default('.local/chain'),
+  CHAIN_SLOT_MS: z.coerce.number().int().min(0).max(60_000).default(400),
+  CHAIN_CONTROL: z.enum(['0', '1']).default('0'),
+});
+
+export type Config = {
+  /** HTTP and WebSocket; port + 1 is taken too, because web3.js 1.x looks for the WebSocket there. */
+  port: number;
+  host: string;
+  dataDir: string;
+  /** Milliseconds per slot; 0 means: confirmed at once, see `createLedger`. */
+  slotMs: number;
+  /** Whether the `chain_…` methods exist. */
+  control: boolean;
+};
+
+/**
+ * Reads the settings of the chain process.
+ *
+ * @throws ZodError naming the variable that is wrong.
+ */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  const parsed = schema.parse(env);
+  return {
+    port: parsed.CHAIN_PORT,
+    host: parsed.CHAIN_HOST,
+    dataDir: parsed.CHAIN_DATA_DIR,
+    slotMs: parsed.CHAIN_SLOT_MS,
+    control: parsed.CHAIN_CONTROL === '1',
+  };
+};

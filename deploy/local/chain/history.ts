@@ -1,0 +1,55 @@
+import type { TransactionError } from './errors.ts';
+
+/** What is kept in memory of a transaction; the rest is in the journal, at `offset`. */
+export type LandedTransaction = {
+  signature: string;
+  slot: number;
+  /** Unix seconds. */
+  time: number;
+  err: TransactionError | null;
+  memo: string | null;
+  /** Where its journal line begins, and how long it is, in bytes. */
+  offset: number;
+  length: number;
+  lost: boolean;
+};
+
+export type History = ReturnType<typeof createHistory>;
+
+/** Which transactions are in blocks, by signature and by every account that they name, read-only ones too. */
+export const createHistory = () => {
+  const inOrder: LandedTransaction[] = [];
+  const bySignature = new Map<string, LandedTransaction>();
+  const byAddress = new Map<string, LandedTransaction[]>();
+
+  return {
+    count: () => inOrder.length,
+    get: (signature: string): LandedTransaction | undefined => bySignature.get(signature),
+
+    /** Transactions that name the address, oldest first. */
+    of: (address: string): LandedTransaction[] =>
+      byAddress.get(address)?.filter((transaction) => !transaction.lost) ?? [],
+
+    add: (transaction: LandedTransaction, addresses: Iterable<string>): void => {
+      inOrder.push(transaction);
+      bySignature.set(transaction.signature, transaction);
+      for (const address of addresses) {
+        const list = byAddress.get(address);
+        if (list) list.push(transaction);
+        else byAddress.set(address, [transaction]);
+      }
+    },
+
+    /** Removes what landed in `firstLostSlot` or later, so that the same bytes can land again; returns it. */
+    fork: (firstLostSlot: number): LandedTransaction[] => {
+      const lost: LandedTransaction[] = [];
+      while ((inOrder.at(-1)?.slot ?? 0) >= firstLostSlot) {
+        const transaction = inOrder.pop()!;
+        transaction.lost = true;
+        bySignature.delete(transaction.signature);
+        lost.push(transaction);
+      }
+      return lost;
+    },
+  };
+};

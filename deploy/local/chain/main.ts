@@ -1,0 +1,39 @@
+import pino from 'pino';
+import { openChain } from './chain.ts';
+import { startClock } from './clock.ts';
+import { readConfig } from './config.ts';
+import { createFaults } from './faults.ts';
+import { accountMethods } from './methods/accounts.ts';
+import { blockMethods } from './methods/blocks.ts';
+import { controlMethods } from './methods/control.ts';
+import { transactionMethods } from './methods/transactions.ts';
+import { createRpc } from './rpc.ts';
+import { startServer } from './server.ts';
+
+const config = readConfig(process.env);
+const log = pino({ name: 'chain' });
+const chain = openChain({ dataDir: config.dataDir, log });
+const clock = startClock(chain, config.slotMs);
+const faults = createFaults();
+const methods = {
+  ...blockMethods(chain),
+  ...accountMethods(chain),
+  ...transactionMethods(chain),
+  ...(config.control && controlMethods(chain, clock, faults)),
+};
+const rpc = createRpc({ methods, faults, log });
+const { host, port } = config;
+const stopServer = await startServer({ host, port, rpc, chain });
+log.info(
+  { rpc_url: `http://${host}:${port}`, ws_url: `ws://${host}:${port}`, slot: chain.ledger.slot() },
+  'ready',
+);
+
+const stop = (): void => {
+  clock.stop();
+  stopServer();
+  chain.close();
+  process.exit(0);
+};
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { Chain } from '../chain.ts';
+import type { Clock } from '../clock.ts';
+import { invalidParams } from '../errors.ts';
+import { type Faults, fault } from '../faults.ts';
+import { type Methods, parse } from './params.ts';
+
+const MAX_ADVANCE = 10_000;
+const clockSettings = z.strictObject({
+  slotMs: z.number().int().min(0).max(60_000).optional(),
+  paused: z.boolean().optional(),
+});
+
+/** Methods with which tests move the chain. They only exist when the process was started for it. */
+export const controlMethods = (chain: Chain, clock: Clock, faults: Faults): Methods => {
+  const { ledger } = chain;
+  const position = () => ({ slot: ledger.slot(), blockHeight: ledger.blockAt('processed').height });
+
+  return {
+    /** `[slots = 1]`: that many slots pass at once. → `{ slot, blockHeight }` */
+    chain_advance: (params) => {
+      const [slots] = parse(params, z.number().int().min(1).max(MAX_ADVANCE).default(1));
+      for (let count = 0; count < slots; count += 1) chain.tick();
+      return position();
+    },
+
+    /** `[slots = 1]`: the newest slots never happened. → `{ slot, blockHeight, lost: [signature, …] }` */
+    chain_fork: (params) => {
+      const [slots] = parse(params, z.number().int().min(1).default(1));
+      const lost = chain.fork(slots);
+      if (!lost) throw invalidParams('a fork cannot undo finalized slots');
+      return { ...position(), lost };
+    },
+
+    /** `[{ method, kind, count?, ms?, for_ms? }, …]`: adds faults; `[]` clears all. → those in force */
+    chain_fault: (params) => {
+      const wanted = params.map((_, index) => {
+        const parsed = fault.safeParse(params[index]);
+        if (parsed.success) return parsed.data;
+        throw invalidParams(`Invalid params: parameter ${index}: ${parsed.error.issues[0]?.message}`);
+      });
+      if (wanted.length === 0) faults.clear();
+      for (const one of wanted) faults.add(one);
+      return faults.list();
+    },
+
+    /** `[{ slotMs?, paused? }]`: sets the pace; `[]` only reads it. → `{ slotMs, paused, slot, blockHeight }` */
+    chain_clock: (params) => {
+      const [{ slotMs, paused }] = parse(params, clockSettings.default({}));
+      const old = clock.get();
+      if (slotMs !== undefined || paused !== undefined) {
+        clock.set({ slotMs: slotMs ?? old.slotMs, paused: paused ?? old.paused });
+      }
+      return { ...clock.get(), ...position() };
+    },
+
+    /** `[]` → how many transactions succeeded, failed in a block, and were refused as already processed. */
+    chain_stats: () => ({ ...chain.stats }),
+  };
+};

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A process that cannot be mistaken for a later one with the same number. */
+export type ProcessIdentity = { pid: number; started: string };
+
+/**
+ * Who runs under this pid now, or undefined when nobody does.
+ *
+ * A zombie counts as nobody: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on a
+ * zombie for ever.
+ */
+export function identify(pid: number): ProcessIdentity | undefined {
+  if (process.platform === 'linux') {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      // The command name in parentheses may itself hold spaces and parentheses.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const [state, started] = [fields[0], fields[19]];
+      return state === 'Z' || state === 'X' || started === undefined ? undefined : { pid, started };
+    } catch {
+      return undefined;
+    }
+  }
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return line === '' || line.startsWith('Z') ? undefined : { pid, started: line.replace(/^\S+\s+/, '') };
+  } catch {
+    return undefined;
+  }
+}
+
+/** True while this very process (same pid, same start) runs. */
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.started === identity.started;
+}
+
+/** Sends a signal and tells whether there was somebody to receive it. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The whole group of a detached child, so that nothing it started stays behind. */
+export function killGroup(pid: number): void {
+  signal(-pid, 'SIGKILL');
+}
+
+/** Waits until none of them runs; false when some still do after `milliseconds`. */
+export async function waitUntilGone(identities: ProcessIdentity[], milliseconds: number): Promise<boolean> {
+  const deadline = Date.now() + milliseconds;
+  while (identities.some(isRunning)) {
+    if (Date.now() >= deadline) return false;
+    await sleep(20);
+  }
+  return true;
+}

@@ -1,0 +1,115 @@
+import type { EnvironmentKeys } from './keys.ts';
+import type { ServiceName } from './services.ts';
+import type { StackEnvironment } from './stack-file.ts';
+
+const host = '127.0.0.1';
+
+/** An environment of the stack with all that its services are told. */
+export type RunningEnvironment = StackEnvironment & {
+  name: string;
+  keys: EnvironmentKeys;
+  genesisHash: string;
+  /** Connection of a service to the bus. */
+  nats: { url: string; credentials: (service: ServiceName) => { user: string; password: string } };
+  /** URL with the service's own role. */
+  databaseUrl: (service: ServiceName) => string;
+};
+
+export type SharedSettings = {
+  gatewayUrl: string;
+  redisUrl: string;
+  smtpUrl: string;
+  limitsFile: string;
+  logLevel: string;
+};
+
+/** Configuration of the gateway, the one process that serves all environments. */
+export function gatewayEnvironment(
+  port: number,
+  environments: readonly RunningEnvironment[],
+  shared: SharedSettings,
+): Record<string, string> {
+  const connections = environments.map(({ name, nats }) => {
+    const { user, password } = nats.credentials('gateway');
+    return { name, nats_url: nats.url, nats_user: user, nats_password: password };
+  });
+  return {
+    HTTP_HOST: host,
+    HTTP_PORT: String(port),
+    LOG_LEVEL: shared.logLevel,
+    PUBLIC_URL: shared.gatewayUrl,
+    ENVIRONMENTS: JSON.stringify(connections),
+    REDIS_URL: shared.redisUrl,
+    LIMITS_FILE: shared.limitsFile,
+    PUBLIC_KEYS: publicKeys(environments),
+  };
+}
+
+/** Configuration of a service of one environment. Each gets the secrets it uses and no others. */
+export function serviceEnvironment(
+  service: Exclude<ServiceName, 'gateway'>,
+  port: number,
+  environment: RunningEnvironment,
+  shared: SharedSettings,
+): Record<string, string> {
+  const { keys, nats } = environment;
+  const { user, password } = nats.credentials(service);
+  const signing = (use: keyof EnvironmentKeys['signing']): string => {
+    const { kid, seed } = keys.signing[use];
+    return `${kid}:${seed}`;
+  };
+  const own: Record<typeof service, Record<string, string>> = {
+    quote: {
+      SIGNING_KEYS: signing('quote'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      USDC_MINT: environment.usdc_mint,
+      CURSOR_KEY: keys.cursorKey,
+    },
+    settlement: {
+      SIGNING_KEYS: signing('settlement'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      USDC_MINT: environment.usdc_mint,
+      FEE_WALLET: environment.fee_wallet,
+      CURSOR_KEY: keys.cursorKey,
+    },
+    wallet: { CURSOR_KEY: keys.cursorKey },
+    funding: { CURSOR_KEY: keys.cursorKey },
+    identity: {
+      SIGNING_KEYS: signing('session'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      SMTP_URL: shared.smtpUrl,
+      MAIL_FROM: 'Quittance <no-reply@quittance.example>',
+      SIGN_IN_URL: `${shared.gatewayUrl}/sign-in`,
+      IDENTITY_SECRET: keys.identitySecret,
+      CURSOR_KEY: keys.cursorKey,
+    },
+    'chain-submitter': {
+      SOLANA_RPC_URLS: environment.rpc_url,
+      GENESIS_HASH: environment.genesisHash,
+      USDC_MINT: environment.usdc_mint,
+      FEE_PAYER_KEY: keys.feePayer.secretKey,
+      DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
+        .map(({ number, secretKey }) => `${number}:${secretKey}`)
+        .join(','),
+      FEE_WALLET: environment.fee_wallet,
+      FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey,
+      PUBLIC_KEYS: publicKeys([environment]),
+    },
+  };
+  return {
+    ENVIRONMENT: environment.name,
+    HTTP_HOST: host,
+    HTTP_PORT: String(port),
+    LOG_LEVEL: shared.logLevel,
+    NATS_URL: nats.url,
+    NATS_USER: user,
+    NATS_PASSWORD: password,
+    POSTGRES_URL: environment.databaseUrl(service),
+    ...own[service],
+  };
+}
+
+function publicKeys(environments: readonly { keys: EnvironmentKeys }[]): string {
+  const all = environments.flatMap(({ keys }) => Object.values(keys.signing));
+  return JSON.stringify(all.map(({ kid, publicKey }) => ({ kid, x: publicKey })));
+}

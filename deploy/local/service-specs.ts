@@ -1,0 +1,63 @@
+import path from 'node:path';
+import {
+  gatewayEnvironment,
+  type RunningEnvironment,
+  type SharedSettings,
+  serviceEnvironment,
+} from './service-environment.ts';
+import { type ServiceName, serviceNames } from './services.ts';
+import type { Settings } from './settings.ts';
+import type { ProcessSpec } from './supervisor.ts';
+import { responds } from './tools.ts';
+
+const repositoryRoot = path.resolve(import.meta.dirname, '../..');
+const firstPort = 3000;
+
+/**
+ * One process per service, environment and instance, and one gateway. Names as in stack.json: the first
+ * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
+ */
+export async function serviceSpecs(options: {
+  settings: Settings;
+  environments: readonly RunningEnvironment[];
+  gatewayPort: number;
+  port: (preferred: number) => Promise<number>;
+  shared: SharedSettings;
+}): Promise<ProcessSpec[]> {
+  const { settings, environments, gatewayPort, port, shared } = options;
+  const gateway = gatewayEnvironment(gatewayPort, environments, shared);
+  const specs = [serviceSpec(settings, 'gateway', 'gateway', gatewayPort, gateway)];
+  for (const [index, environment] of environments.entries()) {
+    for (const [offset, service] of serviceNames.entries()) {
+      if (service === 'gateway') continue;
+      const suffix = index === 0 ? '' : `@${environment.name}`;
+      for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
+        const name = `${service}${suffix}${instance === 1 ? '' : `#${instance}`}`;
+        const ownPort = await port(firstPort + offset);
+        const env = serviceEnvironment(service, ownPort, environment, shared);
+        specs.push(serviceSpec(settings, service, name, ownPort, env));
+      }
+    }
+  }
+  return specs;
+}
+
+function serviceSpec(
+  { serviceCommand = ownCommand }: Settings,
+  service: ServiceName,
+  name: string,
+  port: number,
+  env: Record<string, string>,
+): ProcessSpec {
+  return {
+    name,
+    kind: 'service',
+    ...serviceCommand(service),
+    env,
+    ready: () => responds(`http://127.0.0.1:${port}/v1/health/ready`),
+  };
+}
+
+function ownCommand(service: ServiceName): { command: string; args: readonly string[] } {
+  return { command: process.execPath, args: [path.join(repositoryRoot, 'services', service, 'main.ts')] };
+}

@@ -1,0 +1,32 @@
+import type { ServiceName } from './services.ts';
+
+export type StackOptions = {
+  /** Folder of all state. Default `.local` in the repository. */
+  stateDir?: string;
+  /** Default `['test']`. The first one's processes have plain names. */
+  environments?: readonly string[];
+  /** Begin without the state of earlier runs. */
+  fresh?: boolean;
+  /** `any` for tests, which run beside each other; by default well-known ones or the next free. */
+  ports?: 'well-known' | 'any';
+  chainSlotMs?: number;
+  /** The chain answers control methods, for tests. */
+  chainControl?: boolean;
+  /** Multiplies every request limit. */
+  rateLimitScale?: number;
+  /** Instances of a service other than 1. */
+  instances?: Partial<Record<Exclude<ServiceName, 'gateway'>, number>>;
+  /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
+  external?: { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
+  /** False for tests: Postgres does not wait for the disk. */
+  durable?: boolean;
+  logLevel?: string;
+  /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. */
+  serviceCommand?: (service: ServiceName) => { command: string; args: readonly string[] };
+  print?: (line: string) => void;
+  /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
+  signal?: AbortSignal;
+};
+
+/** The options with what was left out filled in. */
+export type Settings = StackOptions & { stateDir: string; stackFile: string; print: (line: string) => void };

@@ -1,0 +1,20 @@
+// Runs before `npm start` and `npm test`: puts there what is missing, and does nothing in a fraction of
+// a second when nothing is. It must run on the Node of a fresh machine (20 or newer) and before
+// node_modules exists, so it imports nothing from there.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { repositoryRoot } from './binaries.mjs';
+import { ensureNodeModules } from './setup-modules.mjs';
+import { ensureServers } from './setup-servers.mjs';
+
+const say = (line) => console.log(`set-up: ${line}`);
+
+try {
+  const lock = readFileSync(path.join(repositoryRoot, 'package-lock.json'));
+  ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say);
+  if (!process.argv.includes('--no-servers')) ensureServers(say);
+} catch (error) {
+  console.error(`set-up failed: ${error.message}`);
+  process.exit(1);
+}

@@ -1,0 +1,36 @@
+import { rmSync } from 'node:fs';
+import { writeAtomically } from './atomic-file.ts';
+
+/** `.local/stack.json`: what runs and where, for tools and tests. Its field names are a contract with them. */
+export type Stack = {
+  gateway_url: string;
+  mail_url: string;
+  console_url: string;
+  docs_url: string;
+  /** Superuser, the first environment's database. */
+  postgres_url: string;
+  /** The first environment's account, with all rights in it. */
+  nats_url: string;
+  redis_url: string;
+  environments: Record<string, StackEnvironment>;
+  /** Name → pid; a second environment's have the suffix `@live`, a second instance `#2`. */
+  processes: Record<string, number>;
+};
+
+export type StackEnvironment = {
+  rpc_url: string;
+  ws_url: string;
+  usdc_mint: string;
+  /** Owner of the token account that fees go to. */
+  fee_wallet: string;
+  fee_payer: string;
+};
+
+/** Readable by its owner alone: the URLs hold passwords. */
+export function writeStackFile(file: string, stack: Stack): void {
+  writeAtomically(file, `${JSON.stringify(stack, null, 2)}\n`, 0o600);
+}
+
+export function removeStackFile(file: string): void {
+  rmSync(file, { force: true });
+}

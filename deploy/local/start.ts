@@ -1,0 +1,152 @@
+// `npm start`: the whole system on this machine, until Ctrl-C.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { identify, isRunning } from './processes.ts';
+import { type RunningStack, startStack } from './stack.ts';
+import type { Stack } from './stack-file.ts';
+
+const usage = `Usage: npm start -- [options]
+
+  --environments test,live   environments to run (default: test)
+  --fresh                    begin without the state of earlier runs
+  --help                     this text
+
+In the environment: RATE_LIMIT_SCALE (default 1) multiplies every request limit, CHAIN_SLOT_MS (default 400)
+sets the pace of the local chain, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
+state, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use instead of own ones.
+`;
+
+const print = (line: string): void => console.log(line);
+
+const { values } = readArguments();
+if (values.help) {
+  print(usage);
+  process.exit(0);
+}
+
+const starting = new AbortController();
+let running: RunningStack | undefined;
+let stopping = false;
+
+async function stop(): Promise<void> {
+  if (stopping) return running?.abort();
+  stopping = true;
+  if (!running) return starting.abort(new Error('stopped'));
+  print('Stopping …');
+  await running.stop();
+  print('Stopped.');
+  process.exit(0);
+}
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void stop());
+stopWithNpm();
+
+try {
+  const startedAt = Date.now();
+  print('Starting …');
+  running = await startStack({
+    ...fromCommandLine(),
+    ...fromVariables(process.env),
+    print,
+    signal: starting.signal,
+  });
+  print(`Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  printAddresses(running.stack, running.stackFile);
+  await makeOnePayment(running.stack);
+  if (!stopping) print('\nRunning until Ctrl-C.');
+} catch (error) {
+  if (stopping) {
+    print('Stopped.');
+    process.exit(0);
+  }
+  console.error(`\n${(error as Error).message}`);
+  await running?.stop();
+  process.exit(1);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        environments: { type: 'string', default: 'test' },
+        fresh: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+function fromCommandLine() {
+  const environments = [...new Set(values.environments.split(',').map((name) => name.trim()))];
+  const unknown = environments.filter((name) => name !== 'test' && name !== 'live');
+  if (unknown.length > 0)
+    throw new Error(`There are the environments test and live, not ${unknown.join(', ')}.`);
+  return { environments, fresh: values.fresh };
+}
+
+function fromVariables(env: NodeJS.ProcessEnv) {
+  const { POSTGRES_URL, NATS_URL, REDIS_URL, STATE_DIR, CHAIN_CONTROL, LOG_LEVEL } = env;
+  return {
+    ...(STATE_DIR ? { stateDir: STATE_DIR } : {}),
+    ...(LOG_LEVEL ? { logLevel: LOG_LEVEL } : {}),
+    chainSlotMs: numberIn(env, 'CHAIN_SLOT_MS', 400),
+    rateLimitScale: numberIn(env, 'RATE_LIMIT_SCALE', 1),
+    chainControl: CHAIN_CONTROL === '1',
+    external: {
+      ...(POSTGRES_URL ? { postgresUrl: POSTGRES_URL } : {}),
+      ...(NATS_URL ? { natsUrl: NATS_URL } : {}),
+      ...(REDIS_URL ? { redisUrl: REDIS_URL } : {}),
+    },
+  };
+}
+
+function numberIn(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {
+  const text = env[name];
+  if (!text) return otherwise;
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0)
+    throw new Error(`${name} must be a number of 0 or more, not "${text}"`);
+  return value;
+}
+
+/** npm passes signals on, but a kill -9 of it would leave us running without anybody knowing. */
+function stopWithNpm(): void {
+  const npm = process.env.npm_lifecycle_event ? identify(process.ppid) : undefined;
+  if (!npm) return;
+  setInterval(() => {
+    if (process.ppid !== npm.pid || !isRunning(npm)) void stop();
+  }, 500).unref();
+}
+
+function printAddresses(stack: Stack, stackFile: string): void {
+  const rows = {
+    API: stack.gateway_url,
+    'Sign-in page': stack.console_url,
+    'API description': stack.docs_url,
+    'Caught mail': stack.mail_url,
+    ...Object.fromEntries(
+      Object.entries(stack.environments).map(([name, { rpc_url }]) => [`Chain (${name})`, rpc_url]),
+    ),
+    'For tools': path.relative(process.cwd(), stackFile),
+    Logs: `${path.relative(process.cwd(), path.join(path.dirname(stackFile), 'logs'))}/`,
+  };
+  for (const [name, value] of Object.entries(rows)) print(`  ${name.padEnd(16)} ${value}`);
+}
+
+/** The transcript of one payment through the public API, unless that part is not in the tree. */
+async function makeOnePayment(stack: Stack): Promise<void> {
+  const url = new URL('./transcript.ts', import.meta.url);
+  if (!existsSync(url)) return;
+  const { transcript } = (await import(url.href)) as {
+    transcript: (stack: Stack, print: (line: string) => void) => Promise<void>;
+  };
+  try {
+    await transcript(stack, print);
+  } catch (error) {
+    console.error(`\nThe payment for the transcript failed: ${(error as Error).message}`);
+  }
+}

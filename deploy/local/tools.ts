@@ -1,0 +1,68 @@
+import path from 'node:path';
+import type { Settings } from './settings.ts';
+import type { ProcessSpec } from './supervisor.ts';
+
+const host = '127.0.0.1';
+
+/** The mail catcher. */
+export function mailSpec(stateDir: string, ports: { smtp: number; http: number }): ProcessSpec {
+  return {
+    name: 'mail',
+    kind: 'tool',
+    command: process.execPath,
+    args: [path.join(import.meta.dirname, 'mail/main.ts')],
+    env: {
+      MAIL_SMTP_PORT: String(ports.smtp),
+      MAIL_HTTP_PORT: String(ports.http),
+      MAIL_DATA_DIR: path.join(stateDir, 'mail'),
+    },
+    ready: () => responds(`http://${host}:${ports.http}/messages`),
+    // stack.json names what a test may kill; the catcher only serves the tests.
+    listed: false,
+  };
+}
+
+/** The local chain of an environment: RPC on `port`, WebSocket on the next one too. */
+export function chainSpec(options: {
+  settings: Settings;
+  environment: string;
+  port: number;
+  first: boolean;
+}): ProcessSpec {
+  const { settings, environment, port, first } = options;
+  return {
+    name: first ? 'chain' : `chain@${environment}`,
+    kind: 'tool',
+    command: process.execPath,
+    args: [path.join(import.meta.dirname, 'chain/main.ts')],
+    env: {
+      CHAIN_PORT: String(port),
+      CHAIN_DATA_DIR: path.join(settings.stateDir, `chain-${environment}`),
+      CHAIN_SLOT_MS: String(settings.chainSlotMs ?? 400),
+      ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
+    },
+    ready: () => healthyChain(`http://${host}:${port}`),
+  };
+}
+
+/** True when the URL answers 200. */
+export async function responds(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(3000) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function healthyChain(url: string): Promise<boolean> {
+  try {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(3000) });
+    return ((await response.json()) as { result?: string }).result === 'ok';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * The servers that the caller of the tests named, as they were before any set-up of ours put its own into
+ * the environment: the set-ups of all projects run in one process.
+ */
+const { POSTGRES_URL, NATS_URL, REDIS_URL } = process.env;
+
+export const externalServers = {
+  ...(POSTGRES_URL ? { postgresUrl: POSTGRES_URL } : {}),
+  ...(NATS_URL ? { natsUrl: NATS_URL } : {}),
+  ...(REDIS_URL ? { redisUrl: REDIS_URL } : {}),
+};

@@ -1,0 +1,20 @@
+import { type RunningServers, startServers } from '../../deploy/local/start-servers.ts';
+import { externalServers } from './external-servers.ts';
+import { totals } from './last-line.ts';
+import { testStateDir } from './test-state.ts';
+
+export type WithServers = typeof globalThis & { testServers?: RunningServers };
+
+/** Starts Postgres, NATS (no accounts, everybody may do everything) and Redis once for all integration tests. */
+export default async function setUp(): Promise<void> {
+  totals();
+  const servers = await startServers({
+    stateDir: testStateDir('integration'),
+    external: externalServers,
+    print: (line) => console.log(line),
+  });
+  (globalThis as WithServers).testServers = servers;
+  process.env.POSTGRES_URL = servers.postgresUrl;
+  process.env.NATS_URL = servers.natsUrl;
+  process.env.REDIS_URL = servers.redisUrl;
+}
