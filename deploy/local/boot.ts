@@ -1,11 +1,11 @@
 import path from 'node:path';
+import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
 import { choosePostgres, chooseRedis, type Server } from './choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
 import { environmentKeys } from './keys.ts';
 import { createPortPicker } from './ports.ts';
-import { product } from './product.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import { serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
@@ -47,7 +47,6 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     ...preparing,
   ]);
 
-  const roleName = await roleNames();
   const environments = keyed.map((environment, index): RunningEnvironment => {
     const { name, keys } = environment;
     const database = databaseUrl(postgres.url, databaseName(name));
@@ -61,7 +60,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       fee_wallet: keys.feeWallet.address,
       fee_payer: keys.feePayer.address,
       nats: bus.nats(environment),
-      databaseUrl: (service) => urlAs(database, roleName(name, service), keys.databasePasswords[service]),
+      databaseUrl: (service) =>
+        urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
     };
   });
   for (const [index, environment] of environments.entries())
@@ -99,22 +99,30 @@ async function startChain(
   supervisor: Supervisor,
 ): Promise<string> {
   await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
-  // Loading the Solana libraries takes half a second: here it passes while the servers start.
-  const { seedChain } = await import('./seed-chain.ts');
+  const { seedChain } = await solanaLibraries();
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
+}
+
+/**
+ * Loading them takes half a second, which passes here while the servers start. One of them says on the console
+ * that it runs without its native speed-up: of no interest to whoever reads what `npm start` prints.
+ */
+async function solanaLibraries(): Promise<typeof import('./seed-chain.ts')> {
+  const { warn } = console;
+  console.warn = (...words) => {
+    if (!String(words[0]).startsWith('bigint:')) warn(...words);
+  };
+  try {
+    return await import('./seed-chain.ts');
+  } finally {
+    console.warn = warn;
+  }
 }
 
 async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {
   await ensureDatabase(serverUrl, databaseName(name));
-  const migrate = await product.migrate();
   const adminUrl = databaseUrl(serverUrl, databaseName(name));
-  await migrate?.migrateEnvironment({ adminUrl, passwords: keys.databasePasswords });
-}
-
-async function roleNames(): Promise<(environment: string, service: string) => string> {
-  return (
-    (await product.migrate())?.roleName ?? ((environment, service) => `quittance_${environment}_${service}`)
-  );
+  await migrateEnvironment({ adminUrl, passwords: keys.databasePasswords });
 }
 
 function databaseName(environment: string): string {

@@ -1,10 +1,11 @@
+import { natsRights } from '../../shared/bus/rights.ts';
+import { ensureStreams as ensureStreamsOf } from '../../shared/bus/setup.ts';
 import { chooseNats, type Server, type ServerChoice } from './choose-servers.ts';
 import { urlAs } from './database.ts';
 import type { EnvironmentKeys } from './keys.ts';
 import { type NatsAccount, natsUserName } from './nats-conf.ts';
-import { product } from './product.ts';
 import type { RunningEnvironment } from './service-environment.ts';
-import { serviceNames } from './services.ts';
+import { programNames } from './services.ts';
 
 export type KeyedEnvironment = { name: string; keys: EnvironmentKeys };
 
@@ -19,19 +20,16 @@ export type Bus = Server & {
 export async function chooseBus(choice: ServerChoice, keyed: readonly KeyedEnvironment[]): Promise<Bus> {
   if (choice.external?.natsUrl) return externalBus(choice.external.natsUrl, keyed);
   // After every start, not only the first: a killed server may have lost what it had not written yet.
-  const server = await chooseNats(choice, await natsAccounts(keyed), (url) =>
-    ensureStreams(busAt({ url }), keyed),
-  );
+  const server = await chooseNats(choice, natsAccounts(keyed), (url) => ensureStreams(busAt({ url }), keyed));
   return busAt(server);
 }
 
 /** Makes the streams of every environment, or leaves them as they are. */
 export async function ensureStreams(bus: Bus, keyed: readonly KeyedEnvironment[]): Promise<void> {
-  const setup = await product.busSetup();
   for (const environment of keyed) {
     const { username, password } = new URL(bus.adminUrl(environment));
     const login = username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {};
-    await setup?.ensureStreams({ servers: bus.url, ...login });
+    await ensureStreamsOf({ servers: bus.url, ...login });
   }
 }
 
@@ -60,16 +58,16 @@ function externalBus(natsUrl: string, keyed: readonly KeyedEnvironment[]): Bus {
   return { url, nats: () => ({ url, credentials: () => credentials }), adminUrl: () => natsUrl };
 }
 
-async function natsAccounts(keyed: readonly KeyedEnvironment[]): Promise<NatsAccount[]> {
-  const rights = (await product.busRights())?.natsRights();
+function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
+  const rights = natsRights();
   return keyed.map(({ name, keys }) => ({
     name: name.toUpperCase(),
     users: [
       { user: natsUserName(name, 'admin'), password: keys.natsPasswords.admin },
-      ...serviceNames.map((service) => ({
+      ...programNames.map((service) => ({
         user: natsUserName(name, service),
         password: keys.natsPasswords[service],
-        ...(rights ? { rights: rights[service] } : {}),
+        rights: rights[service],
       })),
     ],
   }));

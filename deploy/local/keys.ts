@@ -2,8 +2,9 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import bs58 from 'bs58';
+import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { writeAtomically } from './atomic-file.ts';
-import { type ServiceName, serviceNames } from './services.ts';
+import { programNames } from './services.ts';
 
 /** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
 export type SigningKey = { kid: string; seed: string; publicKey: string };
@@ -25,7 +26,7 @@ export type EnvironmentKeys = {
   cursorKey: string;
   identitySecret: string;
   databasePasswords: Record<ServiceName, string>;
-  natsPasswords: Record<ServiceName | 'admin', string>;
+  natsPasswords: Record<BusUser | 'admin', string>;
 };
 
 /** The keys of an environment, made at the first call and kept in `<stateDir>/keys-<environment>.json`. */
@@ -74,8 +75,8 @@ function newKeys(environment: string): EnvironmentKeys {
     mint: solanaKeypair(),
     cursorKey: secret(),
     identitySecret: secret(),
-    databasePasswords: perName(serviceNames),
-    natsPasswords: perName([...serviceNames, 'admin']),
+    databasePasswords: perName(SERVICE_NAMES),
+    natsPasswords: perName([...programNames, 'admin']),
   };
 }
 

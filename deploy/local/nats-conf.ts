@@ -23,7 +23,8 @@ export function natsConf({ host, port, storeDir, accounts }: NatsConf): string {
     `port: ${port}`,
     // A wallet backup is the largest thing that travels; nothing of ours comes near this.
     'max_payload: 1MB',
-    `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: 4GB }`,
+    // Streams reserve their largest size in advance, 6 GB an environment.
+    `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: 32GB }`,
     ...(accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}']),
     '',
   ].join('\n');

@@ -1,5 +1,5 @@
+import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
 import type { EnvironmentKeys } from './keys.ts';
-import type { ServiceName } from './services.ts';
 import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
@@ -10,7 +10,7 @@ export type RunningEnvironment = StackEnvironment & {
   keys: EnvironmentKeys;
   genesisHash: string;
   /** Connection of a service to the bus. */
-  nats: { url: string; credentials: (service: ServiceName) => { user: string; password: string } };
+  nats: { url: string; credentials: (service: BusUser) => { user: string; password: string } };
   /** URL with the service's own role. */
   databaseUrl: (service: ServiceName) => string;
 };
@@ -47,7 +47,7 @@ export function gatewayEnvironment(
 
 /** Configuration of a service of one environment. Each gets the secrets it uses and no others. */
 export function serviceEnvironment(
-  service: Exclude<ServiceName, 'gateway'>,
+  service: ServiceName,
   port: number,
   environment: RunningEnvironment,
   shared: SharedSettings,

@@ -1,11 +1,12 @@
 import path from 'node:path';
+import type { BusUser } from '../../shared/contract/service.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
   type SharedSettings,
   serviceEnvironment,
 } from './service-environment.ts';
-import { type ServiceName, serviceNames } from './services.ts';
+import { programNames } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { ProcessSpec } from './supervisor.ts';
 import { responds } from './tools.ts';
@@ -28,7 +29,7 @@ export async function serviceSpecs(options: {
   const gateway = gatewayEnvironment(gatewayPort, environments, shared);
   const specs = [serviceSpec(settings, 'gateway', 'gateway', gatewayPort, gateway)];
   for (const [index, environment] of environments.entries()) {
-    for (const [offset, service] of serviceNames.entries()) {
+    for (const [offset, service] of programNames.entries()) {
       if (service === 'gateway') continue;
       const suffix = index === 0 ? '' : `@${environment.name}`;
       for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
@@ -44,7 +45,7 @@ export async function serviceSpecs(options: {
 
 function serviceSpec(
   { serviceCommand = ownCommand }: Settings,
-  service: ServiceName,
+  service: BusUser,
   name: string,
   port: number,
   env: Record<string, string>,
@@ -58,6 +59,6 @@ function serviceSpec(
   };
 }
 
-function ownCommand(service: ServiceName): { command: string; args: readonly string[] } {
+function ownCommand(service: BusUser): { command: string; args: readonly string[] } {
   return { command: process.execPath, args: [path.join(repositoryRoot, 'services', service, 'main.ts')] };
 }

@@ -1,12 +1,4 @@
-/** In the order of the default ports of `npm start`, 3000 and up. */
-export const serviceNames = [
-  'gateway',
-  'quote',
-  'settlement',
-  'wallet',
-  'funding',
-  'identity',
-  'chain-submitter',
-] as const;
+import { type BusUser, SERVICE_NAMES } from '../../shared/contract/service.ts';
 
-export type ServiceName = (typeof serviceNames)[number];
+/** Every process of the product, in the order of the default ports of `npm start`, 3000 and up. */
+export const programNames: readonly BusUser[] = ['gateway', ...SERVICE_NAMES];

@@ -1,4 +1,4 @@
-import type { ServiceName } from './services.ts';
+import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
 
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
@@ -15,14 +15,14 @@ export type StackOptions = {
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /** Instances of a service other than 1. */
-  instances?: Partial<Record<Exclude<ServiceName, 'gateway'>, number>>;
+  instances?: Partial<Record<ServiceName, number>>;
   /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
   external?: { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
   logLevel?: string;
   /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. */
-  serviceCommand?: (service: ServiceName) => { command: string; args: readonly string[] };
+  serviceCommand?: (service: BusUser) => { command: string; args: readonly string[] };
   print?: (line: string) => void;
   /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
   signal?: AbortSignal;

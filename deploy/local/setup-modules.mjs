@@ -15,6 +15,7 @@ import { repositoryRoot } from './binaries.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
 const nodeBinary = path.join(modules, 'node/bin/node');
 
 /** @throws when neither `npm ci` nor its fallback works. */
@@ -22,11 +23,13 @@ export function ensureNodeModules(lockHash, say) {
   if (readOr(stampFile, '') === lockHash && existsSync(nodeBinary)) return;
   const startedAt = Date.now();
   say('installing node modules (npm ci)');
-  if (npm(['ci', '--no-audit', '--no-fund']) !== 0) {
+  // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest would compile
+  // optional speed-ups for 10 s, if there is a compiler.
+  if (npm(['ci', ...quiet]) !== 0) {
     // `npm ci` refuses a lock in which an optional package of another platform is missing; this does not,
     // and it keeps to the lock all the same.
     say('npm ci did not work, trying npm install --no-save');
-    if (npm(['install', '--no-save', '--no-audit', '--no-fund']) !== 0) {
+    if (npm(['install', '--no-save', ...quiet]) !== 0) {
       throw new Error('the node modules could not be installed; the messages of npm are above');
     }
   }
@@ -38,6 +41,8 @@ export function ensureNodeModules(lockHash, say) {
 
 /** The package `node` fetches its binary in an install script, which npm may be told not to run. */
 function ensureNode(say) {
+  if (runs(nodeBinary)) return;
+  npm(['rebuild', 'node']);
   if (runs(nodeBinary)) return;
   const { version } = JSON.parse(readFileSync(path.join(modules, 'node/package.json'), 'utf8'));
   const system = process.platform === 'win32' ? 'win' : process.platform;
@@ -62,6 +67,7 @@ function ensureNode(say) {
   mkdirSync(path.dirname(nodeBinary), { recursive: true });
   rmSync(nodeBinary, { force: true });
   copyFileSync(fetched, nodeBinary);
+  rmSync(prefix, { recursive: true, force: true });
   const link = path.join(modules, '.bin/node');
   rmSync(link, { force: true });
   symlinkSync('../node/bin/node', link);

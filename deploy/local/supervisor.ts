@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from './lock.ts';
-import { followLogs, openLog, type ProcessLog, readable } from './logs.ts';
+import { followLogs, openLog, type ProcessLog, readable, tellingLines } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './processes.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
@@ -63,6 +63,8 @@ const firstBackOffMilliseconds = 100;
 const longestBackOffMilliseconds = 5000;
 const healthyMilliseconds = 5000;
 const crashesBeforeGivingUp = 5;
+/** EX_CONFIG of sysexits.h: it will not be better next time. */
+const badConfiguration = 78;
 
 type Member = {
   spec: ProcessSpec;
@@ -88,6 +90,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const logs = new Map<string, ProcessLog>();
   const stopFollowing = followLogs(logs, print);
   let reaper = startReaper();
+  /** What a stop waits for: creating a database cluster, say, cannot be left in the middle. */
+  const preparing = new Set<Promise<void>>();
   const others: (() => Promise<void>)[] = [];
   let stopping = false;
   let stopped: Promise<void> | undefined;
@@ -120,7 +124,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   async function run(member: Member): Promise<void> {
     const { spec, log } = member;
-    await spec.prepare?.();
+    const prepared = Promise.resolve(spec.prepare?.());
+    preparing.add(prepared);
+    await prepared.finally(() => preparing.delete(prepared));
     if (stopping) return;
     log.mark();
     const startedAt = Date.now();
@@ -141,7 +147,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       });
       child.once('exit', (code, name) => {
         resolve();
-        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt);
+        const how = name ? `was ended by ${name}` : `exited with code ${code}`;
+        const crashed = name !== 'SIGKILL' && name !== 'SIGTERM';
+        void ended(member, how, startedAt, { crashed, hopeless: code === badConfiguration });
       });
     });
     if (child.pid === undefined) return;
@@ -178,7 +186,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     print(line);
   }
 
-  async function ended(member: Member, how: string, startedAt: number): Promise<void> {
+  async function ended(
+    member: Member,
+    how: string,
+    startedAt: number,
+    { crashed = true, hopeless = false } = {},
+  ): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -187,12 +200,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       tellReaper(`-${identity.pid}`, spec);
     }
     if (stopping) return;
-    member.crashes += 1;
+    // One reason is told once while starting; the whole start fails with it in the end.
+    const again = !member.wasReady && member.crashes > 0;
+    member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
     if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    for (const line of member.log.lastLines(8)) print(`[${spec.name}]   ${readable(line)}`);
+    // Whoever was killed from outside has said nothing about it.
+    const output = crashed && !again ? tellingLines(member.log.lastLines(60), 8) : [];
+    for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
@@ -224,8 +241,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     while (!member.wasReady) {
       if (stopping) throw new Error('stopped while starting');
       if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
-        const why = member.crashes >= crashesBeforeGivingUp ? 'keeps crashing' : 'does not become ready';
-        const output = member.log.lastLines(20).map((line) => `  ${readable(line)}`);
+        const why = member.crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
+        const output = tellingLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
         throw new Error([`${spec.name} ${why} (all output in ${member.log.file})`, ...output].join('\n'));
       }
       await sleep(25);
@@ -233,6 +250,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   async function stopAll(): Promise<void> {
+    await Promise.allSettled(preparing);
     for (const kind of stopOrder) {
       const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
       for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');

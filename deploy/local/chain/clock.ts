@@ -3,16 +3,16 @@ import type { Chain } from './chain.ts';
 /** The pace at slot time 0: slots still pass, else nothing would ever be final or expire. */
 const PACE_WHEN_AT_ONCE_MS = 400;
 
-export type Clock = ReturnType<typeof startClock>;
+export type Clock = ReturnType<typeof createClock>;
 
 /**
- * Lets slots pass by themselves.
+ * Lets slots pass by themselves, once `set` has unpaused it.
  *
  * @param slotMs Milliseconds per slot; 0 confirms transactions at once, with slots at the real network's pace.
  */
-export const startClock = (chain: Chain, slotMs: number) => {
+export const createClock = (chain: Chain, slotMs: number) => {
   let timer: NodeJS.Timeout | undefined;
-  let current = { slotMs, paused: false };
+  let current = { slotMs, paused: true };
 
   const set = (wanted: { slotMs: number; paused: boolean }): void => {
     clearInterval(timer);
@@ -20,7 +20,6 @@ export const startClock = (chain: Chain, slotMs: number) => {
     chain.ledger.setConfirmedAfterSlots(wanted.slotMs === 0 ? 0 : 1);
     if (!wanted.paused) timer = setInterval(chain.tick, wanted.slotMs || PACE_WHEN_AT_ONCE_MS);
   };
-  set(current);
 
   return {
     get: () => current,

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { openChain } from './chain.ts';
-import { startClock } from './clock.ts';
+import { createClock } from './clock.ts';
 import { readConfig } from './config.ts';
 import { createFaults } from './faults.ts';
 import { accountMethods } from './methods/accounts.ts';
@@ -13,7 +13,7 @@ import { startServer } from './server.ts';
 const config = readConfig(process.env);
 const log = pino({ name: 'chain' });
 const chain = openChain({ dataDir: config.dataDir, log });
-const clock = startClock(chain, config.slotMs);
+const clock = createClock(chain, config.slotMs);
 const faults = createFaults();
 const methods = {
   ...blockMethods(chain),
@@ -24,6 +24,8 @@ const methods = {
 const rpc = createRpc({ methods, faults, log });
 const { host, port } = config;
 const stopServer = await startServer({ host, port, rpc, chain });
+// Not before the ports are ours: a second process over the same folder must not write into it.
+clock.set({ slotMs: config.slotMs, paused: false });
 log.info(
   { rpc_url: `http://${host}:${port}`, ws_url: `ws://${host}:${port}`, slot: chain.ledger.slot() },
   'ready',

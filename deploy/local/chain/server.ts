@@ -5,6 +5,7 @@ import type { Rpc } from './rpc.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 const MAX_BODY_BYTES = 1 << 20;
+const KEEP_ALIVE_MS = 75_000;
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST, GET, OPTIONS',
@@ -85,6 +86,8 @@ export const startServer = async ({
     }),
   );
   const second = attach(createServer((_, response) => end(response, 426)));
+  // Longer than clients pool connections, or a request now and then meets one that is just being closed.
+  main.keepAliveTimeout = KEEP_ALIVE_MS;
   await listen(main, port, host);
   await listen(second, port + 1, host);
 

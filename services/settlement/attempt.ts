@@ -1,0 +1,78 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { chainSubmitter, settlement } from '../../shared/contract/index.ts';
+import { subjects } from '../../shared/contract/service.ts';
+import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import type { Outgoing } from '../../shared/db/outbox.ts';
+import type { Deps } from './deps.ts';
+import { findPayer, type Payer, savePayer } from './store/payers.ts';
+import type { StalledRow } from './store/settlements.ts';
+
+/**
+ * The job that makes chain-submitter pay. Its message id carries the drive, because a stream drops a repeated id
+ * even after the first was consumed (rule 6); chain-submitter's own inbox does not know the drive.
+ */
+export const settleJob = (row: StalledRow): Outgoing => ({
+  subject: subjects.job(chainSubmitter.name, 'settle'),
+  msgId: `settle:${row.account_id}:${row.payment_attempt_id}:${row.drive}`,
+  payload: {
+    account_id: row.account_id,
+    payment_attempt_id: row.payment_attempt_id,
+    settlement_id: row.settlement_id,
+    quote_token: row.quote_token,
+    payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
+  },
+});
+
+/** A fact of this service; its id makes a repeat recognisable within the stream's window. */
+export const fact = (
+  name: keyof typeof settlement.events,
+  payload: { settlement_id: string; [field: string]: unknown },
+): Outgoing => ({
+  subject: subjects.event(settlement.name, name),
+  msgId: `${name}:${payload.settlement_id}`,
+  payload,
+});
+
+const inactive = (message: string) =>
+  new ServiceError('delegation_inactive', message, { money_moved: 'no', safe_action: 'raise_limit' });
+
+/**
+ * The wallet that pays: the delegate key's own, or the account's default one.
+ * @throws ServiceError delegation_inactive without one; conflict when it would pay itself
+ */
+export const payerFor = async (
+  deps: Deps,
+  accountId: string,
+  walletId: string | null,
+  claims: QuoteClaims,
+): Promise<Payer> => {
+  const known = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
+  const wallet = known ?? (await deps.findWallet(accountId, walletId));
+  if (wallet === null) throw inactive('there is no wallet to pay from; link one and let it spend');
+  if (wallet.owner === claims.payout_address || wallet.owner === deps.feeWallet) {
+    throw new ServiceError('conflict', 'the payer would pay itself', {
+      money_moved: 'no',
+      safe_action: 'stop',
+    });
+  }
+  return {
+    wallet_id: wallet.wallet_id,
+    account_id: accountId,
+    owner: wallet.owner,
+    authority: wallet.authority,
+  };
+};
+
+/**
+ * Looks at the payer's token account on chain and keeps the sight.
+ * @throws ServiceError service_unavailable when the chain is away: nothing was done
+ */
+export const refreshPayer = async (deps: Deps, payer: Payer): Promise<void> => {
+  const sight = await deps.observeWallet(payer.owner);
+  await savePayer(deps.pool, payer, {
+    balance: BigInt(sight.balance),
+    // Another delegate's allowance is none of ours: ours was overwritten.
+    allowance: sight.delegate === payer.authority ? BigInt(sight.allowance) : 0n,
+    slot: BigInt(sight.slot),
+  });
+};

@@ -1,0 +1,80 @@
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { fact, refreshPayer } from '../attempt.ts';
+import type { Deps } from '../deps.ts';
+import { findPayer } from '../store/payers.ts';
+import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
+import { readSettlement } from '../store/settlements.ts';
+
+/** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
+export const settleProgressed =
+  (deps: Deps) =>
+  async (progress: Progress): Promise<void> => {
+    const { object_id: settlementId, generation, tx_hash: txHash } = progress;
+    switch (progress.status) {
+      case 'signed':
+        if (txHash !== null) await noteSigned(deps.pool, settlementId, { generation, txHash });
+        return;
+      case 'confirmed':
+      case 'finalized':
+        return landed(deps, progress);
+      case 'reopened':
+        await noteReopened(deps.pool, settlementId, generation);
+        return;
+      case 'failed':
+        return failed(deps, progress);
+    }
+  };
+
+const landed = async (
+  deps: Deps,
+  { object_id: settlementId, status, generation, tx_hash: txHash, slot }: Progress,
+): Promise<void> => {
+  if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
+  const row = await readSettlement(deps.pool, settlementId);
+  const issuedAt = deps.clock();
+  const redeemExpiresAt = issuedAt + row.redeem_window_seconds * 1000;
+  const settlementToken = signToken(
+    'settlement',
+    {
+      env: deps.environment,
+      settlement_id: settlementId,
+      quote_id: row.quote_id,
+      service_id: row.service_id,
+      quote_amount: formatMicro(row.quote_amount),
+      issued_at: isoTime(issuedAt),
+      redeem_expires_at: isoTime(redeemExpiresAt),
+    },
+    deps.signingKey,
+  );
+  await failpoint('settlement.beforeIssue');
+  const outbox = await noteLanded(
+    deps.pool,
+    settlementId,
+    { generation, txHash, slot, finalized: status === 'finalized' },
+    { issuedAt, redeemExpiresAt, settlementToken },
+    [fact('issued', { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash })],
+  );
+  await failpoint('settlement.afterIssue');
+  deps.waiting.wake(settlementId);
+  deps.relay.dispatch(outbox);
+};
+
+const failed = async (
+  deps: Deps,
+  { object_id: settlementId, generation, failure }: Progress,
+): Promise<void> => {
+  const row = await readSettlement(deps.pool, settlementId);
+  const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
+  const outbox = await noteFailed(deps.pool, settlementId, { generation, code, message }, [
+    fact('failed', { settlement_id: settlementId, quote_id: row.quote_id, code }),
+  ]);
+  deps.waiting.wake(settlementId);
+  deps.relay.dispatch(outbox);
+  // The last sight promised more than the chain held: look again, or the next attempt fails the same way.
+  const payer = code === 'payment_failed' ? null : await findPayer(deps.pool, row.account_id, row.wallet_id);
+  if (payer !== null) await refreshPayer(deps, payer);
+};

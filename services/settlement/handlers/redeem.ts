@@ -1,0 +1,46 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import type { Deps } from '../deps.ts';
+import { findSettlement, redeemOnce } from '../store/settlements.ts';
+
+/** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
+export const redeem =
+  (deps: Deps): Handler<typeof settlement.operations.redeem> =>
+  async ({ settlement_id, settlement_token, redeem_id }, caller) => {
+    const claims = verifyToken('settlement', settlement_token, {
+      env: deps.environment,
+      keys: deps.publicKeys,
+    });
+    const viewer = { as: 'service', service_id: caller.service_id } as const;
+    const fits = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
+
+    const won = fits
+      ? await redeemOnce(deps.pool, {
+          settlementId: settlement_id,
+          serviceId: caller.service_id,
+          redeemId: redeem_id ?? null,
+        })
+      : null;
+    const row = won ?? (await findSettlement(deps.pool, viewer, settlement_id));
+    if (row === null) throw new ServiceError('not_found', 'no such settlement');
+    if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+    if (row.status === 'redeemed') {
+      return {
+        settlement_id,
+        status: 'redeemed',
+        redeemed_at: isoTime(row.redeemed_at!),
+        redeem_id: row.redeem_id,
+        replayed: won === null,
+      };
+    }
+    if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
+      throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
+    }
+    throw new ServiceError(
+      'conflict',
+      row.status === 'failed' ? 'the payment failed' : 'the payment is not confirmed yet',
+    );
+  };

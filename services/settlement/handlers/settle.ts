@@ -1,0 +1,172 @@
+import type { z } from 'zod';
+import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { fact, payerFor, refreshPayer, settleJob } from '../attempt.ts';
+import type { Deps } from '../deps.ts';
+import { failureExtras } from '../domain/settlement.ts';
+import { type Attempt, acceptAttempt, type Verdict } from '../store/accept.ts';
+import type { Payer } from '../store/payers.ts';
+import { findAttempt, readSettlement, type SettlementRow } from '../store/settlements.ts';
+
+type Answer = z.infer<typeof settlement.operations.settle.output>;
+type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
+
+/** A raced statement saw an older snapshot; the next one sees the winner. Losing this often means a bug. */
+const MAX_RACES = 5;
+
+const refuse: Record<Exclude<Verdict, 'accepted' | 'known'>, () => ServiceError> = {
+  quote_taken: () =>
+    new ServiceError('quote_already_settled', 'the quote is paid or being paid by another attempt', {
+      money_moved: 'no',
+      safe_action: 'new_quote',
+    }),
+  quote_expired: () =>
+    new ServiceError('quote_expired', 'the quote has expired', {
+      money_moved: 'no',
+      safe_action: 'new_quote',
+    }),
+  balance_short: () =>
+    new ServiceError(
+      'insufficient_funds',
+      'the wallet balance, less what other payments hold, is too small',
+      {
+        money_moved: 'no',
+        safe_action: 'top_up',
+      },
+    ),
+  allowance_short: () =>
+    new ServiceError('delegation_inactive', 'the wallet allows no spending, or less than this payment', {
+      money_moved: 'no',
+      safe_action: 'raise_limit',
+    }),
+  payer_unknown: () => new ServiceError('internal_error', 'internal error'),
+  raced: () =>
+    new ServiceError('service_unavailable', 'too much contention; repeat with the same payment_attempt_id', {
+      money_moved: 'no',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 1,
+    }),
+};
+
+/** POST /v1/settle (docs/settle.md). */
+export const settle =
+  (deps: Deps): Handler<typeof settlement.operations.settle> =>
+  async ({ quote_token, payment_attempt_id }, caller) => {
+    const claims = verifyToken('quote', quote_token, { env: deps.environment, keys: deps.publicKeys });
+    if (claims.mint !== deps.mint) {
+      throw new ServiceError('validation_error', 'quote_token: not a quote of this network', {
+        money_moved: 'no',
+      });
+    }
+    // Rule 3: a repeat is answered from its row before anything else is asked that could have changed since.
+    const known = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
+    if (known !== null) return repeat(deps, known, claims.quote_id, caller);
+
+    const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
+    const payer = await payerFor(deps, caller.account_id, walletId, claims);
+    const attempt: Attempt = {
+      settlementId: newId('stl'),
+      accountId: caller.account_id,
+      paymentAttemptId: payment_attempt_id,
+      delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
+      walletId: payer.wallet_id,
+      quoteToken: quote_token,
+      claims,
+    };
+    const verdict = await accept(deps, attempt, payer);
+    if (verdict === 'known') {
+      const row = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
+      if (row === null) throw refuse.raced();
+      return repeat(deps, row, claims.quote_id, caller);
+    }
+    if (verdict !== 'accepted') throw refuse[verdict]();
+    return outcome(deps, attempt.settlementId);
+  };
+
+/** Accepts, looking at the chain once when the last sight says that the payer cannot pay. */
+const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdict> => {
+  const { settlementId: settlement_id, accountId: account_id, claims } = attempt;
+  const messages = [
+    settleJob({
+      settlement_id,
+      account_id,
+      payment_attempt_id: attempt.paymentAttemptId,
+      quote_token: attempt.quoteToken,
+      wallet_id: payer.wallet_id,
+      owner: payer.owner,
+      authority: payer.authority,
+      drive: 1,
+    }),
+    fact('accepted', { settlement_id, quote_id: claims.quote_id, account_id }),
+  ];
+  let looked = false;
+  for (let races = 0; races < MAX_RACES; ) {
+    await failpoint('settlement.beforeAccept');
+    const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messages);
+    if (verdict === 'accepted') {
+      await failpoint('settlement.afterAccept');
+      deps.relay.dispatch(outbox);
+      return verdict;
+    }
+    const unsure =
+      verdict === 'payer_unknown' || verdict === 'balance_short' || verdict === 'allowance_short';
+    if (verdict !== 'raced' && (!unsure || looked)) return verdict;
+    if (unsure) {
+      await refreshPayer(deps, payer);
+      looked = true;
+    } else races += 1;
+  }
+  return 'raced';
+};
+
+/** A repeat: the same quote, by the same delegate or the account's own sign-in. */
+const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
+  if (row.quote_id !== quoteId) {
+    throw new ServiceError('conflict', 'this payment_attempt_id was used with another quote', {
+      safe_action: 'stop',
+    });
+  }
+  if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id) {
+    throw new ServiceError('conflict', 'this payment_attempt_id belongs to another delegate', {
+      safe_action: 'stop',
+    });
+  }
+  return outcome(deps, row.settlement_id);
+};
+
+/** Waits for the fact, not for a poll; a missed wake-up is caught by reading the row before giving up. */
+const outcome = async (deps: Deps, settlementId: string): Promise<Answer> => {
+  const { woken, cancel } = deps.waiting.until(settlementId, deps.settleWaitMs);
+  try {
+    const first = await readSettlement(deps.pool, settlementId);
+    if (first.status !== 'pending') return show(first);
+    await woken;
+    return show(await readSettlement(deps.pool, settlementId));
+  } finally {
+    cancel();
+  }
+};
+
+const show = (row: SettlementRow): Answer => {
+  if (row.status === 'pending') {
+    return { settlement_id: row.settlement_id, status: 'pending', tx_hash: row.tx_hash };
+  }
+  if (row.status === 'failed') {
+    const code = isErrorCode(row.failure_code) ? row.failure_code : 'payment_failed';
+    throw new ServiceError(code, row.failure_message ?? 'the payment failed', failureExtras(code));
+  }
+  return {
+    settlement_id: row.settlement_id,
+    settlement_token: row.settlement_token!,
+    status: 'confirmed',
+    tx_hash: row.tx_hash!,
+    redeem_expires_at: isoTime(row.redeem_expires_at!),
+    ...(row.superseded_tx_hashes.length === 0 ? {} : { superseded_tx_hashes: row.superseded_tx_hashes }),
+  };
+};

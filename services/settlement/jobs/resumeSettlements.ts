@@ -1,0 +1,17 @@
+import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { settleJob } from '../attempt.ts';
+import type { Deps } from '../deps.ts';
+import { claimStalled } from '../store/settlements.ts';
+
+const BATCH = 50;
+
+/** Drives again what makes no progress (rule 16): whatever the queue lost, hid or repeated, the record is here. */
+export const resumeSettlements =
+  ({ pool, relay }: Deps) =>
+  async (): Promise<void> => {
+    const rows = await pool.transaction(async (tx) => {
+      const stalled = await claimStalled(tx, BATCH);
+      return stalled.length === 0 ? [] : insertOutbox(tx, stalled.map(settleJob));
+    });
+    relay.dispatch(rows);
+  };

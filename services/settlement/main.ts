@@ -1,0 +1,64 @@
+import { openBase, runService } from '../../shared/boot.ts';
+import { call } from '../../shared/bus/call.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
+import { cached } from '../../shared/lib/cached.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { config as schema } from './config.ts';
+import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
+import type { Deps } from './deps.ts';
+import { get } from './handlers/get.ts';
+import { list } from './handlers/list.ts';
+import { redeem } from './handlers/redeem.ts';
+import { settle } from './handlers/settle.ts';
+import { verify } from './handlers/verify.ts';
+import { expireSettlements } from './jobs/expireSettlements.ts';
+import { resumeSettlements } from './jobs/resumeSettlements.ts';
+
+const config = loadConfig(schema);
+const base = await openBase('settlement', config);
+const { bus, pool, clock, relay, waiting, quarantine, logger } = base;
+
+// A changed default wallet acts within this time; the addresses of a wallet never change.
+const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_id }), {
+  maxAgeMs: 1000,
+  keep: (found) => found !== null,
+});
+// Many refused settles of one wallet look at the chain once.
+const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
+  maxAgeMs: 100,
+});
+
+const deps: Deps = {
+  pool,
+  clock: clock.now,
+  environment: config.ENVIRONMENT,
+  publicKeys: config.PUBLIC_KEYS,
+  signingKey: config.SIGNING_KEYS[0]!,
+  mint: config.USDC_MINT,
+  feeWallet: config.FEE_WALLET,
+  cursorKey: config.CURSOR_KEY,
+  settleWaitMs: config.SETTLE_WAIT_MS,
+  relay,
+  waiting,
+  findWallet: (account_id, wallet_id) =>
+    wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
+  observeWallet,
+};
+
+await runService(base, config, {
+  serving: serve(bus, settlement, {
+    settle: settle(deps),
+    redeem: redeem(deps),
+    verify: verify(deps),
+    list: list(deps),
+    get: get(deps),
+  }),
+  consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
+  jobs: [
+    everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
+    everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
+  ],
+});

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+/**
+ * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
+ * repeat or a fact that another overtook changes nothing and returns no outbox rows.
+ */
+const Sent = z.object({
+  outbox_id: z.bigint(),
+  subject: z.string(),
+  msg_id: z.string(),
+  payload: z.unknown(),
+  traceparent: z.string().nullable(),
+});
+
+/**
+ * Gives the hold back. What landed after the payer was last seen is taken off the sight; what landed before is in
+ * it already. Sights thus never count a payment twice, and never too little.
+ */
+const release = (landedSlot: number | null) => sql.fragment`
+  update payers set
+    held = payers.held - changed.quote_amount,
+    balance = case when payers.as_of_slot < ${landedSlot}::bigint
+      then greatest(payers.balance - changed.quote_amount, 0) else payers.balance end,
+    allowance = case when payers.as_of_slot < ${landedSlot}::bigint
+      then greatest(payers.allowance - changed.quote_amount, 0) else payers.allowance end
+  from changed where payers.wallet_id = changed.wallet_id and changed.was_holding`;
+
+/** The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. */
+export const noteSigned = (
+  db: Db,
+  settlementId: string,
+  { generation, txHash }: { generation: number; txHash: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set tx_hash = ${txHash}, generation = ${generation}, progress_at = app_now()
+    where settlement_id = ${settlementId} and status = 'pending' and generation < ${generation}`);
+
+export type Landing = { generation: number; txHash: string; slot: number; finalized: boolean };
+
+/**
+ * Confirmed (or finalized at first sight): issues a pending settlement with its token, or confirms again one that was
+ * forked away, then with the old hash among the superseded ones.
+ */
+export const noteLanded = (
+  db: Db,
+  settlementId: string,
+  { generation, txHash, slot, finalized }: Landing,
+  issue: { issuedAt: number; redeemExpiresAt: number; settlementToken: string },
+  messages: readonly Outgoing[],
+): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(Sent)`
+    with before as (
+      select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
+    ), changed as (
+      update settlements as s set
+        status = case when s.status = 'pending' then 'issued' else s.status end,
+        chain_status = ${finalized ? 'finalized' : 'confirmed'},
+        holding = false,
+        generation = ${generation},
+        superseded_tx_hashes = case when s.status <> 'pending' and s.tx_hash <> ${txHash}
+          then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
+        tx_hash = ${txHash},
+        issued_at = coalesce(s.issued_at, to_timestamp(${issue.issuedAt}::float8 / 1000)),
+        redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(${issue.redeemExpiresAt}::float8 / 1000)),
+        settlement_token = coalesce(s.settlement_token, ${issue.settlementToken}),
+        progress_at = app_now()
+      from before
+      where s.settlement_id = before.settlement_id and s.generation <= ${generation}
+        and s.status <> 'failed' and s.chain_status in ('pending', ${finalized ? 'confirmed' : 'pending'})
+      returning s.wallet_id, s.quote_amount, before.status as was, before.holding as was_holding
+    ), released as (${release(slot)})
+    insert into outbox (subject, msg_id, payload, traceparent)
+    select message.* from ${outboxValues(messages)} where exists (select from changed where was = 'pending')
+    returning outbox_id, subject, msg_id, payload, traceparent`);
+
+/** Forked away: the same settlement is driven again, and holds its amount again. It stays issued or redeemed. */
+export const noteReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    with changed as (
+      update settlements set chain_status = 'pending', holding = true, progress_at = app_now()
+      where settlement_id = ${settlementId} and chain_status = 'confirmed' and not holding
+        and generation = ${generation}
+      returning wallet_id, quote_amount
+    )
+    update payers set held = held + changed.quote_amount
+    from changed where payers.wallet_id = changed.wallet_id`);
+
+/** Proven that nothing moved and nothing will: the attempt fails for good; a redeemed settlement stays, reversed. */
+export const noteFailed = (
+  db: Db,
+  settlementId: string,
+  { generation, code, message }: { generation: number; code: string; message: string },
+  messages: readonly Outgoing[],
+): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(Sent)`
+    with before as (
+      select settlement_id, holding from settlements where settlement_id = ${settlementId} for update
+    ), changed as (
+      update settlements as s set
+        status = case when s.status = 'redeemed' then 'redeemed' else 'failed' end,
+        chain_status = 'failed', holding = false,
+        failure_code = ${code}, failure_message = ${message}, progress_at = app_now()
+      from before
+      where s.settlement_id = before.settlement_id and s.generation <= ${generation}
+        and s.chain_status in ('pending', 'confirmed')
+      returning s.wallet_id, s.quote_amount, s.status, before.holding as was_holding
+    ), released as (${release(null)})
+    insert into outbox (subject, msg_id, payload, traceparent)
+    select message.* from ${outboxValues(messages)} where exists (select from changed where status = 'failed')
+    returning outbox_id, subject, msg_id, payload, traceparent`);

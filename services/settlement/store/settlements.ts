@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+export const Row = z.object({
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  delegate_id: z.string().nullable(),
+  wallet_id: z.string(),
+  quote_id: z.string(),
+  quote_token: z.string(),
+  service_id: z.string(),
+  quote_amount: z.bigint(),
+  fee_amount: z.bigint(),
+  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
+  chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
+  tx_hash: z.string().nullable(),
+  superseded_tx_hashes: z.array(z.string()),
+  settlement_token: z.string().nullable(),
+  redeem_window_seconds: z.number(),
+  redeem_expires_at: z.number().nullable(),
+  redeemed_at: z.number().nullable(),
+  redeem_id: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  created_at: z.number(),
+  // Of the moment of reading: an issued settlement past its window counts as expired before the job has marked it.
+  elapsed: z.boolean(),
+});
+export type SettlementRow = z.infer<typeof Row>;
+
+export const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
+  quote_token, service_id, quote_amount, fee_amount, status, chain_status, tx_hash, superseded_tx_hashes,
+  settlement_token, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id, failure_code, failure_message,
+  created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
+
+/** By id, whoever owns it: for the service's own use, never straight into an answer. */
+export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
+  db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
+
+/** The attempt of a payer's account, or null. */
+export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
+
+/** Who may see which settlements: it goes into the query, so that a forgotten check finds nothing. */
+export type Viewer =
+  | { as: 'service'; service_id: string }
+  | { as: 'payer'; account_id: string }
+  | { as: 'delegate'; account_id: string; delegate_id: string }
+  | { as: 'vendor'; account_id: string }
+  | { as: 'either'; account_id: string };
+
+const seenBy = (viewer: Viewer) => {
+  switch (viewer.as) {
+    case 'service':
+      return sql.fragment`service_id = ${viewer.service_id}`;
+    case 'payer':
+      return sql.fragment`account_id = ${viewer.account_id}`;
+    case 'delegate':
+      return sql.fragment`account_id = ${viewer.account_id} and delegate_id = ${viewer.delegate_id}`;
+    case 'vendor':
+      return sql.fragment`vendor_account_id = ${viewer.account_id}`;
+    case 'either':
+      return sql.fragment`(account_id = ${viewer.account_id} or vendor_account_id = ${viewer.account_id})`;
+  }
+};
+
+/** The viewer's settlement, or null: another's does not exist for them. */
+export const findSettlement = (db: Db, viewer: Viewer, settlementId: string): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
+
+export type Filters = {
+  status: SettlementRow['status'] | undefined;
+  service_id: string | undefined;
+  payment_attempt_id: string | undefined;
+};
+
+/** The viewer's settlements before an id, newest first, `limit + 1` rows. */
+export const listSettlements = (
+  db: Db,
+  viewer: Viewer,
+  { status, service_id, payment_attempt_id }: Filters,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<readonly SettlementRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from settlements
+    where ${seenBy(viewer)}
+      ${before === null ? sql.fragment`` : sql.fragment`and settlement_id < ${before}`}
+      ${service_id === undefined ? sql.fragment`` : sql.fragment`and service_id = ${service_id}`}
+      ${payment_attempt_id === undefined ? sql.fragment`` : sql.fragment`and payment_attempt_id = ${payment_attempt_id}`}
+      ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
+    order by settlement_id desc limit ${limit + 1}`);
+
+const hasStatus = (status: SettlementRow['status']) => {
+  if (status === 'issued') return sql.fragment`status = 'issued' and redeem_expires_at > app_now()`;
+  if (status === 'expired') {
+    return sql.fragment`(status = 'expired' or (status = 'issued' and redeem_expires_at <= app_now()))`;
+  }
+  return sql.fragment`status = ${status}`;
+};
+
+/**
+ * Redeems once: the row when this call did it, null when it could not (the caller reads why). The window is
+ * judged by the same statement, so a redeem that races the expiry job has one winner.
+ */
+export const redeemOnce = (
+  db: Db,
+  { settlementId, serviceId, redeemId }: { settlementId: string; serviceId: string; redeemId: string | null },
+): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
+    where settlement_id = ${settlementId} and service_id = ${serviceId}
+      and status = 'issued' and redeem_expires_at > app_now()
+    returning ${columns}`);
+
+/** Marks settlements whose window has elapsed; returns how many. Any number of replicas may run it. */
+export const expireElapsed = async (db: Db, limit: number): Promise<number> => {
+  const rows = await db.any(sql.typeAlias('id')`
+    update settlements set status = 'expired'
+    where settlement_id in (
+      select settlement_id from settlements
+      where status = 'issued' and redeem_expires_at <= app_now()
+      order by redeem_expires_at limit ${limit} for update skip locked)
+    returning settlement_id as id`);
+  return rows.length;
+};
+
+const Stalled = z.object({
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  quote_token: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  authority: z.string(),
+  drive: z.number(),
+});
+export type StalledRow = z.infer<typeof Stalled>;
+
+/**
+ * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
+ * raises their drive, so that the re-published job carries a new message id (rules 6 and 16).
+ */
+export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow[]> =>
+  db.any(sql.type(Stalled)`
+    update settlements as s set drive = drive + 1, progress_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id in (
+      select settlement_id from settlements
+      where chain_status in ('pending', 'confirmed')
+        and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
+      order by progress_at limit ${limit} for update skip locked)
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive`);

@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import type { PrincipalOf } from '../../shared/contract/principal.ts';
+import type { Settlement } from '../../shared/contract/settlement.ts';
+import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
+import { formatMicro } from '../../shared/lib/micro.ts';
+import type { SettlementRow, Viewer } from './store/settlements.ts';
+
+type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
+
+/** Who reads, for the query: without a role, an account sees what it paid and what it was paid. */
+export const viewerOf = (caller: Caller, role?: 'payer' | 'vendor'): Viewer => {
+  if (caller.kind === 'service_key') return { as: 'service', service_id: caller.service_id };
+  if (caller.kind === 'delegate_key') {
+    return { as: 'delegate', account_id: caller.account_id, delegate_id: caller.delegate_id };
+  }
+  return { as: role ?? 'either', account_id: caller.account_id };
+};
+
+/** Lifecycle status now: past its window a settlement counts as expired whether or not the job has marked it. */
+export const statusNow = (row: SettlementRow): SettlementRow['status'] =>
+  row.status === 'issued' && row.elapsed ? 'expired' : row.status;
+
+/** The scope stands in the quote token that was signed, and nowhere else. */
+export const scopeOf = (row: SettlementRow): QuoteClaims['scope'] => {
+  const [payload] = row.quote_token.split('.');
+  return (JSON.parse(Buffer.from(payload!, 'base64url').toString('utf8')) as QuoteClaims).scope;
+};
+
+/** Gross, fee and net as the wire shows them. */
+export const amountsOf = (row: SettlementRow) => ({
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  net_amount: formatMicro(row.quote_amount - row.fee_amount),
+});
+
+/** A settlement as the caller may see it: the token and the attempt are the payer's alone. */
+export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => {
+  const isPayer = caller.kind !== 'service_key' && caller.account_id === row.account_id;
+  return {
+    settlement_id: row.settlement_id,
+    status: statusNow(row),
+    chain_status: row.chain_status,
+    quote_id: row.quote_id,
+    service_id: row.service_id,
+    ...amountsOf(row),
+    scope: scopeOf(row),
+    tx_hash: row.tx_hash,
+    superseded_tx_hashes: row.superseded_tx_hashes,
+    created_at: isoTime(row.created_at),
+    redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
+    redeemed_at: isoTimeOrNull(row.redeemed_at),
+    failure:
+      row.failure_code === null
+        ? null
+        : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
+    ...(isPayer && {
+      payment_attempt_id: row.payment_attempt_id,
+      wallet_id: row.wallet_id,
+      ...(row.settlement_token !== null &&
+        row.status !== 'failed' && { settlement_token: row.settlement_token }),
+    }),
+  };
+};
