@@ -17,7 +17,7 @@ import {
 } from './people/people.ts';
 import { signIn } from './people/sign-in.ts';
 import { allowSpending, fund, type WalletView } from './people/wallet.ts';
-import type { Stack } from './stack-file.ts';
+import type { Stack, StackEnvironment } from './stack-file.ts';
 
 const VENDOR = 'vendor@example.com';
 const CONSUMER = 'consumer@example.com';
@@ -68,7 +68,7 @@ export const transcript = async (
   print: (line: string) => void,
   stateDir: string,
 ): Promise<void> => {
-  const chain = stack.environments.test;
+  const chain: StackEnvironment | undefined = stack.environments.test;
   if (chain === undefined) return;
   const file = path.join(stateDir, 'seed-test.json');
   const seed = read(file);

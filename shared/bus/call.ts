@@ -10,6 +10,14 @@ import { inSpan, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
+/** Not sent, or sent and not answered in time: then it may have been done, so only the same ids are safe. */
+const unavailable = (money_moved: 'no' | 'unknown') =>
+  new ServiceError(
+    'service_unavailable',
+    'not available right now; it is safe to repeat the call with the same ids',
+    { money_moved, safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
+  );
+
 const request = (
   bus: Bus,
   subject: string,
@@ -18,6 +26,7 @@ const request = (
   headers: Record<string, string> = {},
 ): Promise<unknown> =>
   inSpan(`request ${subject}`, SpanKind.CLIENT, undefined, async () => {
+    if (!bus.connected) throw unavailable('no');
     try {
       const reply = await bus.nc.request(subject, encode(envelope), {
         timeout: timeoutMs,
@@ -27,13 +36,7 @@ const request = (
     } catch (error) {
       if (!(error instanceof NatsError)) throw error;
       if (error.code === NatsErrorCode.PermissionsViolation) throw error;
-      // Nobody there: nothing was done. A time-out: it may have been done, so only the same ids are safe.
-      const nobody = error.code === NatsErrorCode.NoResponders;
-      throw new ServiceError(
-        'service_unavailable',
-        'not available right now; it is safe to repeat the call with the same ids',
-        { money_moved: nobody ? 'no' : 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
-      );
+      throw unavailable(error.code === NatsErrorCode.NoResponders ? 'no' : 'unknown');
     }
   });
 
@@ -62,3 +65,13 @@ export const forward = (
   { timeoutMs, headers }: { timeoutMs: number; headers: Record<string, string> },
 ): Promise<unknown> =>
   request(bus, subjects.rpc(contract.name, name), { input, principal }, timeoutMs, headers);
+
+/** Whether anybody serves a service's public operations: the answer "no such operation" is an answer. */
+export const isServed = async (bus: Bus, contract: ServiceContract, timeoutMs: number): Promise<boolean> => {
+  try {
+    await request(bus, subjects.rpc(contract.name, 'ping'), { input: {} }, timeoutMs);
+  } catch (error) {
+    return error instanceof ServiceError && error.code === 'not_found';
+  }
+  return true;
+};

@@ -14,6 +14,8 @@ export type Bus = {
   logger: Logger;
   /** Calls and messages being worked on, so that a drain can wait for them. */
   inFlight: Set<Promise<unknown>>;
+  /** False between a lost connection and the next: what is published then would be sent late, after its caller gave up. */
+  connected: boolean;
 };
 
 /** Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by dying. */
@@ -37,15 +39,25 @@ export const connectBus = async (options: {
     pingInterval: 10_000,
   });
   const { logger } = options;
+  const bus: Bus = {
+    user: options.user,
+    nc,
+    js: nc.jetstream(),
+    logger,
+    inFlight: new Set(),
+    connected: true,
+  };
   void (async () => {
     for await (const status of nc.status()) {
       if (status.type === 'pingTimer') continue;
+      if (status.type === 'disconnect') bus.connected = false;
+      if (status.type === 'reconnect') bus.connected = true;
       const line = { event: status.type, data: String(status.data) };
       if (status.type === 'error') logger.error(line, 'nats');
       else logger.info(line, 'nats');
     }
   })();
-  return { user: options.user, nc, js: nc.jetstream(), logger, inFlight: new Set() };
+  return bus;
 };
 
 /** Keeps a promise in the set of work in flight until it settles. The promise must not reject. */

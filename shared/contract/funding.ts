@@ -12,6 +12,7 @@ export const funding = service({
       access: ['jwt'],
       onlyIn: ['test'],
       withoutRedis: 'refuse',
+      timeoutSeconds: 20,
       body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc }),
       output: z.strictObject({
         wallet_id: WalletId,

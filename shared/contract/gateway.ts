@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Environment, Timestamp } from './primitives.ts';
 import { operation, service } from './service.ts';
 
-/** Health is asked often and must answer while Redis is away, so it is limited in the process, generously. */
+/** Asked often, so limited generously. What the gateway answers by itself is limited in its process alone. */
 const health = { access: [], limits: [{ points: 1200, windowSeconds: 60, per: 'ip' }], errors: [] } as const;
 
 const Key = z.strictObject({

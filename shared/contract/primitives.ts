@@ -10,7 +10,8 @@ const MAX_INT64 = 2n ** 63n - 1n;
 /** USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero (decisions.md, Shapes). */
 export const MicroUsdc = z
   .string()
-  .regex(/^[1-9][0-9]{0,18}$/, 'must be decimal digits without sign or leading zero')
+  // abort: BigInt throws on what is not digits, so the bound must not see it.
+  .regex(/^[1-9][0-9]{0,18}$/, { error: 'must be decimal digits without sign or leading zero', abort: true })
   .refine(
     (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
     'must be at most 9223372036854775807',

@@ -66,6 +66,8 @@ type OperationDefinition = {
   errors: readonly ErrorCode[];
   /** A call that moves money: its errors carry `money_moved` and `safe_action`. */
   money?: true;
+  /** How long the gateway waits for the service; 20 where the service itself waits for the chain. Default 5. */
+  timeoutSeconds?: number;
 };
 
 export type HttpOperation = OperationDefinition & {
@@ -75,6 +77,7 @@ export type HttpOperation = OperationDefinition & {
   input: Shape;
   limits: readonly Limit[];
   withoutRedis: WithoutRedis;
+  timeoutSeconds: number;
 };
 
 const READ: Omit<Limit, 'per'> = { points: 120, windowSeconds: 60 };
@@ -99,6 +102,7 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
     query = none,
     body = none,
     withoutRedis = 'in-process',
+    timeoutSeconds = 5,
   } = definition as OperationDefinition;
   const per = definition.access.length === 0 ? 'ip' : 'account';
   const fallback = { ...(definition.http.method === 'GET' ? READ : WRITE), per } as const;
@@ -111,6 +115,7 @@ export const operation = <const D extends OperationDefinition>(definition: D) =>
     input: z.strictObject({ ...params.shape, ...query.shape, ...body.shape }) as unknown as InputOf<D>,
     limits: (definition.limits ?? [fallback]) as readonly Limit[],
     withoutRedis: withoutRedis as WithoutRedis,
+    timeoutSeconds: timeoutSeconds as number,
   };
 };
 

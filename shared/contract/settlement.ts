@@ -96,6 +96,7 @@ export const settlement = service({
         'payment_failed',
       ],
       money: true,
+      timeoutSeconds: 20,
     }),
     redeem: operation({
       summary: 'Redeem a settlement',

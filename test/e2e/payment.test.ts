@@ -157,7 +157,7 @@ describe('one payment', () => {
       cursor = page.next_cursor;
     } while (cursor !== null);
     expect(walked).toEqual(all.data.map(({ settlement_id }) => settlement_id));
-    expect([...walked].sort().reverse()).toEqual(walked);
+    expect(walked.toSorted((a, b) => (a < b ? 1 : -1))).toEqual(walked);
     const { next_cursor } = await must(
       api<Page>('GET /v1/settlements?limit=1', { token: vendor.apiKey }),
       'list',

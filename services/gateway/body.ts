@@ -1,0 +1,49 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
+
+/** Deep enough for any scope; a check that recurses must not run out of stack on hostile nesting. */
+const MAX_DEPTH = 32;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+const refuse = (message: string) => new ServiceError('validation_error', message);
+
+const checkText = (text: string) => {
+  // Half a character cannot be written as UTF-8: what is signed and stored would not be what was sent.
+  if (!text.isWellFormed()) throw refuse('the body has a string that is not valid Unicode');
+};
+
+const check = (value: unknown, depth: number): void => {
+  if (typeof value === 'string') checkText(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === 0) throw refuse(`the body is nested deeper than ${MAX_DEPTH} levels`);
+  for (const [key, field] of Object.entries(value)) {
+    checkText(key);
+    const pollutes =
+      key === '__proto__' ||
+      (key === 'constructor' &&
+        typeof field === 'object' &&
+        field !== null &&
+        Object.hasOwn(field, 'prototype'));
+    if (pollutes) throw refuse('the body has a field name that is not allowed');
+    check(field, depth - 1);
+  }
+};
+
+/**
+ * The JSON object of a request body; no body counts as `{}`, and the schema then says what is missing.
+ * @throws ServiceError validation_error
+ */
+export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> => {
+  if (bytes === undefined || bytes.length === 0) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw refuse('the body is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw refuse('the body must be a JSON object');
+  }
+  check(value, MAX_DEPTH);
+  return value as Record<string, unknown>;
+};

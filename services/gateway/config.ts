@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { Environment } from '../../shared/contract/primitives.ts';
+import { commonConfig } from '../../shared/lib/config.ts';
+import { PublicKeyList } from '../../shared/lib/keys.ts';
+import { LimitsFile } from './limits-file.ts';
+
+const EnvironmentConnection = z.strictObject({
+  name: Environment,
+  nats_url: z.string().min(1),
+  nats_user: z.string().min(1),
+  nats_password: z.string().min(1),
+});
+export type EnvironmentConnection = z.infer<typeof EnvironmentConnection>;
+
+const Environments = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(EnvironmentConnection).min(1))
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ');
+
+export const config = z.object({
+  ...commonConfig,
+  /** Where the world reaches this gateway; stands in the OpenAPI document. */
+  PUBLIC_URL: z.url(),
+  ENVIRONMENTS: Environments,
+  REDIS_URL: z.string().min(1),
+  PUBLIC_KEYS: PublicKeyList,
+  LIMITS_FILE: LimitsFile,
+  /** Addresses or CIDR blocks whose X-Forwarded-For and traceparent are believed; comma separated. */
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    ),
+  /** How long readiness says 503 before the port closes, so that a load balancer can look away first. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
+});

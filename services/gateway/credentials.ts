@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import type { CredentialKind, Principal } from '../../shared/contract/principal.ts';
+import type { HttpOperation } from '../../shared/contract/service.ts';
+import { verifyAccessToken } from '../../shared/lib/access-token.ts';
+import { parseKeyText } from '../../shared/lib/key-text.ts';
+import type { PublicKeys } from '../../shared/lib/keys.ts';
+import type { GatewayEnvironment } from './environments.ts';
+
+/** Who calls, and in which environment. */
+export type Authenticated = { environment: GatewayEnvironment; principal: Principal };
+
+export type Authenticate = (
+  rawHeaders: readonly string[],
+  operation: Pick<HttpOperation, 'access' | 'onlyIn'>,
+) => Promise<Authenticated>;
+
+/** Keys have 60 characters, access tokens some 500: anything longer is not hashed or parsed. */
+const MAX_CREDENTIAL_LENGTH = 4096;
+
+/**
+ * No refusal comes sooner than this, so that a credential refused by its shape and one refused after a
+ * look-up take the same time.
+ */
+const REFUSAL_FLOOR_MS = 20;
+
+/** The one Bearer credential of the request, null for none, several or another scheme. */
+const bearerOf = (rawHeaders: readonly string[]): string | null => {
+  // Node keeps the first of several Authorization headers and drops the rest silently, hence the raw list.
+  const values = rawHeaders.filter(
+    (_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'authorization',
+  );
+  const [value = ''] = values;
+  if (values.length !== 1 || value.length > MAX_CREDENTIAL_LENGTH) return null;
+  return /^Bearer +([A-Za-z0-9._-]+)$/i.exec(value)?.[1] ?? null;
+};
+
+const KIND_NAMES: Record<CredentialKind, string> = {
+  service_key: 'a service key',
+  delegate_key: 'a delegate key',
+  jwt: 'an access token',
+};
+
+/** Checks Bearer credentials of all environments. It reads nothing but the Authorization header. */
+export const createAuthenticate = ({
+  environments,
+  publicKeys,
+  now,
+}: {
+  environments: ReadonlyMap<string, GatewayEnvironment>;
+  publicKeys: PublicKeys;
+  now: () => number;
+}): Authenticate => {
+  const fromKey = async (text: string): Promise<Authenticated | null> => {
+    const key = parseKeyText(text);
+    const environment = key === null ? undefined : environments.get(key.environment);
+    if (key === null || environment === undefined) return null;
+    const principal = await environment.findKey(key.hash);
+    // The text's prefix and the record must agree about what the key is.
+    return principal?.kind === key.kind ? { environment, principal } : null;
+  };
+
+  const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
+    const claims = await verifyAccessToken(text, { keys: publicKeys, now: now() });
+    const environment = claims === null ? undefined : environments.get(claims.env);
+    if (claims === null || environment === undefined) return null;
+    if (!(await environment.isSessionOpen(claims))) return null;
+    const { accountId, sessionId, authTime } = claims;
+    return {
+      environment,
+      principal: { kind: 'jwt', account_id: accountId, session_id: sessionId, auth_time: authTime },
+    };
+  };
+
+  return async (rawHeaders, { access, onlyIn }) => {
+    const startedAt = performance.now();
+    const text = bearerOf(rawHeaders);
+    const caller = text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text));
+    if (caller === null) {
+      await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
+      throw new ServiceError(
+        'unauthorized',
+        'a valid credential is needed: Authorization: Bearer <credential>',
+      );
+    }
+    if (!access.some((kind) => kind === caller.principal.kind)) {
+      const wanted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
+      throw new ServiceError('forbidden', `this call needs ${wanted}`);
+    }
+    if (onlyIn !== undefined && !onlyIn.some((name) => name === caller.environment.name)) {
+      throw new ServiceError('forbidden', `this call exists only in: ${onlyIn.join(', ')}`);
+    }
+    return caller;
+  };
+};

@@ -1,0 +1,20 @@
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { PublicKeys } from '../../shared/lib/keys.ts';
+import type { Logger } from '../../shared/lib/logger.ts';
+import type { Authenticate } from './credentials.ts';
+import type { GatewayEnvironment } from './environments.ts';
+import type { Limits } from './limits.ts';
+import type { Readiness } from './readiness.ts';
+
+/** What the gateway's own handlers depend on. */
+export type OwnDeps = { clock: Clock; publicKeys: PublicKeys; readiness: Readiness };
+
+/** What the HTTP side depends on; main.ts builds it. */
+export type Deps = OwnDeps & {
+  environments: ReadonlyMap<string, GatewayEnvironment>;
+  authenticate: Authenticate;
+  limits: Limits;
+  logger: Logger;
+  publicUrl: string;
+  trustedProxies: string[];
+};

@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import { call } from '../../shared/bus/call.ts';
+import { type Bus, connectBus } from '../../shared/bus/connect.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { identity } from '../../shared/contract/index.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { cached } from '../../shared/lib/cached.ts';
+import type { Logger } from '../../shared/lib/logger.ts';
+import type { EnvironmentConnection } from './config.ts';
+
+/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere. */
+const CREDENTIAL_MAX_AGE_MS = 1000;
+
+/** One environment as the gateway sees it. Only here do test and live stand side by side. */
+export type GatewayEnvironment = {
+  name: string;
+  /** @throws ServiceError service_unavailable while its NATS was never reached. */
+  bus: () => Bus;
+  /** The bus once it was reached, for health and drain. */
+  busIfConnected: () => Bus | undefined;
+  findKey: (keyHash: string) => Promise<Principal | null>;
+  isSessionOpen: (session: { accountId: string; sessionId: string }) => Promise<boolean>;
+};
+
+type SessionInput = z.infer<typeof identity.internal.findSession.input>;
+
+/** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
+export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
+  const log = logger.child({ environment: connection.name });
+  let connected: Bus | undefined;
+  connectBus({
+    url: connection.nats_url,
+    user: 'gateway',
+    natsUser: connection.nats_user,
+    password: connection.nats_password,
+    logger: log,
+  }).then(
+    (bus) => {
+      connected = bus;
+    },
+    (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),
+  );
+
+  const bus = (): Bus => {
+    if (connected !== undefined) return connected;
+    throw new ServiceError('service_unavailable', 'not available right now', {
+      money_moved: 'no',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 1,
+    });
+  };
+  const findKey = cached((key_hash) => call(bus(), identity, 'findKey', { key_hash }), {
+    maxAgeMs: CREDENTIAL_MAX_AGE_MS,
+  });
+  const findSession = cached(
+    async (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
+  return {
+    name: connection.name,
+    bus,
+    busIfConnected: () => connected,
+    findKey: async (keyHash) => findKey(keyHash),
+    isSessionOpen: async ({ accountId, sessionId }) =>
+      (await findSession(JSON.stringify({ session_id: sessionId, account_id: accountId }))).open,
+  };
+};

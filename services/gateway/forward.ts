@@ -1,0 +1,33 @@
+import { forward as forwardOnBus } from '../../shared/bus/call.ts';
+import { REQUEST_ID } from '../../shared/bus/trace.ts';
+import type { HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
+import type { Authenticated } from './credentials.ts';
+
+/** A success as it goes out; `body` null for 204. */
+export type Answer = { status: number; body: unknown; headers: Record<string, string> };
+
+/** Status and headers of a result, as the contract says (settle's 202 while the payment is pending). */
+export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown): Answer => {
+  const { alternative, status } = http;
+  if (alternative !== undefined) {
+    const value = (result as Record<string, unknown> | null)?.[alternative.field];
+    if (value === alternative.equals) {
+      const headers = { 'retry-after': String(alternative.retryAfterSeconds) };
+      return { status: alternative.status, body: result, headers };
+    }
+  }
+  return { status, body: status === 204 ? null : result, headers: {} };
+};
+
+/** Sends a checked call to its service and waits for the answer. The service's errors come back as thrown. */
+export const forward = (
+  contract: ServiceContract,
+  name: string,
+  input: unknown,
+  { environment, principal }: Authenticated,
+  requestId: string,
+): Promise<unknown> =>
+  forwardOnBus(environment.bus(), contract, name, input, principal, {
+    timeoutMs: contract.operations[name]!.timeoutSeconds * 1000,
+    headers: { [REQUEST_ID]: requestId },
+  });

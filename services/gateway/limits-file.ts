@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { contractList } from '../../shared/contract/index.ts';
+
+const points = z.int().min(1).max(1_000_000);
+const factor = z.number().min(1).max(100_000);
+const KNOWN = new Set(
+  contractList.flatMap(({ name, operations }) => Object.keys(operations).map((op) => `${name}.${op}`)),
+);
+
+/** What an operator may change about the limits of the contract. No entry can switch a limit off. */
+const Overrides = z.strictObject({
+  /** Multiplies the points of every limit. */
+  scale: factor.default(1),
+  /** Replaces the limits of the operations it names. */
+  operations: z
+    .record(
+      z.string().refine((name) => KNOWN.has(name), 'no such operation'),
+      z
+        .array(
+          z.strictObject({
+            points,
+            windowSeconds: z.int().min(1).max(86_400),
+            per: z.union([z.enum(['account', 'ip']), z.strictObject({ field: z.string() })]),
+          }),
+        )
+        .min(1),
+    )
+    .default({}),
+  /** Multiplies the points of the account's own limits, on top of `scale`. */
+  accounts: z.record(z.string(), factor).default({}),
+});
+export type LimitOverrides = z.infer<typeof Overrides>;
+
+/** The overrides of no file. */
+export const NO_OVERRIDES: LimitOverrides = Overrides.parse({});
+
+/** Path of a JSON file, read at boot; absent: the limits of the contract. For a zod config schema. */
+export const LimitsFile = z
+  .string()
+  .optional()
+  .transform((path, context): unknown => {
+    if (path === undefined || path === '') return {};
+    try {
+      return JSON.parse(readFileSync(path, 'utf8'));
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be the path of a readable JSON file' });
+      return z.NEVER;
+    }
+  })
+  .pipe(Overrides);

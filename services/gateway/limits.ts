@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import type { HttpOperation, Limit } from '../../shared/contract/service.ts';
+import type { Logger } from '../../shared/lib/logger.ts';
+import { addressGroup } from './address.ts';
+import type { LimitOverrides } from './limits-file.ts';
+import { createSlidingWindow } from './sliding-window.ts';
+
+/**
+ * Limits as true sliding windows. The library's own script is a fixed window and lets twice
+ * the points through around its edge; this one keeps the times of the calls in a sorted set. A refused call
+ * takes no point, and the wait it is told is when the oldest point comes free.
+ */
+const SLIDING_WINDOW_LUA = `
+local pts=tonumber(ARGV[1]) local dur=tonumber(ARGV[2])*1000 local max=tonumber(ARGV[3])
+local t=redis.call('TIME') local now=t[1]*1000+math.floor(t[2]/1000)
+redis.call('ZREMRANGEBYSCORE',KEYS[1],'-inf',now-dur)
+local n=redis.call('ZCARD',KEYS[1])
+if n+pts<=max then
+  for i=1,pts do redis.call('ZADD',KEYS[1],now,t[1]..'-'..t[2]..'-'..i..'-'..n) end
+  redis.call('PEXPIRE',KEYS[1],dur) n=n+pts
+  local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES') return {n,tonumber(f[2])+dur-now}
+end
+local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES')
+return {n+pts, f[2] and (tonumber(f[2])+dur-now) or dur}`;
+
+/** After a failure Redis is left alone this long, so that a hanging server does not delay every call. */
+const REDIS_PAUSE_MS = 1000;
+
+export type LimitedCall = {
+  environment: string;
+  /** `<service>.<operation>` */
+  name: string;
+  operation: Pick<HttpOperation, 'limits' | 'withoutRedis'>;
+  accountId: string | undefined;
+  ip: string;
+  /** The fields of the call as they came, not yet validated. */
+  input: Record<string, unknown>;
+};
+
+export type Limits = {
+  /** Counts a call. @throws ServiceError rate_limited, or service_unavailable where it must not go uncounted. */
+  enforce: (call: LimitedCall) => Promise<void>;
+  stop: () => void;
+};
+
+/** The client of the limits alone: the script is registered under one name per client, for all limiters on it. */
+const connectRedis = (url: string, logger: Logger): Redis => {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: 1000,
+    commandTimeout: 500,
+    socketTimeout: 2000,
+    retryStrategy: (times) => Math.min(times * 50, 1000),
+  });
+  let up = true;
+  redis.on('error', (error) => {
+    if (up) logger.error({ err: error }, 'redis away: limits are counted in this process');
+    up = false;
+  });
+  redis.on('ready', () => {
+    if (!up) logger.info('redis is back');
+    up = true;
+  });
+  return redis;
+};
+
+/** Whose calls are counted together, or null where the call has no such thing: validation refuses it then. */
+const subjectOf = ({ per }: Limit, call: LimitedCall): string | null => {
+  if (per === 'account') return call.accountId ?? null;
+  if (per === 'ip') return addressGroup(call.ip);
+  const value = Object.hasOwn(call.input, per.field) ? call.input[per.field] : undefined;
+  if (typeof value !== 'string') return null;
+  // Hashed: the value may be a person's address, and of any length, as nothing has validated it yet.
+  return createHash('sha256').update(value.normalize('NFKC').trim().toLowerCase()).digest('base64url');
+};
+
+export const createLimits = ({
+  redisUrl,
+  overrides,
+  logger,
+}: {
+  redisUrl: string;
+  overrides: LimitOverrides;
+  logger: Logger;
+}): Limits => {
+  const redis = connectRedis(redisUrl, logger);
+  const inProcess = createSlidingWindow();
+  const limiters = new Map<string, RateLimiterRedis>();
+  let pausedUntil = 0;
+
+  // One limiter per size of window. Every one carries the script: one without it would turn all of them back
+  // into fixed windows.
+  const limiterOf = (points: number, windowSeconds: number): RateLimiterRedis => {
+    const id = `${points}/${windowSeconds}`;
+    const limiter =
+      limiters.get(id) ??
+      new RateLimiterRedis({
+        storeClient: redis,
+        points,
+        duration: windowSeconds,
+        keyPrefix: 'limit',
+        customIncrTtlLuaScript: SLIDING_WINDOW_LUA,
+        rejectIfRedisNotReady: true,
+      });
+    limiters.set(id, limiter);
+    return limiter;
+  };
+
+  /** @returns milliseconds to wait, 0 when the call may go on. */
+  const take = async (
+    key: string,
+    points: number,
+    windowSeconds: number,
+    { withoutRedis }: LimitedCall['operation'],
+  ) => {
+    if (performance.now() >= pausedUntil) {
+      try {
+        await limiterOf(points, windowSeconds).consume(key);
+        return 0;
+      } catch (reason) {
+        if (reason instanceof RateLimiterRes) return Math.max(1, reason.msBeforeNext);
+        // Not connected is known at once; only a server that is there and does not answer costs time.
+        if (redis.status === 'ready') pausedUntil = performance.now() + REDIS_PAUSE_MS;
+      }
+    }
+    if (withoutRedis === 'in-process') return inProcess.take(key, points, windowSeconds);
+    throw new ServiceError('service_unavailable', 'not available right now; try again shortly', {
+      money_moved: 'no',
+      retryAfterSeconds: 5,
+    });
+  };
+
+  return {
+    enforce: async (call) => {
+      const limits = overrides.operations[call.name] ?? call.operation.limits;
+      const waits = await Promise.all(
+        limits.map(({ points, windowSeconds, per }, index) => {
+          const subject = subjectOf({ points, windowSeconds, per }, call);
+          if (subject === null) return 0;
+          const raised = per === 'account' ? (overrides.accounts[subject] ?? 1) : 1;
+          const scaled = Math.floor(points * overrides.scale * raised);
+          const key = `${call.environment}:${call.name}:${index}:${subject}`;
+          return take(key, scaled, windowSeconds, call.operation);
+        }),
+      );
+      const waitMs = Math.max(0, ...waits);
+      if (waitMs > 0) throw rateLimited(waitMs);
+    },
+    stop: () => redis.disconnect(),
+  };
+};
+
+/** The refusal that tells when the next call is free. */
+export const rateLimited = (waitMs: number): ServiceError =>
+  new ServiceError('rate_limited', 'too many requests; see the Retry-After header', {
+    retryAfterSeconds: Math.ceil(waitMs / 1000),
+  });

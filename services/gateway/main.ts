@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { drainBus } from '../../shared/bus/connect.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { createLogger } from '../../shared/lib/logger.ts';
+import { onShutdown } from '../../shared/lib/shutdown.ts';
+import { config as schema } from './config.ts';
+import { createAuthenticate } from './credentials.ts';
+import { openEnvironment } from './environments.ts';
+import { createLimits } from './limits.ts';
+import { createReadiness } from './readiness.ts';
+import { createServer } from './server.ts';
+
+const config = loadConfig(schema);
+const logger = createLogger('gateway', config.LOG_LEVEL);
+const environments = new Map(
+  config.ENVIRONMENTS.map((connection) => [connection.name as string, openEnvironment(connection, logger)]),
+);
+const limits = createLimits({ redisUrl: config.REDIS_URL, overrides: config.LIMITS_FILE, logger });
+const readiness = createReadiness([...environments.values()]);
+
+const server = createServer({
+  clock: systemClock,
+  publicKeys: config.PUBLIC_KEYS,
+  readiness,
+  environments,
+  authenticate: createAuthenticate({ environments, publicKeys: config.PUBLIC_KEYS, now: systemClock }),
+  limits,
+  logger,
+  publicUrl: config.PUBLIC_URL,
+  trustedProxies: config.TRUSTED_PROXIES,
+});
+await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
+logger.info({ address: server.addresses() }, 'listening');
+
+onShutdown(logger, [
+  readiness.drain,
+  () => sleep(config.DRAIN_SECONDS * 1000),
+  () => server.close(),
+  limits.stop,
+  () =>
+    Promise.all(
+      [...environments.values()].map(async ({ busIfConnected }) => {
+        const bus = busIfConnected();
+        if (bus !== undefined) await drainBus(bus);
+      }),
+    ),
+]);

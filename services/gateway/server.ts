@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import type { Deps } from './deps.ts';
+import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
+import { registerPages } from './pages.ts';
+import { registerRoutes } from './routes.ts';
+
+/** A settle carries a quote token of at most 16 kB; nothing the API takes is larger than this. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** For the whole request to arrive: a client that sends a byte a minute must not hold a connection. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** How long a body that is refused is read on, so that its sender is still there to hear the refusal. */
+const REFUSED_BODY_MS = 1000;
+
+const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID();
+};
+
+/** Closing on a sender that still sends makes its network stack throw the answer away. */
+const readOn = async ({ raw }: FastifyRequest): Promise<void> => {
+  raw.resume();
+  await Promise.race([
+    new Promise((resolve) => raw.once('end', resolve).once('close', resolve)),
+    sleep(REFUSED_BODY_MS, undefined, { ref: false }),
+  ]);
+};
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** The HTTP side of the gateway, not yet listening. Every error of Fastify or Node is set to our own shape. */
+export const createServer = (deps: Deps): FastifyInstance => {
+  const { logger, readiness } = deps;
+
+  const answerError = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const known = toServiceError(error);
+    if (known === null) logger.error({ err: error, request_id: request.id }, 'request failed');
+    if (known?.code === 'payload_too_large') await readOn(request);
+    return sendError(reply, known, request.routeOptions.config.operation?.money ?? false);
+  };
+  const baseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
+    void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
+    if (readiness.isDraining()) void reply.header('connection', 'close');
+  };
+
+  const app = fastify({
+    logger: false,
+    trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    genReqId: requestIdOf,
+    // Node's own answer to a missing Host header has another shape; the hook below gives ours.
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerSocketError,
+    frameworkErrors: (error, request, reply) => {
+      baseHeaders(request, reply);
+      void sendError(reply, toServiceError(error));
+    },
+  });
+
+  // The body stays bytes: what is counted, decoded and refused, in which order, is routes.ts' to say.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) =>
+    done(null, bytes),
+  );
+  app.decorateRequest('caller', null);
+
+  app.addHook('onRequest', async (request, reply) => {
+    baseHeaders(request, reply);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new ServiceError('validation_error', 'the Host header is missing');
+    }
+    if (request.method === 'GET' && hasBody(request.raw)) {
+      throw new ServiceError('validation_error', 'a GET takes no body');
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The route, never the URL: a query may hold what somebody mistook for a place for keys.
+    logger.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        environment: request.caller?.environment.name,
+        credential: request.caller?.principal.kind,
+      },
+      'request',
+    );
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, new ServiceError('not_found', 'no such path')),
+  );
+
+  registerRoutes(app, deps);
+  registerPages(app, deps);
+  return app;
+};

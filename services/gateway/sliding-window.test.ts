@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { createSlidingWindow } from './sliding-window.ts';
+
+const windowAt = () => {
+  const clock = { ms: 0 };
+  const { take } = createSlidingWindow({ now: () => clock.ms, maxKeys: 2 });
+  return (ms: number, key = 'a') => {
+    clock.ms = ms;
+    return take(key, 10, 2);
+  };
+};
+
+test('a burst over the edge of a window gets no more than the points', () => {
+  const at = windowAt();
+  const waits = [at(0), ...Array.from({ length: 9 }, () => at(1850))];
+  expect(waits).toEqual(Array(10).fill(0));
+  // The first point is free again at 2000; the other nine stay taken until 3850.
+  expect([at(1999), at(2100), at(2100), at(3849), at(3850)]).toEqual([1, 0, 1750, 1, 0]);
+});
+
+test('a refused call takes nothing', () => {
+  const at = windowAt();
+  for (let i = 0; i < 10; i++) at(0);
+  for (let i = 0; i < 100; i++) expect(at(1000)).toBe(1000);
+  expect(at(2000)).toBe(0);
+});
+
+test('the key that was quiet longest is forgotten first', () => {
+  const at = windowAt();
+  for (let i = 0; i < 10; i++) at(0, 'busy');
+  at(0, 'quiet');
+  at(1, 'busy');
+  at(2, 'new');
+  expect(at(3, 'busy')).toBeGreaterThan(0);
+});

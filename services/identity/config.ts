@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { SigningKeys } from '../../shared/lib/keys.ts';
+
+export const config = z
+  .object({
+    ...serviceConfig,
+    /** `<env>.session.<n>` keys; the first signs. */
+    SIGNING_KEYS: SigningKeys,
+    /** Derives sign-in and refresh tokens. Changing it ends every session and every link. */
+    IDENTITY_SECRET: SecretBytes,
+    CURSOR_KEY: SecretBytes,
+    /** `smtp://` or `smtps://`, with user and password where the server asks for them. */
+    SMTP_URL: z.url({ protocol: /^smtps?$/ }),
+    /** An address, or `Name <address>`. */
+    MAIL_FROM: z.string().regex(/^[^\p{Cc}]+@[^\p{Cc}]+$/u, 'must be an address'),
+    /** The page that a sign-in link opens; the token is appended as its fragment. */
+    SIGN_IN_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#]+$/, 'must have no fragment'),
+  })
+  .refine(({ ENVIRONMENT, SIGNING_KEYS }) => SIGNING_KEYS[0]?.kid.startsWith(`${ENVIRONMENT}.session.`), {
+    path: ['SIGNING_KEYS'],
+    message: 'must begin with a session key of this environment',
+  });

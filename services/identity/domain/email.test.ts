@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import { normaliseEmail } from './email.ts';
+
+const of = (length: number) => 'a'.repeat(length);
+
+test.each([
+  ['plain', 'ada@example.com', 'ada@example.com'],
+  ['upper case', 'Ada.L@Example.COM', 'ada.l@example.com'],
+  ['tag', 'ada+quittance@example.com', 'ada+quittance@example.com'],
+  ['IDN', 'ada@bücher.example', 'ada@xn--bcher-kva.example'],
+  ['IDN in upper case', 'ada@BÜCHER.example', 'ada@xn--bcher-kva.example'],
+  ['IDN in two code points', 'ada@bu\u0308cher.example', 'ada@xn--bcher-kva.example'],
+  ['IDN as punycode', 'ada@XN--BCHER-KVA.example', 'ada@xn--bcher-kva.example'],
+  ['look-alike is another address', 'ada@\u0430pple.com', 'ada@xn--pple-43d.com'],
+  ['64 characters before the @', `${of(64)}@example.com`, `${of(64)}@example.com`],
+  ['65 characters before the @', `${of(65)}@example.com`, null],
+  ['255 characters', `ada@${of(61)}.${of(61)}.${of(61)}.${of(61)}.com`, null],
+  ['64 characters in a label', `ada@${of(64)}.com`, null],
+  ['line break and header', 'ada@example.com\r\nBcc: eve@example.com', null],
+  ['line break before the @', 'ada\n@example.com', null],
+  ['line feed at the end', 'ada@example.com\n', null],
+  ['NUL', 'ada\0@example.com', null],
+  ['two @', 'ada@eve@example.com', null],
+  ['quoted', '"ada@eve"@example.com', null],
+  ['list', 'eve@example.com,ada@example.com', null],
+  ['display name', 'Ada <ada@example.com>', null],
+  ['dots in a row', 'ada..l@example.com', null],
+  ['dot first', '.ada@example.com', null],
+  ['Kelvin sign as k', '\u212aim@example.com', null],
+  ['dotless i', 'm\u0131ke@example.com', null],
+  ['Cyrillic before the @', '\u0430da@example.com', null],
+  ['full-width domain', 'ada@ｅxample.com', null],
+  ['ideographic full stop', 'ada@example\u3002com', null],
+  ['soft hyphen', 'ada@exam\u00adple.com', null],
+  ['zero-width joiner', 'ada@exam\u200dple.com', null],
+  ['percent in the domain', 'ada@ex%61mple.com', null],
+  ['route', 'ada%example.com@example.org', 'ada%example.com@example.org'],
+  ['IPv4', 'ada@127.0.0.1', null],
+  ['IPv4 in short', 'ada@127.1', null],
+  ['IPv4 in hexadecimal', 'ada@0x7f.1', null],
+  ['address literal', 'ada@[127.0.0.1]', null],
+  ['no dot', 'ada@localhost', null],
+  ['trailing dot', 'ada@example.com.', null],
+  ['empty label', 'ada@example..com', null],
+  ['underscore', 'ada@ex_ample.com', null],
+  ['hyphen first', 'ada@-example.com', null],
+  ['no local part', '@example.com', null],
+  ['no @', 'example.com', null],
+  ['empty', '', null],
+])('e-mail address: %s', (_name, text, expected) => {
+  expect(normaliseEmail(text)).toBe(expected);
+});

@@ -1,0 +1,19 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
+import { purgeLoginLinks } from '../store/login_links.ts';
+import { purgeMails } from '../store/mails.ts';
+import { purgeSessions } from '../store/sessions.ts';
+
+/** Removes what has ended for good. Correctness never waits for it: every query looks at the time itself. */
+export const startPurge = ({ pool, logger }: { pool: Pool; logger: Logger }): Periodic =>
+  everyMs(
+    60_000,
+    'purge',
+    async () => {
+      await purgeLoginLinks(pool);
+      await purgeMails(pool);
+      await purgeSessions(pool);
+    },
+    logger,
+  );

@@ -1,0 +1,87 @@
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
+import { loginToken } from '../domain/tokens.ts';
+import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
+import { LINK_MINUTES } from '../store/login_links.ts';
+import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
+
+const BATCH = 10;
+const SWEEP_EVERY_MS = 1000;
+/** Seconds until the next try: 2, 4, 8, … at most a minute, until the link in the mail has expired. */
+const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attempts);
+
+export type MailJob = Periodic & {
+  /** Sends what is due now instead of at the next sweep. Never throws. */
+  poke: () => void;
+};
+
+/**
+ * Sends the mails table. A mail is claimed in one short statement and sent outside of any transaction, so a slow
+ * mail server holds no lock. Log lines carry the mail's id and never its address or link.
+ */
+export const startSendMails = ({
+  pool,
+  logger,
+  mailer,
+  environment,
+  identitySecret,
+  signInUrl,
+}: {
+  pool: Pool;
+  logger: Logger;
+  mailer: Mailer;
+  environment: Environment;
+  identitySecret: Buffer;
+  signInUrl: string;
+}): MailJob => {
+  const compose = ({ to_address, link_id }: MailRow): Mail =>
+    signInMail({
+      to: to_address,
+      environment,
+      signInUrl,
+      token: loginToken(identitySecret, environment, link_id),
+      minutes: LINK_MINUTES,
+    });
+
+  const sendOne = async (row: MailRow): Promise<void> => {
+    try {
+      await mailer.send(compose(row));
+    } catch (error) {
+      const refused = error instanceof MailRefused;
+      // The server's words may repeat the address, so only the kind of error is told.
+      const { code } = error as { code?: string };
+      const line = { mail_id: String(row.mail_id), attempts: row.attempts, code, refused };
+      logger.warn(line, 'mail not sent');
+      if (!refused) return void (await retryMail(pool, row.mail_id, retryDelaySeconds(row.attempts)));
+    }
+    await deleteMail(pool, row.mail_id);
+  };
+
+  const run = async (): Promise<void> => {
+    let claimed: readonly MailRow[];
+    do {
+      claimed = await claimMails(pool, BATCH);
+      await Promise.all(claimed.map(sendOne));
+    } while (claimed.length === BATCH);
+  };
+
+  const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', run, logger);
+  const poked = new Set<Promise<void>>();
+  let stopping = false;
+  return {
+    poke: () => {
+      if (stopping) return;
+      const work = run()
+        .catch((error: unknown) => logger.warn({ err: error }, 'mails left to the sweep'))
+        .finally(() => poked.delete(work));
+      poked.add(work);
+    },
+    stop: async () => {
+      stopping = true;
+      await Promise.all([sweep.stop(), ...poked]);
+      mailer.close();
+    },
+  };
+};

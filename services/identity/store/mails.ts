@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Row = z.object({
+  mail_id: z.bigint(),
+  to_address: z.string(),
+  link_id: z.string(),
+  attempts: z.number(),
+});
+export type MailRow = z.infer<typeof Row>;
+
+/**
+ * How long a claimed mail is left to the one who claimed it; longer than the SMTP time-outs of mail.ts together.
+ * After a crash the mail is sent again, which shows the same link twice and harms nobody.
+ */
+const CLAIM_SECONDS = 90;
+
+/**
+ * Puts the mail of a sign-in link in the queue, in place of one for an earlier link that could not be sent yet.
+ * Call within the transaction that put the link.
+ */
+export const insertSignInMail = async (
+  db: Db,
+  mail: { to_address: string; link_id: string },
+): Promise<void> => {
+  await db.query(sql.typeAlias('void')`
+    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}`);
+  await db.query(sql.typeAlias('void')`
+    insert into mails (kind, to_address, link_id, expires_at)
+    select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
+};
+
+/** Claims due mails for the caller to send; any number of replicas may do so at once. */
+export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>
+  db.any(sql.type(Row)`
+    update mails set attempts = attempts + 1,
+      next_attempt_at = app_now() + ${CLAIM_SECONDS} * interval '1 second'
+    where mail_id in (
+      select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
+      order by next_attempt_at limit ${limit} for update skip locked)
+    returning mail_id, to_address, link_id, attempts`);
+
+/** Gives a claimed mail back, to be tried again after the delay. */
+export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update mails set next_attempt_at = app_now() + ${delaySeconds} * interval '1 second'
+    where mail_id = ${mailId}`);
+
+/** Removes a mail that is sent or will never be. */
+export const deleteMail = (db: Db, mailId: bigint): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from mails where mail_id = ${mailId}`);
+
+/** Removes what could not be sent before its link expired. */
+export const purgeMails = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from mails where expires_at <= app_now()`);

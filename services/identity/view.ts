@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { identity, Session } from '../../shared/contract/identity.ts';
+import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { formatMicro } from '../../shared/lib/micro.ts';
+import type { Deps } from './deps.ts';
+import { refreshToken } from './domain/tokens.ts';
+import type { ServiceRow } from './store/services.ts';
+import type { SessionRow } from './store/sessions.ts';
+
+/** A service as its owner reads it. */
+export const showService = (row: ServiceRow): z.infer<typeof identity.operations.getService.output> => ({
+  service_id: row.service_id,
+  name: row.name,
+  price: formatMicro(row.price),
+  payout_address: row.payout_address,
+  redeem_window_seconds: row.redeem_window_seconds,
+  status: row.status,
+  created_at: isoTime(row.created_at),
+});
+
+/** A new access token and the refresh token of the session's generation: the same one each time it is shown. */
+export const showSession = async (deps: Deps, row: SessionRow): Promise<z.infer<typeof Session>> => ({
+  access_token: await signAccessToken(
+    {
+      accountId: row.account_id,
+      sessionId: row.session_id,
+      environment: deps.environment,
+      amr: row.amr,
+      authTime: Math.floor(row.signed_in_at / 1000),
+      now: deps.clock(),
+    },
+    deps.signingKey,
+  ),
+  token_type: 'Bearer',
+  expires_in: ACCESS_TOKEN_SECONDS,
+  refresh_token: refreshToken(deps.identitySecret, deps.environment, {
+    sessionId: row.session_id,
+    generation: row.generation,
+  }),
+  account: { account_id: row.account_id, email: row.email },
+});

@@ -1,0 +1,272 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import { contractList } from './index.ts';
+import type { CredentialKind } from './principal.ts';
+import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
+
+/** The OpenAPI 3.1 document of the public API, derived from the contract. Written to docs/ and served as it is. */
+
+export type Json = { [key: string]: unknown };
+
+const ERROR_ID = 'Error';
+const SECURITY: Record<CredentialKind, { scheme: string; description: string }> = {
+  service_key: { scheme: 'serviceKey', description: 'Service key: vendor_test_… or vendor_live_…' },
+  delegate_key: { scheme: 'delegateKey', description: 'Delegate key: dk_test_… or dk_live_…' },
+  jwt: { scheme: 'accessToken', description: 'Access token of a sign-in (JWT, EdDSA, 15 minutes)' },
+};
+
+/** Turns schemas into JSON Schema; those with an id become components, once each. */
+const createConverter = () => {
+  const components: Record<string, Json> = {};
+
+  const toComponent = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(toComponent);
+    if (typeof node !== 'object' || node === null) return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [
+        key,
+        key === '$ref' && typeof value === 'string'
+          ? value.replace('#/$defs/', '#/components/schemas/')
+          : toComponent(value),
+      ]),
+    );
+  };
+
+  const addComponent = (id: string, schema: unknown) => {
+    const { id: _id, $id: _uri, ...rest } = toComponent(schema) as Json;
+    const known = components[id];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rest)) {
+      throw new Error(`two schemas are named ${id}`);
+    }
+    components[id] = rest;
+  };
+
+  /** @param open drops `additionalProperties: false`: answers may gain fields, requests may not. */
+  const convert = (schema: z.ZodType, { open }: { open: boolean }): Json => {
+    const converted = z.toJSONSchema(schema, {
+      target: 'draft-2020-12',
+      io: 'input',
+      override: ({ jsonSchema }) => {
+        if (open && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      },
+    });
+    const { $schema: _dialect, $defs = {}, ...root } = converted as Json & { $defs?: Json };
+    for (const [id, definition] of Object.entries($defs)) addComponent(id, definition);
+    if (typeof root.id !== 'string') return toComponent(root) as Json;
+    addComponent(root.id, root);
+    return { $ref: `#/components/schemas/${root.id}` };
+  };
+  return { components, convert };
+};
+
+type Convert = ReturnType<typeof createConverter>['convert'];
+
+const jsonContent = (schema: Json) => ({ 'application/json': { schema } });
+
+const parametersOf = (place: 'path' | 'query', schema: z.ZodObject, convert: Convert): Json[] =>
+  Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
+    const optional = field.safeParse(undefined).success;
+    const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
+    return { name, in: place, required: !optional, schema: convert(inner, { open: false }) };
+  });
+
+/** The members of a settle-like answer by the status they come with: the one that `alternative` names, and the rest. */
+const bodiesByStatus = ({ http, output }: HttpOperation): [number, z.ZodType][] => {
+  const { alternative, status } = http;
+  if (alternative === undefined || !(output instanceof z.ZodDiscriminatedUnion)) return [[status, output]];
+  const options = output.options as unknown as z.ZodObject[];
+  const isAlternative = (option: z.ZodObject) =>
+    (option.shape[alternative.field] as z.ZodType).safeParse(alternative.equals).success;
+  const union = (members: z.ZodObject[]) => (members.length === 1 ? members[0]! : z.union(members));
+  return [
+    [status, union(options.filter((option) => !isAlternative(option)))],
+    [alternative.status, union(options.filter(isAlternative))],
+  ];
+};
+
+const MEANING_OF_STATUS: Record<number, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted; not final yet',
+  204: 'Done, no content',
+};
+const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+const RETRY_AFTER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
+
+const successResponses = (op: HttpOperation, convert: Convert): Json =>
+  Object.fromEntries(
+    bodiesByStatus(op).map(([status, body]) => [
+      status,
+      {
+        description: MEANING_OF_STATUS[status],
+        headers: { ...REQUEST_ID, ...(status === op.http.alternative?.status ? RETRY_AFTER : {}) },
+        ...(status === 204 ? {} : { content: jsonContent(convert(body, { open: true })) }),
+      },
+    ]),
+  );
+
+/** Error answers by status. Most operations share them, so each set of codes is a component, once. */
+const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json => {
+  const byStatus = Map.groupBy(errorsOf(op), (code) => ERRORS[code].http);
+  const response = (status: number, codes: ErrorCode[]) => ({
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+    headers: { ...REQUEST_ID, ...(status === 429 || status === 503 ? RETRY_AFTER : {}) },
+    content: jsonContent({
+      allOf: [
+        { $ref: `#/components/schemas/${ERROR_ID}` },
+        { properties: { error: { properties: { code: { enum: codes } } } } },
+      ],
+    }),
+  });
+  return Object.fromEntries(
+    [...byStatus].map(([status, unordered]) => {
+      const codes = unordered.sort();
+      const name = codes.join('.');
+      shared[name] ??= response(status, codes);
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+};
+
+/** For people: "30 per minute per account". */
+export const limitText = ({ points, windowSeconds, per }: Limit): string => {
+  const whole = [
+    [3600, 'hour'],
+    [60, 'minute'],
+  ] as const;
+  const unit = whole.find(([seconds]) => windowSeconds % seconds === 0);
+  const count = unit === undefined ? windowSeconds : windowSeconds / unit[0];
+  const name = unit === undefined ? 'second' : unit[1];
+  const window = count === 1 ? name : `${count} ${name}s`;
+  const whose =
+    typeof per === 'string' ? { account: 'account', ip: 'address' }[per] : `value of ${per.field}`;
+  return `${points} per ${window} per ${whose}`;
+};
+
+/** One name per operation across the whole API, as in the limits file: `quote.create`. */
+export const operationId = (service: string, operation: string): string => `${service}.${operation}`;
+
+const operationObject = (
+  service: ServiceContract,
+  name: string,
+  op: HttpOperation,
+  convert: Convert,
+  responses: Record<string, Json>,
+): Json => {
+  const parameters = [
+    ...parametersOf('path', op.params, convert),
+    ...parametersOf('query', op.query, convert),
+  ];
+  const takesBody = Object.keys(op.body.shape).length > 0;
+  const required = !op.body.safeParse({}).success;
+  const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
+  return {
+    operationId: operationId(service.name, name),
+    tags: [service.name],
+    summary: op.summary,
+    description: [op.description, limits].filter((text) => text !== undefined).join('\n\n'),
+    security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(takesBody
+      ? { requestBody: { required, content: jsonContent(convert(op.body, { open: false })) } }
+      : {}),
+    responses: { ...successResponses(op, convert), ...errorResponses(op, responses) },
+    'x-rate-limits': op.limits.map(({ points, windowSeconds, per }) => ({
+      points,
+      window_seconds: windowSeconds,
+      per,
+    })),
+    ...(op.onlyIn === undefined ? {} : { 'x-environments': op.onlyIn }),
+  };
+};
+
+const errorSchema = (): Json => ({
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERRORS) },
+        message: { type: 'string' },
+        details: {
+          type: 'array',
+          description: 'Which fields are wrong',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+        money_moved: {
+          enum: ['no', 'yes', 'unknown'],
+          description:
+            'Whether this call moved money. It does not speak of earlier calls with the same payment_attempt_id: ' +
+            'those are answered for by the attempt itself.',
+        },
+        safe_action: {
+          enum: ['retry_same_attempt', 'new_quote', 'top_up', 'raise_limit', 'stop'],
+          description: 'What to do next without the danger of paying twice',
+        },
+      },
+    },
+  },
+  examples: [{ error: { code: 'not_found', message: 'no such quote' } }],
+});
+
+const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems.
+
+Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
+refused; answers may gain fields. Lists are newest first, \`next_cursor\` leads to the next page. The credential's
+prefix selects the environment (test or live).`;
+
+/** The whole document. @param serverUrl where the API is reached */
+export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
+  const { components, convert } = createConverter();
+  const paths: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+  for (const service of contractList) {
+    for (const [name, op] of Object.entries(service.operations)) {
+      const path = op.http.path.replace(/:(\w+)/g, '{$1}');
+      paths[path] = {
+        ...paths[path],
+        [op.http.method.toLowerCase()]: operationObject(service, name, op, convert, responses),
+      };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Quittance',
+      version: '1',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: contractList
+      .filter(({ operations }) => Object.keys(operations).length > 0)
+      .map(({ name }) => ({ name })),
+    paths,
+    components: {
+      schemas: { [ERROR_ID]: errorSchema(), ...sorted(components) },
+      responses: sorted(responses),
+      headers: {
+        RequestId: { description: 'Names this call in our logs', schema: { type: 'string' } },
+        RetryAfter: {
+          description: 'Seconds after which to repeat the call',
+          schema: { type: 'integer', minimum: 1 },
+        },
+      },
+      securitySchemes: Object.fromEntries(
+        Object.values(SECURITY).map(({ scheme, description }) => [
+          scheme,
+          { type: 'http', scheme: 'bearer', description },
+        ]),
+      ),
+    },
+  };
+};
+
+const sorted = (record: Record<string, Json>): Record<string, Json> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,28 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { openApiDocument } from '../shared/contract/openapi.ts';
+import { mapPage } from './map-page.ts';
+
+/**
+ * Writes what is derived from the contract into docs/. With --check it writes nothing and exits 1 where a file
+ * differs from what it would write, naming the file.
+ */
+const root = path.resolve(import.meta.dirname, '..');
+const outputs: Record<string, string> = {
+  'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
+  'docs/map.md': mapPage(),
+};
+
+const current = (file: string): string | null =>
+  existsSync(path.join(root, file)) ? readFileSync(path.join(root, file), 'utf8') : null;
+const stale = Object.entries(outputs).filter(([file, content]) => current(file) !== content);
+
+if (process.argv.includes('--check')) {
+  for (const [file] of stale) console.error(`${file} differs from the contract: run npm run generate`);
+  process.exitCode = stale.length === 0 ? 0 : 1;
+} else {
+  for (const [file, content] of stale) {
+    writeFileSync(path.join(root, file), content);
+    console.log(`wrote ${file}`);
+  }
+}
