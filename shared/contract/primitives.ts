@@ -5,16 +5,14 @@ import { z } from 'zod';
  * request is validated, never coerced. Domain code turns amounts into bigint (shared/lib/micro.ts).
  */
 
-const MAX_INT64 = 2n ** 63n - 1n;
+/** 2^63-1. Digits of equal length sort as their numbers do, so text is compared: BigInt would throw on letters. */
+const MAX_INT64 = '9223372036854775807';
 
 /** USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero (decisions.md, Shapes). */
 export const MicroUsdc = z
   .string()
   .regex(/^[1-9][0-9]{0,18}$/, 'must be decimal digits without sign or leading zero')
-  .refine(
-    (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
-    'must be at most 9223372036854775807',
-  )
+  .refine((digits) => digits.length < MAX_INT64.length || digits <= MAX_INT64, `must be at most ${MAX_INT64}`)
   .meta({
     id: 'MicroUsdc',
     description: 'USDC micro-units (1 USDC = 1,000,000) as decimal digits',
