@@ -59,6 +59,13 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
   };
 };
 
+/** Flushes the outbox, drains the bus, closes the pool. */
+export const closeBase = async ({ relay, waiting, clock, bus, pool }: Base): Promise<void> => {
+  await Promise.all([relay.stop(), waiting.stop(), clock.stop()]);
+  await drainBus(bus);
+  await pool.end();
+};
+
 /**
  * Opens the health port and arranges the stop: readiness 503, no more calls and messages, jobs end, outbox
  * flushed, bus drained, pool closed (docs/settle.md, rule 17).
@@ -78,9 +85,7 @@ export const runService = async (
     health.drain,
     () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
     () => Promise.all(jobs.map((job) => job.stop())),
-    () => Promise.all([base.relay.stop(), base.waiting.stop(), base.clock.stop()]),
-    () => drainBus(bus),
-    () => pool.end(),
+    () => closeBase(base),
     health.close,
   ]);
 };

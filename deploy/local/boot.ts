@@ -99,9 +99,24 @@ async function startChain(
   supervisor: Supervisor,
 ): Promise<string> {
   await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
-  // Loading the Solana libraries takes half a second: here it passes while the servers start.
-  const { seedChain } = await import('./seed-chain.ts');
+  const { seedChain } = await solanaLibraries();
   return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
+}
+
+/**
+ * Loading them takes half a second, which passes here while the servers start. One of them says on the console
+ * that it runs without its native speed-up: of no interest to whoever reads what `npm start` prints.
+ */
+async function solanaLibraries(): Promise<typeof import('./seed-chain.ts')> {
+  const { warn } = console;
+  console.warn = (...words) => {
+    if (!String(words[0]).startsWith('bigint:')) warn(...words);
+  };
+  try {
+    return await import('./seed-chain.ts');
+  } finally {
+    console.warn = warn;
+  }
 }
 
 async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {

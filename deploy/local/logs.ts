@@ -79,6 +79,14 @@ export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) 
   return () => clearInterval(timer);
 }
 
+/** The part of an output that tells why its process ended: from the error on, without the code around it. */
+export function tellingLines(output: readonly string[], count: number): string[] {
+  const error = output.findLastIndex((line) =>
+    /^(Uncaught )?\w*Error\b|^config: |"level":(50|60)\b/.test(line),
+  );
+  return error < 0 ? output.slice(-count) : output.slice(error, error + count);
+}
+
 /** A pino line as a person would write it; other lines as they are. */
 export function readable(line: string): string {
   try {

@@ -73,7 +73,8 @@ export function serviceEnvironment(
       CURSOR_KEY: keys.cursorKey,
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
-    funding: { CURSOR_KEY: keys.cursorKey },
+    // Test USDC is minted freely; another environment has no call that gives money.
+    funding: { DEV_FUND: String(environment.name === 'test') },
     identity: {
       SIGNING_KEYS: signing('session'),
       PUBLIC_KEYS: publicKeys([environment]),

@@ -67,6 +67,7 @@ function ensureNode(say) {
   mkdirSync(path.dirname(nodeBinary), { recursive: true });
   rmSync(nodeBinary, { force: true });
   copyFileSync(fetched, nodeBinary);
+  rmSync(prefix, { recursive: true, force: true });
   const link = path.join(modules, '.bin/node');
   rmSync(link, { force: true });
   symlinkSync('../node/bin/node', link);

@@ -75,9 +75,12 @@ function unpackDebianPackages(names, say) {
       downloads,
     );
   apt('update');
-  // Simulated, an installation needs no right and names the libraries that are not there yet as well.
+  // Simulated, an installation needs no right, and names the libraries that are not there yet as well.
   const plan = apt('--simulate', '--no-install-recommends', 'install', ...names);
-  apt('download', ...[...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]));
+  const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]);
+  // In some releases redis-server is only a link to a binary of redis-tools.
+  const known = names.includes('redis-server') ? [...names, 'redis-tools'] : names;
+  apt('download', ...new Set([...known, ...planned]));
   for (const file of readdirSync(downloads).filter((name) => name.endsWith('.deb'))) {
     run(['dpkg-deb', '-x', path.join(downloads, file), unpackedDir]);
   }

@@ -1,5 +1,4 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { identify, isRunning } from './processes.ts';
@@ -53,7 +52,7 @@ try {
   });
   print(`Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`);
   printAddresses(running.stack, running.stackFile);
-  await makeOnePayment(running.stack);
+  await makeOnePayment(running);
   if (!stopping) print('\nRunning until Ctrl-C.');
 } catch (error) {
   if (stopping) {
@@ -137,16 +136,12 @@ function printAddresses(stack: Stack, stackFile: string): void {
   for (const [name, value] of Object.entries(rows)) print(`  ${name.padEnd(16)} ${value}`);
 }
 
-/** The transcript of one payment through the public API, unless that part is not in the tree. */
-async function makeOnePayment(stack: Stack): Promise<void> {
-  const url = new URL('./transcript.ts', import.meta.url);
-  if (!existsSync(url)) return;
-  const { transcript } = (await import(url.href)) as {
-    transcript: (stack: Stack, print: (line: string) => void) => Promise<void>;
-  };
+/** The stack is up whether or not the payment works, so that what went wrong can be looked at. */
+async function makeOnePayment(running: RunningStack): Promise<void> {
+  const { transcript } = await import('./transcript.ts');
   try {
-    await transcript(stack, print);
+    await transcript(running.stack, print, path.dirname(running.stackFile));
   } catch (error) {
-    console.error(`\nThe payment for the transcript failed: ${(error as Error).message}`);
+    console.error(`\nThe payment failed: ${(error as Error).message}`);
   }
 }

@@ -101,14 +101,14 @@ test('a process that keeps crashing fails the start with its last output', async
   const said: string[] = [];
   const running = newSupervisor({ print: (line) => said.push(line) });
   const start = running.start([spec('broken', 'service', 'crash')]);
-  await expect(start).rejects.toThrow(/broken keeps crashing.*\n {2}the reason for it/);
+  await expect(start).rejects.toThrow(/broken does not start.*\n {2}the reason for it/);
   expect(said).toContain('[broken] exited with code 3, starting again in 100 ms');
   expect(said).toContain('[broken]   the reason for it');
 });
 
 test('a command that is not there fails the start', async () => {
   const start = newSupervisor().start([{ ...spec('missing', 'server'), command: '/no/such/command' }]);
-  await expect(start).rejects.toThrow(/missing keeps crashing/);
+  await expect(start).rejects.toThrow(/missing does not start/);
 });
 
 test.each(['stop', 'ignore'])(

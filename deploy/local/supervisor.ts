@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from './lock.ts';
-import { followLogs, openLog, type ProcessLog, readable } from './logs.ts';
+import { followLogs, openLog, type ProcessLog, readable, tellingLines } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './processes.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
@@ -63,6 +63,8 @@ const firstBackOffMilliseconds = 100;
 const longestBackOffMilliseconds = 5000;
 const healthyMilliseconds = 5000;
 const crashesBeforeGivingUp = 5;
+/** EX_CONFIG of sysexits.h: it will not be better next time. */
+const badConfiguration = 78;
 
 type Member = {
   spec: ProcessSpec;
@@ -145,7 +147,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       });
       child.once('exit', (code, name) => {
         resolve();
-        void ended(member, name ? `was ended by ${name}` : `exited with code ${code}`, startedAt);
+        const how = name ? `was ended by ${name}` : `exited with code ${code}`;
+        const crashed = name !== 'SIGKILL' && name !== 'SIGTERM';
+        void ended(member, how, startedAt, { crashed, hopeless: code === badConfiguration });
       });
     });
     if (child.pid === undefined) return;
@@ -182,7 +186,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     print(line);
   }
 
-  async function ended(member: Member, how: string, startedAt: number): Promise<void> {
+  async function ended(
+    member: Member,
+    how: string,
+    startedAt: number,
+    { crashed = true, hopeless = false } = {},
+  ): Promise<void> {
     const { spec, identity } = member;
     delete member.child;
     delete member.identity;
@@ -191,12 +200,16 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       tellReaper(`-${identity.pid}`, spec);
     }
     if (stopping) return;
-    member.crashes += 1;
+    // One reason is told once while starting; the whole start fails with it in the end.
+    const again = !member.wasReady && member.crashes > 0;
+    member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
     if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
     const pause = member.backOffMilliseconds;
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
-    for (const line of member.log.lastLines(8)) print(`[${spec.name}]   ${readable(line)}`);
+    // Whoever was killed from outside has said nothing about it.
+    const output = crashed && !again ? tellingLines(member.log.lastLines(60), 8) : [];
+    for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
     changed();
     await sleep(pause);
     if (!stopping) await runAgain(member);
@@ -228,8 +241,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     while (!member.wasReady) {
       if (stopping) throw new Error('stopped while starting');
       if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
-        const why = member.crashes >= crashesBeforeGivingUp ? 'keeps crashing' : 'does not become ready';
-        const output = member.log.lastLines(20).map((line) => `  ${readable(line)}`);
+        const why = member.crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
+        const output = tellingLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
         throw new Error([`${spec.name} ${why} (all output in ${member.log.file})`, ...output].join('\n'));
       }
       await sleep(25);

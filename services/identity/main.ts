@@ -4,29 +4,24 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity } from '../../shared/contract/index.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { config as schema } from './config.ts';
-import { loginToken } from './domain/tokens.ts';
 import { handlers } from './handlers.ts';
 import { startPurge } from './jobs/purge.ts';
 import { startSendMails } from './jobs/sendMails.ts';
-import { createMailer, signInMail } from './mail.ts';
-import { LINK_MINUTES } from './store/login_links.ts';
+import { createMailer } from './mail.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
 const { bus, pool, logger, clock } = base;
 const environment = config.ENVIRONMENT;
 
-const mails = startSendMails(
-  { pool, logger, mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }) },
-  ({ to_address, link_id }) =>
-    signInMail({
-      to: to_address,
-      environment,
-      signInUrl: config.SIGN_IN_URL,
-      token: loginToken(config.IDENTITY_SECRET, environment, link_id),
-      minutes: LINK_MINUTES,
-    }),
-);
+const mails = startSendMails({
+  pool,
+  logger,
+  mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }),
+  environment,
+  identitySecret: config.IDENTITY_SECRET,
+  signInUrl: config.SIGN_IN_URL,
+});
 
 const deps = {
   pool,

@@ -5,14 +5,17 @@ import { z } from 'zod';
  * request is validated, never coerced. Domain code turns amounts into bigint (shared/lib/micro.ts).
  */
 
-/** 2^63-1. Digits of equal length sort as their numbers do, so text is compared: BigInt would throw on letters. */
-const MAX_INT64 = '9223372036854775807';
+const MAX_INT64 = 2n ** 63n - 1n;
 
 /** USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero (decisions.md, Shapes). */
 export const MicroUsdc = z
   .string()
-  .regex(/^[1-9][0-9]{0,18}$/, 'must be decimal digits without sign or leading zero')
-  .refine((digits) => digits.length < MAX_INT64.length || digits <= MAX_INT64, `must be at most ${MAX_INT64}`)
+  // abort: BigInt throws on what is not digits, so the bound must not see it.
+  .regex(/^[1-9][0-9]{0,18}$/, { error: 'must be decimal digits without sign or leading zero', abort: true })
+  .refine(
+    (digits) => digits.length < 19 || BigInt(digits) <= MAX_INT64,
+    'must be at most 9223372036854775807',
+  )
   .meta({
     id: 'MicroUsdc',
     description: 'USDC micro-units (1 USDC = 1,000,000) as decimal digits',

@@ -68,6 +68,8 @@ export const wallet = service({
   operations: {
     link: operation({
       summary: 'Link a wallet the user already has',
+      description:
+        'Needs a sign-in of the last 5 minutes. A public key belongs to one account; a repeat that changes nothing answers the same wallet.',
       http: { method: 'POST', path: '/v1/wallets', status: 201 },
       access: ['jwt'],
       body: z.strictObject(link),
@@ -103,6 +105,15 @@ export const wallet = service({
       output: page(Wallet),
       errors: [],
     }),
+    backup: operation({
+      summary: 'Read the backup of a provisioned wallet',
+      description: 'The ciphertext as it was given. Needs a sign-in of the last 5 minutes.',
+      http: { method: 'GET', path: '/v1/wallets/:wallet_id/backup', status: 200 },
+      access: ['jwt'],
+      params: byId,
+      output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
+      errors: ['not_found', 'reauthentication_required'],
+    }),
     onboarding: operation({
       summary: 'Prepare the transaction that lets the platform spend up to an allowance',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/onboarding', status: 200 },
@@ -120,7 +131,7 @@ export const wallet = service({
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),
-      errors: ['not_found', 'conflict', 'payment_failed'],
+      errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
     }),
     revoke: operation({
       summary: 'Prepare or submit the transaction that ends the delegation',
@@ -130,7 +141,7 @@ export const wallet = service({
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),
-      errors: ['not_found', 'conflict', 'payment_failed'],
+      errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
     }),
   },
   internal: {

@@ -5,21 +5,29 @@ import { testStateDir } from './test-state.ts';
 
 export type WithStack = typeof globalThis & { testStack?: RunningStack };
 
-/** Starts the whole stack once for all end-to-end tests; they find it through the file that STACK_FILE names. */
+/**
+ * Starts the whole stack once for all end-to-end tests; they find it through the file that STACK_FILE names.
+ * When it does not start, those tests fail with the reason and all others still run.
+ */
 export default async function setUp(): Promise<void> {
   totals();
-  const running = await startStack({
-    stateDir: testStateDir('e2e'),
-    // An outside NATS has no account per environment, so there the isolation of the two cannot be tested.
-    environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
-    ports: 'any',
-    chainControl: true,
-    chainSlotMs: 50,
-    rateLimitScale: 100,
-    durable: false,
-    external: externalServers,
-    print: (line) => console.log(line),
-  });
-  (globalThis as WithStack).testStack = running;
-  process.env.STACK_FILE = running.stackFile;
+  try {
+    const running = await startStack({
+      stateDir: testStateDir('e2e'),
+      // An outside NATS has no account per environment, so there the isolation of the two cannot be tested.
+      environments: externalServers.natsUrl ? ['test'] : ['test', 'live'],
+      ports: 'any',
+      chainControl: true,
+      // A blockhash then lives for 15 s, and web3.js keeps one for a while: much faster would fail its clients.
+      chainSlotMs: 100,
+      rateLimitScale: 100,
+      durable: false,
+      external: externalServers,
+    });
+    (globalThis as WithStack).testStack = running;
+    process.env.STACK_FILE = running.stackFile;
+  } catch (error) {
+    process.env.STACK_ERROR = (error as Error).message;
+    console.error(`The stack of the end-to-end tests did not start: ${(error as Error).message}`);
+  }
 }

@@ -1,7 +1,10 @@
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
-import { type Mail, type Mailer, MailRefused } from '../mail.ts';
+import { loginToken } from '../domain/tokens.ts';
+import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
+import { LINK_MINUTES } from '../store/login_links.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
 
 const BATCH = 10;
@@ -18,10 +21,30 @@ export type MailJob = Periodic & {
  * Sends the mails table. A mail is claimed in one short statement and sent outside of any transaction, so a slow
  * mail server holds no lock. Log lines carry the mail's id and never its address or link.
  */
-export const startSendMails = (
-  { pool, logger, mailer }: { pool: Pool; logger: Logger; mailer: Mailer },
-  compose: (row: MailRow) => Mail,
-): MailJob => {
+export const startSendMails = ({
+  pool,
+  logger,
+  mailer,
+  environment,
+  identitySecret,
+  signInUrl,
+}: {
+  pool: Pool;
+  logger: Logger;
+  mailer: Mailer;
+  environment: Environment;
+  identitySecret: Buffer;
+  signInUrl: string;
+}): MailJob => {
+  const compose = ({ to_address, link_id }: MailRow): Mail =>
+    signInMail({
+      to: to_address,
+      environment,
+      signInUrl,
+      token: loginToken(identitySecret, environment, link_id),
+      minutes: LINK_MINUTES,
+    });
+
   const sendOne = async (row: MailRow): Promise<void> => {
     try {
       await mailer.send(compose(row));

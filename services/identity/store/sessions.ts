@@ -44,7 +44,7 @@ export const rotateSession = (db: Db, sessionId: string, generation: number): Pr
   db.maybeOne(sql.type(Row)`
     with rotated as (
       update sessions set generation = generation + 1, rotated_at = app_now(),
-        idle_expires_at = least(${idleEnd}, expires_at)
+        idle_expires_at = ${idleEnd}
       where session_id = ${sessionId} and generation = ${generation} and ${isOpen}
       returning *)
     select ${columns} from rotated join accounts using (account_id)`);

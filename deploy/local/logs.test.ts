@@ -1,0 +1,48 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { openLog, readable, tellingLines } from './logs.ts';
+
+test('serious lines are found once, whole, and harmless ones left out', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'logs-'));
+  const log = openLog(folder, 'quote');
+  appendFileSync(
+    log.file,
+    '{"level":30,"msg":"fine"}\n{"level":50,"msg":"bad é"}\nFATAL:  no such role\n{"level":60,',
+  );
+  expect(log.seriousLines()).toEqual(['{"level":50,"msg":"bad é"}', 'FATAL:  no such role']);
+  appendFileSync(log.file, '"msg":"worse"}\nFATAL:  the database system is starting up\n');
+  expect(log.seriousLines()).toEqual(['{"level":60,"msg":"worse"}']);
+  expect(log.seriousLines()).toEqual([]);
+
+  log.mark();
+  expect(log.lastLines(5)).toEqual([]);
+  appendFileSync(log.file, 'one\ntwo\nthree\n');
+  expect(log.lastLines(2)).toEqual(['two', 'three']);
+  log.close();
+
+  openLog(folder, 'quote').close();
+  expect(readFileSync(`${log.file}.1`, 'utf8')).toContain('three');
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  [
+    'an error and what follows',
+    ['started', 'TypeError: no', '    at a', '    at b'],
+    ['TypeError: no', '    at a'],
+  ],
+  ['the configuration', ['config: PORT: must be a number'], ['config: PORT: must be a number']],
+  ['the end, when nothing is named', ['a', 'b', 'c'], ['b', 'c']],
+])('a crash is told by %s', (_what, output, expected) => {
+  expect(tellingLines(output, 2)).toEqual(expected);
+});
+
+test.each([
+  ['{"level":50,"msg":"failed","err":{"message":"no route"}}', 'failed: no route'],
+  ['{"level":50,"msg":"same","err":{"message":"same"}}', 'same'],
+  ['plain text', 'plain text'],
+])('%s is shown as %s', (line, expected) => {
+  expect(readable(line)).toBe(expected);
+});

@@ -1,0 +1,37 @@
+/** A call of the public API, as anybody with fetch makes it. */
+export type Answer<T = Record<string, unknown>> = { status: number; headers: Headers; body: T };
+
+export type Api = <T = Record<string, unknown>>(
+  call: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`,
+  options?: { token?: string; body?: unknown; headers?: Record<string, string> },
+) => Promise<Answer<T>>;
+
+/** Calls that answer with whatever the gateway says; a refused connection throws. */
+export const createApi =
+  (gatewayUrl: string): Api =>
+  async (call, { token, body, headers = {} } = {}) => {
+    const [method, path] = call.split(' ') as [string, string];
+    const response = await fetch(`${gatewayUrl}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+  };
+
+/** The body of a call that must succeed; an error says what the gateway answered. */
+export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise<T> => {
+  const { status, body } = await answer;
+  if (status >= 200 && status < 300) return body;
+  const error = (body as { error?: { code: string; message: string } } | undefined)?.error;
+  throw new Error(`${what}: ${status} ${error?.code ?? ''} ${error?.message ?? ''}`);
+};

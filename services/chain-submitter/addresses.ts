@@ -1,0 +1,93 @@
+import { Point } from '@noble/ed25519';
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+
+/** Programs that a transaction of ours may name, and the one that wallets add guard instructions of. */
+export const PROGRAMS = {
+  system: '11111111111111111111111111111111',
+  token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  tokenAccount: 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  computeBudget: 'ComputeBudget111111111111111111111111111111',
+  lighthouse: 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
+} as const;
+
+/**
+ * Ids that are points on the curve or have no account to look at, and still belong to nobody: payouts to them
+ * would be lost. Deployed programs besides these are recognised by their account.
+ */
+const RESERVED = new Set<string>([
+  ...Object.values(PROGRAMS),
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'Stake11111111111111111111111111111111111111',
+  'StakeConfig11111111111111111111111111111111',
+  'Vote111111111111111111111111111111111111111',
+  'Config1111111111111111111111111111111111111',
+  'Feature111111111111111111111111111111111111',
+  'AddressLookupTab1e1111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'NativeLoader1111111111111111111111111111111',
+  'Ed25519SigVerify111111111111111111111111111',
+  'KeccakSecp256k11111111111111111111111111111',
+  'Secp256r1SigVerify1111111111111111111111111',
+  'ZkTokenProof1111111111111111111111111111111',
+  'ZkE1Gama1Proof11111111111111111111111111111',
+  'Sysvar1111111111111111111111111111111111111',
+  'SysvarC1ock11111111111111111111111111111111',
+  'SysvarEpochSchedu1e111111111111111111111111',
+  'SysvarEpochRewards1111111111111111111111111',
+  'SysvarFees111111111111111111111111111111111',
+  'Sysvar1nstructions1111111111111111111111111',
+  'SysvarLastRestartS1ot1111111111111111111111',
+  'SysvarRecentB1ockHashes11111111111111111111',
+  'SysvarRent111111111111111111111111111111111',
+  'SysvarRewards111111111111111111111111111111',
+  'SysvarS1otHashes111111111111111111111111111',
+  'SysvarS1otHistory11111111111111111111111111',
+  'SysvarStakeHistory1111111111111111111111111',
+  '1nc1nerator11111111111111111111111111111111',
+  'So11111111111111111111111111111111111111112',
+]);
+
+/** Programs, sysvars and other ids that nobody holds a key of. */
+export const isReserved = (address: string): boolean => RESERVED.has(address);
+
+/** Base58 text that is exactly 32 bytes, in its one spelling. */
+export const isAddress = (text: string): boolean => {
+  try {
+    return new PublicKey(text).toBase58() === text;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * What kind of owner an address can be: `key` a point on the curve that one person can hold, `program` off the
+ * curve (a multisig vault), `nobody` a point of small order, whose signatures anybody can make.
+ */
+export const ownerKind = (address: string): 'key' | 'program' | 'nobody' => {
+  try {
+    return Point.fromBytes(new PublicKey(address).toBytes()).isSmallOrder() ? 'nobody' : 'key';
+  } catch {
+    return 'program';
+  }
+};
+
+const MAX_KNOWN = 10_000;
+const known = new Map<string, string>();
+
+/** The associated token account of an owner, the only kind that is paid or spent from. Pure, kept: it costs hashes. */
+export const tokenAccountOf = (owner: string, mint: string): string => {
+  const key = `${owner}/${mint}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  // Off-curve owners are allowed here: whether one may be paid was decided when its service was made.
+  const address = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true).toBase58();
+  known.set(key, address);
+  if (known.size > MAX_KNOWN) known.delete(known.keys().next().value as string);
+  return address;
+};

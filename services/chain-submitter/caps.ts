@@ -1,0 +1,68 @@
+import type { Pool } from '../../shared/db/pool.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { takeSpending } from './store/spending.ts';
+
+/**
+ * Caps over what is signed (rule 7): micro-units per wallet and per environment in a clock hour, lamports per
+ * UTC day. A process takes portions in advance, so the database is asked once in many signatures; a portion that
+ * is lost with the process only makes the cap tighter.
+ */
+export type Caps = {
+  /** False: the cap of one of them is used up for this hour; nothing is taken then. */
+  takeMicro: (wallet: string, amountMicro: bigint) => Promise<boolean>;
+  takeLamports: (amount: bigint) => Promise<boolean>;
+};
+
+const PORTIONS = 100n;
+const MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const MAX_SCOPES = 10_000;
+
+export const createCaps = (
+  pool: Pool,
+  clock: Clock,
+  limits: { walletMicro: bigint; environmentMicro: bigint; dailyLamports: bigint },
+): Caps => {
+  const purses = new Map<string, { left: bigint; queue: Promise<unknown> }>();
+
+  const purseOf = (scope: string, period: 'hour' | 'day') => {
+    const key = `${scope}@${Math.floor(clock() / MS[period])}`;
+    const purse = purses.get(key) ?? { left: 0n, queue: Promise.resolve() };
+    purses.set(key, purse);
+    if (purses.size > MAX_SCOPES) purses.delete(purses.keys().next().value as string);
+    return purse;
+  };
+
+  const take = (scope: string, period: 'hour' | 'day', cap: bigint, amount: bigint): Promise<boolean> => {
+    const purse = purseOf(scope, period);
+    if (purse.left >= amount) {
+      purse.left -= amount;
+      return Promise.resolve(true);
+    }
+    const refill = async (): Promise<boolean> => {
+      if (purse.left < amount) {
+        const missing = amount - purse.left;
+        const portion = cap / PORTIONS > missing ? cap / PORTIONS : missing;
+        if (await takeSpending(pool, { scope, period, amount: portion, cap })) purse.left += portion;
+        else if (await takeSpending(pool, { scope, period, amount: missing, cap })) purse.left += missing;
+        else return false;
+      }
+      purse.left -= amount;
+      return true;
+    };
+    // One after the other, or every signature of a burst would take a portion of its own.
+    const result = purse.queue.then(refill);
+    purse.queue = result.catch(() => {});
+    return result;
+  };
+
+  return {
+    takeMicro: async (wallet, amountMicro) => {
+      const scope = `wallet/${wallet}`;
+      if (!(await take(scope, 'hour', limits.walletMicro, amountMicro))) return false;
+      if (await take('environment', 'hour', limits.environmentMicro, amountMicro)) return true;
+      purseOf(scope, 'hour').left += amountMicro;
+      return false;
+    },
+    takeLamports: (amount) => take('rent', 'day', limits.dailyLamports, amount),
+  };
+};

@@ -1,0 +1,56 @@
+import { tokenAccountOf } from './addresses.ts';
+import { readTokenAccount, type TokenAccount } from './domain/token-account.ts';
+import type { Blockhash, Rpc } from './rpc.ts';
+
+/** A slot's time: a blockhash younger than this is as good as a new one, and a burst asks once. */
+const BLOCKHASH_MS = 400;
+/** How late a closed token account is noticed; the simulation catches what this misses. */
+const READY_MS = 15_000;
+const MAX_READY = 10_000;
+
+/** What is read from the chain to build with. All reads may throw RpcUnavailable. */
+export type ChainView = ReturnType<typeof createChainView>;
+
+export const createChainView = (rpc: Rpc, mint: string) => {
+  let latest: { at: number; value: Promise<Blockhash> } | undefined;
+  const readyAt = new Map<string, number>();
+
+  const tokenAccount = async (
+    owner: string,
+    options: { notBefore?: number } = {},
+  ): Promise<{ slot: number; account: TokenAccount }> => {
+    const { slot, accounts } = await rpc.accounts([tokenAccountOf(owner, mint)], options);
+    const account = readTokenAccount(accounts[0] ?? null, { owner, mint });
+    if (account.state === 'ready') {
+      readyAt.set(owner, performance.now());
+      if (readyAt.size > MAX_READY) readyAt.delete(readyAt.keys().next().value as string);
+    } else readyAt.delete(owner);
+    return { slot, account };
+  };
+
+  return {
+    /** A recent blockhash at confirmed commitment. */
+    blockhash: (): Promise<Blockhash> => {
+      if (latest !== undefined && performance.now() - latest.at < BLOCKHASH_MS) return latest.value;
+      const entry = { at: performance.now(), value: rpc.latestBlockhash() };
+      latest = entry;
+      entry.value.catch(() => {
+        if (latest === entry) latest = undefined;
+      });
+      return entry.value;
+    },
+    /** The next blockhash is asked for anew. */
+    forgetBlockhash: () => {
+      latest = undefined;
+    },
+    /** The token account of an owner, now. */
+    tokenAccount,
+    /** Its state, `ready` for a while without asking again: it hardly ever goes away. */
+    payable: async (owner: string): Promise<TokenAccount['state']> => {
+      const at = readyAt.get(owner);
+      if (at !== undefined && performance.now() - at < READY_MS) return 'ready';
+      return (await tokenAccount(owner)).account.state;
+    },
+    forgetPayable: (owner: string) => readyAt.delete(owner),
+  };
+};

@@ -1,0 +1,51 @@
+import bs58 from 'bs58';
+import { PROGRAMS } from '../addresses.ts';
+
+/** An account as the chain holds it. */
+export type ChainAccount = { owner: string; data: Uint8Array; executable: boolean };
+
+/** A token account. `foreign`: the address is taken by something that its owner cannot be paid on. */
+export type TokenAccount =
+  | { state: 'missing' }
+  | { state: 'foreign' }
+  | {
+      state: 'ready';
+      balanceMicro: bigint;
+      delegate: string | null;
+      allowanceMicro: bigint;
+      frozen: boolean;
+    };
+
+const ACCOUNT_BYTES = 165;
+const MINT_BYTES = 82;
+
+const key = (data: Buffer, at: number) => bs58.encode(data.subarray(at, at + 32));
+
+/**
+ * Reads the token account of an owner. The owner inside the data counts, not the address it was derived from: it
+ * can be handed to another owner.
+ */
+export const readTokenAccount = (
+  account: ChainAccount | null,
+  { owner, mint }: { owner: string; mint: string },
+): TokenAccount => {
+  if (account === null || (account.owner === PROGRAMS.system && account.data.length === 0))
+    return { state: 'missing' };
+  const data = Buffer.from(account.data);
+  if (account.owner !== PROGRAMS.token || data.length !== ACCOUNT_BYTES) return { state: 'foreign' };
+  if (key(data, 0) !== mint || key(data, 32) !== owner || data[108] === 0) return { state: 'foreign' };
+  const delegated = data.readUInt32LE(72) === 1;
+  return {
+    state: 'ready',
+    balanceMicro: data.readBigUInt64LE(64),
+    delegate: delegated ? key(data, 76) : null,
+    allowanceMicro: delegated ? data.readBigUInt64LE(121) : 0n,
+    frozen: data[108] === 2,
+  };
+};
+
+/** Decimals of an initialised mint of the token program, null for anything else. */
+export const readMintDecimals = (account: ChainAccount | null): number | null =>
+  account?.owner === PROGRAMS.token && account.data.length === MINT_BYTES && account.data[45] === 1
+    ? account.data[44]!
+    : null;

@@ -1,0 +1,200 @@
+import bs58 from 'bs58';
+import { failpoint } from '../../shared/lib/failpoint.ts';
+import type { Deps } from './deps.ts';
+import {
+  type ChainError,
+  EXPIRED,
+  errorKind,
+  type Failure,
+  otherFailure,
+  settleFailure,
+  TOO_LATE,
+} from './domain/failure.ts';
+import type { Order, OwnOrder } from './domain/order.ts';
+import { findPaid } from './found.ts';
+import { commitAndLaunch, flightOf, launch } from './launch.ts';
+import { move } from './moves.ts';
+import { OrderRefused, readOrder } from './orders.ts';
+import { planOf } from './plan.ts';
+import { checkPolicy, PolicyError, signersOf } from './policy.ts';
+import { signFor } from './signer.ts';
+import { type ClaimedIntent, claimIntents, parkIntent } from './store/intents.ts';
+import { assemble, compileMessage } from './wire.ts';
+
+/** Rent of a token account of 165 bytes: what the daily budget counts. */
+const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
+const TRIES = 3;
+/** Waits before an intent is taken up again: trouble with providers or our own purse, the pause, a used-up cap. */
+const TROUBLE_MS = 1000;
+const PAUSED_MS = 2000;
+const CAPPED_MS = 15_000;
+
+export type DriveDeps = Omit<Deps, 'driver'>;
+type Verdict = { failure: Failure } | { waitMs: number } | 'again' | 'launched' | 'over';
+
+/** What a refused simulation means: nothing was signed, so a proven refusal ends the intent at once. */
+const refused = async (
+  { chain, logger }: DriveDeps,
+  order: OwnOrder,
+  error: ChainError,
+  creates: boolean,
+): Promise<Verdict> => {
+  const kind = errorKind(error, { creates });
+  if (kind === 'stale') {
+    chain.forgetBlockhash();
+    return 'again';
+  }
+  if (kind === 'ours') {
+    logger.error({ simulation: error, kind: order.kind }, 'the fee payer or a provider is in trouble');
+    return { waitMs: TROUBLE_MS };
+  }
+  if (order.kind !== 'settle') return { failure: otherFailure(order.kind) };
+  const [source, payout] = await Promise.all([
+    chain.tokenAccount(order.payer),
+    chain.tokenAccount(order.payout),
+  ]);
+  // It was ready when it was last looked at, and is gone: plan again.
+  if (!creates && payout.account.state === 'missing') return 'again';
+  return { failure: settleFailure(error, source.account, order) };
+};
+
+/**
+ * Signs the next generation of an order: plan, build, check, simulate unsigned, sign, commit, and only then send
+ * (rules 7 to 13).
+ */
+const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder): Promise<Verdict> => {
+  const { chain, network, caps, logger, rpc } = deps;
+  const [plan, latest] = await Promise.all([planOf(deps, order), chain.blockhash()]);
+  if ('failure' in plan) return plan;
+  if ('done' in plan) {
+    const found = { intent, generation: intent.generation, txHash: null };
+    await move(deps, 'confirm', [found]);
+    await move(deps, 'finalize', [found]);
+    return 'over';
+  }
+  const { feePayer } = network;
+  const message = compileMessage(plan.instructions, { feePayer, blockhash: latest.blockhash });
+  checkPolicy(message, order, network);
+
+  const signers = signersOf(order, network);
+  const unsigned = assemble(
+    message,
+    Array.from(signers, () => null),
+  );
+  const [error, paid] = await Promise.all([rpc.simulate(unsigned), findPaid(deps, intent, order)]);
+  if (paid === 'by another')
+    return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
+  if (paid !== null) {
+    logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
+    const adopted = { ...paid, wire: new Uint8Array(), creates: null };
+    return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : 'over';
+  }
+  if (error !== null) return refused(deps, order, error, plan.creates !== null);
+
+  const settles = order.kind === 'settle';
+  if (settles && !(await caps.takeMicro(order.payer, order.grossMicro))) {
+    logger.error({ intent: intent.intent_id, wallet: order.payer }, 'hourly cap reached, the payment waits');
+    return { waitMs: CAPPED_MS };
+  }
+  if (plan.creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS))) {
+    logger.error({ intent: intent.intent_id }, 'daily lamport budget used up, the work waits');
+    return { waitMs: CAPPED_MS };
+  }
+  const signatures = await signFor(deps.signers, signers, message);
+  await failpoint('submitter.afterSign');
+  const signed = {
+    signature: bs58.encode(signatures[0]!),
+    wire: assemble(message, signatures),
+    lastValidBlockHeight: latest.lastValidBlockHeight,
+    creates: plan.creates,
+  };
+  return (await commitAndLaunch(deps, intent, order, signed)) ? 'launched' : 'over';
+};
+
+const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> => {
+  const { signature, wire, last_valid_block_height: lastValid, generation } = intent;
+  let order: Order | null = null;
+  let refusal: Failure | null = null;
+  try {
+    order = readOrder(intent, deps);
+  } catch (error) {
+    if (!(error instanceof OrderRefused)) throw error;
+    refusal = error.failure;
+  }
+  // Bytes that may land come first, whatever has become of the order: the same ones again, never others.
+  if (signature !== null && wire !== null && lastValid !== null) {
+    const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
+    launch(deps, flightOf(intent, order, bytes));
+    return 'launched';
+  }
+  if (order === null) return { failure: refusal! };
+  // The owner signed one message; another generation would need another signature of theirs.
+  if (order.kind === 'delegation') return { failure: EXPIRED };
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (deps.clock() > order.signBefore) return { failure: TOO_LATE };
+    if (intent.paused) return { waitMs: PAUSED_MS };
+    const verdict = await attempt(deps, intent, order);
+    if (verdict !== 'again') return verdict;
+  }
+  return { waitMs: TROUBLE_MS };
+};
+
+/**
+ * The driver: takes leased intents and brings each to bytes in flight, to its end, or back to rest. It never
+ * rejects; what goes wrong is logged and tried again by the sweeper.
+ */
+export const createDriver = (deps: DriveDeps) => {
+  const { flights, pool, logger, workerId } = deps;
+  const running = new Set<Promise<void>>();
+
+  const rest = async (intentId: string, delayMs: number): Promise<void> => {
+    await parkIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
+      logger.warn({ err: error, intent: intentId }, 'could not be given back, its lease runs out'),
+    );
+    flights.end(intentId);
+  };
+
+  const run = async (intent: ClaimedIntent): Promise<void> => {
+    const { intent_id: intentId } = intent;
+    try {
+      const verdict = await decide(deps, intent);
+      if (verdict === 'launched') return;
+      if (typeof verdict === 'object' && 'failure' in verdict) {
+        const { generation, tx_hash: txHash } = intent;
+        await move(deps, 'fail', [{ intent, generation, txHash, failure: verdict.failure }]);
+        logger.info({ intent: intentId, failure: verdict.failure }, 'failed before anything was signed');
+        flights.end(intentId);
+      } else if (typeof verdict === 'object') await rest(intentId, verdict.waitMs);
+      else flights.end(intentId);
+    } catch (error) {
+      if (error instanceof PolicyError) logger.fatal({ err: error, intent: intentId }, 'refused by policy');
+      else logger.warn({ err: error, intent: intentId }, 'driving failed, tried again');
+      await rest(intentId, error instanceof PolicyError ? CAPPED_MS : TROUBLE_MS);
+    }
+  };
+
+  const drive = (intent: ClaimedIntent): void => {
+    if (!flights.begin(intent.intent_id)) return;
+    const work = run(intent).finally(() => running.delete(work));
+    running.add(work);
+  };
+
+  return {
+    drive,
+    /** Leases one intent now, if nobody else has it, and drives it. */
+    driveNow: async (intentId: string): Promise<void> => {
+      const claimed = await claimIntents(pool, {
+        workerId,
+        driving: flights.ids(),
+        limit: 1,
+        only: intentId,
+      });
+      for (const intent of claimed) drive(intent);
+    },
+    /** Gives an intent back and takes it up again, from what the tables say. */
+    rest,
+    /** Resolves when no intent is being built or signed any more. */
+    idle: () => Promise.allSettled(running),
+  };
+};
+export type Driver = ReturnType<typeof createDriver>;

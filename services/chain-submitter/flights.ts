@@ -1,0 +1,71 @@
+import type { Order } from './domain/order.ts';
+import type { IntentRow } from './store/intents.ts';
+
+/** Committed bytes that may land, and what was last seen of them. */
+export type Flight = {
+  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
+  /** Null when the job can no longer be read (a key was taken out): the bytes are watched all the same. */
+  order: Order | null;
+  generation: number;
+  signature: string;
+  /** Empty for a transaction that was found under its reference: it needs no sending. */
+  wire: Uint8Array;
+  lastValidBlockHeight: number;
+  phase: 'sent' | 'confirmed';
+  slot: number | null;
+  /** Process times (performance.now) of the launch, the next look and the next sending. */
+  launchedAt: number;
+  pollAt: number;
+  sendAt: number;
+  /** Looks in a row that found nothing of a confirmed transaction. */
+  missed: number;
+  /** Looks at the balances of a finalized transaction that no provider could answer. */
+  unanswered: number;
+};
+
+/**
+ * What this process drives at the moment. It is memory only: whatever is lost with the process is found again in
+ * the tables by the sweeper.
+ */
+export type Flights = ReturnType<typeof createFlights>;
+
+export const createFlights = () => {
+  /** Null while an intent has no bytes in flight yet. */
+  const driven = new Map<string, Flight | null>();
+  let wake = () => {};
+  return {
+    /** Takes an intent into this process's hands. False when it is there already. */
+    begin: (intentId: string): boolean => {
+      if (driven.has(intentId)) return false;
+      driven.set(intentId, null);
+      return true;
+    },
+    launch: (flight: Flight): void => {
+      driven.set(flight.intent.intent_id, flight);
+      wake();
+    },
+    /** Back to having no bytes, still in this process's hands. */
+    ground: (intentId: string): void => {
+      driven.set(intentId, null);
+    },
+    end: (intentId: string): void => {
+      driven.delete(intentId);
+    },
+    has: (intentId: string): boolean => driven.has(intentId),
+    /** True while exactly this flight is the one in the air: an answer about an older one is void. */
+    isCurrent: (flight: Flight): boolean => driven.get(flight.intent.intent_id) === flight,
+    ids: (): string[] => [...driven.keys()],
+    inAir: (): Flight[] => [...driven.values()].filter((flight) => flight !== null),
+    /** Looks at an intent's bytes and sends them again at the next chance. */
+    hurry: (intentId: string): void => {
+      const flight = driven.get(intentId);
+      if (!flight) return;
+      flight.pollAt = 0;
+      flight.sendAt = 0;
+      wake();
+    },
+    onWake: (listener: () => void): void => {
+      wake = listener;
+    },
+  };
+};

@@ -1,0 +1,15 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { tokenAccountOf } from '../addresses.ts';
+import type { Deps } from '../deps.ts';
+import { whyNotOwner } from '../owner.ts';
+import { reading, refuseAddress } from './reading.ts';
+
+/** Whether an address may receive payouts. */
+export const checkPayoutAddress =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.checkPayoutAddress> =>
+  async ({ address, allow_off_curve: allowOffCurve }) => {
+    const why = await reading(whyNotOwner(deps, address, { allowOffCurve }));
+    if (why !== null) throw refuseAddress('address', why);
+    return { token_account: tokenAccountOf(address, deps.network.mint) };
+  };

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Periodic } from '../../../shared/lib/periodic.ts';
+import type { Deps } from '../deps.ts';
+import { otherFailure, settleFailure } from '../domain/failure.ts';
+import type { Flight } from '../flights.ts';
+import { move, stepOf } from '../moves.ts';
+import type { SignatureStatus } from '../rpc.ts';
+import { finalize } from './finalize.ts';
+
+/** Pause between looks at what is confirmed and not final, or failed and not final. */
+const FINALITY_POLL_MS = 1000;
+/** Least pause between two looks, so that a burst shares one call. */
+const LEAST_GAP_MS = 15;
+/** Looks in a row without a trace of a confirmed transaction, before every provider is asked about a fork. */
+const MISSES_BEFORE_FORK = 3;
+/** Every so many looks all providers are asked and the furthest answer counts: one that lags holds nobody up. */
+const ASK_ALL_EVERY = 5;
+
+const RANK = { processed: 1, confirmed: 2, finalized: 3 } as const;
+const rank = (status: SignatureStatus): number =>
+  status === null ? 0 : RANK[status.confirmationStatus ?? 'finalized'];
+
+type Seen = { flight: Flight; status: SignatureStatus };
+
+/** Statuses of all given flights in as few calls as there are. */
+const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Promise<Seen[]> => {
+  const signatures = flights.map(({ signature }) => signature);
+  // A confirmed one may be older than a node's short memory, after a standstill of ours; the search is dear.
+  const history = flights.some(({ missed }) => missed > 0);
+  if (!all || rpc.providers.length === 1) {
+    const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
+    return flights.map((flight, index) => ({ flight, status: statuses[index] ?? null }));
+  }
+  const answers = await Promise.allSettled(
+    rpc.providers.map((provider) => provider.statuses(signatures, { history })),
+  );
+  const good = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.statuses] : []));
+  if (good.length === 0) return [];
+  return flights.map((flight, index) => ({
+    flight,
+    status: good
+      .map((statuses) => statuses[index] ?? null)
+      .reduce((furthest, status) => (rank(status) > rank(furthest) ? status : furthest), null),
+  }));
+};
+
+/** True when no provider knows the transaction, not even in its history, and all have passed its slot. */
+const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise<boolean> => {
+  const answers = await Promise.all(
+    rpc.providers.map((provider) => provider.statuses([signature], { history: true })),
+  );
+  return answers.every(({ slot: seen, statuses }) => statuses[0] === null && seen > (slot ?? 0));
+};
+
+const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
+  for (const { flight, status } of seen) {
+    flight.slot = status!.slot;
+    deps.rpc.see(status!.slot);
+  }
+  await move(
+    deps,
+    'confirm',
+    seen.map(({ flight }) => stepOf(flight)),
+  );
+  for (const { flight, status } of seen) {
+    flight.phase = 'confirmed';
+    flight.missed = 0;
+    flight.pollAt = status!.confirmationStatus === 'finalized' ? 0 : performance.now() + FINALITY_POLL_MS;
+  }
+  await failpoint('submitter.afterConfirm');
+};
+
+/** A confirmed transaction is gone: the same bytes again, on the same intent (rule 14). */
+const reopen = async (deps: Deps, flight: Flight): Promise<void> => {
+  deps.logger.error({ intent: flight.intent.intent_id, tx: flight.signature }, 'forked away, driven again');
+  flight.slot = null;
+  await move(deps, 'fork', [stepOf(flight)]);
+  Object.assign(flight, { phase: 'sent', missed: 0, pollAt: 0, sendAt: 0, launchedAt: performance.now() });
+};
+
+/** Failed on chain and finalized: proven, so it may be told (rules 14 and 15). */
+const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
+  const { order, phase, intent } = flight;
+  const failure =
+    order?.kind === 'settle'
+      ? settleFailure(status!.err!, (await deps.chain.tokenAccount(order.payer)).account, order)
+      : otherFailure(intent.kind);
+  if (phase === 'confirmed') await move(deps, 'fork', [stepOf(flight)]);
+  await move(deps, 'fail', [{ ...stepOf(flight), failure }]);
+  deps.flights.end(intent.intent_id);
+};
+
+const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise<void> => {
+  const now = performance.now();
+  const current = seen.filter(({ flight }) => deps.flights.isCurrent(flight));
+  const confirmed: Seen[] = [];
+  const final: Flight[] = [];
+  for (const { flight, status } of current) {
+    const level = rank(status);
+    flight.pollAt = now + (flight.phase === 'sent' && !status?.err ? pollMs : FINALITY_POLL_MS);
+    if (status === null) {
+      if (flight.phase === 'sent') continue;
+      flight.missed += 1;
+      if (flight.missed >= MISSES_BEFORE_FORK && (await isForkedAway(deps, flight)))
+        await reopen(deps, flight);
+    } else if (status.err !== null) {
+      if (level === RANK.finalized) await fail(deps, { flight, status });
+    } else if (level >= RANK.confirmed) {
+      flight.missed = 0;
+      if (flight.phase === 'sent') confirmed.push({ flight, status });
+      else if (level === RANK.finalized) final.push(flight);
+    }
+  }
+  if (confirmed.length > 0) await confirm(deps, confirmed);
+  if (final.length > 0) await finalize(deps, final);
+};
+
+/**
+ * Watches everything in flight: one batched status call for all of it, as soon as something is due. New bytes are
+ * looked at after 30 ms, because a local chain confirms at once, then every `pollMs`.
+ */
+export const startPolling = (deps: Deps, pollMs: number): Periodic => {
+  const { flights, logger } = deps;
+  let stopping = false;
+  let rounds = 0;
+  let wake = new AbortController();
+  flights.onWake(() => wake.abort());
+
+  const round = async () => {
+    const inAir = flights.inAir();
+    const nextAt = Math.min(...inAir.map(({ pollAt }) => pollAt), performance.now() + 60_000);
+    const pause = Math.max(LEAST_GAP_MS, nextAt - performance.now());
+    const woken = wake.signal.aborted;
+    wake = new AbortController();
+    // Woken means new bytes: how long to pause is worked out anew, but never without any pause.
+    await sleep(woken ? LEAST_GAP_MS : pause, undefined, { signal: wake.signal }).catch(() => {});
+    const soon = performance.now() + LEAST_GAP_MS;
+    const due = flights.inAir().filter(({ pollAt }) => pollAt <= soon);
+    if (due.length === 0) return;
+    // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
+    const sent = flights.inAir().filter((flight) => flight.phase === 'sent' && !due.includes(flight));
+    const patient = sent.filter(({ launchedAt }) => performance.now() - launchedAt >= LEAST_GAP_MS);
+    const shared = due.some(({ phase }) => phase === 'sent') ? [...due, ...patient] : due;
+    rounds += 1;
+    await judge(deps, await look(deps, shared, rounds % ASK_ALL_EVERY === 0), pollMs);
+  };
+
+  const loop = async () => {
+    while (!stopping) {
+      await round().catch(async (error: unknown) => {
+        logger.warn({ err: error }, 'statuses could not be read');
+        await sleep(pollMs);
+      });
+    }
+  };
+  const running = loop();
+  return {
+    stop: async () => {
+      stopping = true;
+      wake.abort();
+      await running;
+    },
+  };
+};

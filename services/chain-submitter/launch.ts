@@ -1,0 +1,82 @@
+import { failpoint } from '../../shared/lib/failpoint.ts';
+import type { Deps } from './deps.ts';
+import type { Order } from './domain/order.ts';
+import type { Flight } from './flights.ts';
+import { progressMessage } from './progress.ts';
+import { type ClaimedIntent, commitSigned, type Generation, type Move } from './store/intents.ts';
+import { isCommitted } from './store/transactions.ts';
+
+const FIRST_LOOK_MS = 30;
+/** Rule 10. */
+export const RESEND_MS = 2000;
+const UNIQUE_VIOLATION = '23505';
+
+type Bytes = Pick<Generation, 'signature' | 'wire' | 'lastValidBlockHeight'> & { generation: number };
+
+/** A flight over committed bytes. */
+export const flightOf = (intent: ClaimedIntent, order: Order | null, bytes: Bytes): Flight => ({
+  intent,
+  order,
+  ...bytes,
+  phase: intent.status === 'confirmed' ? 'confirmed' : 'sent',
+  slot: intent.status === 'confirmed' && intent.slot !== null ? Number(intent.slot) : null,
+  launchedAt: performance.now(),
+  pollAt: performance.now() + FIRST_LOOK_MS,
+  sendAt: performance.now() + RESEND_MS,
+  missed: 0,
+  unanswered: 0,
+});
+
+/** Sends the bytes to every provider and has them watched. Nobody waits for the answers: only the chain's count. */
+export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: Flight): void => {
+  flights.launch(flight);
+  if (flight.wire.length === 0 || flight.phase === 'confirmed') return;
+  void rpc.broadcast(flight.wire).then(() => failpoint('submitter.afterSend'));
+};
+
+const isUniqueViolation = (error: unknown): boolean =>
+  [error, (error as { cause?: unknown }).cause].some(
+    (one) => (one as { code?: unknown } | undefined)?.code === UNIQUE_VIOLATION,
+  );
+
+/**
+ * Commits signed bytes as the intent's next generation, then sends them (rule 8).
+ * @returns false when they were not committed: another hand has moved the intent on, or lives on it; the bytes are
+ * forgotten, and what was never sent cannot land
+ */
+export const commitAndLaunch = async (
+  deps: Pick<Deps, 'flights' | 'rpc' | 'pool' | 'relay' | 'logger'>,
+  intent: ClaimedIntent,
+  order: Order,
+  signed: Generation,
+): Promise<boolean> => {
+  const generation = intent.generation + 1;
+  const signedMove: Move = {
+    intentId: intent.intent_id,
+    generation,
+    traceparent: intent.traceparent,
+    message: progressMessage(intent, {
+      status: 'signed',
+      generation,
+      tx_hash: signed.signature,
+      slot: null,
+      failure: null,
+    }),
+  };
+  try {
+    const rows = await commitSigned(deps.pool, signedMove, signed);
+    if (rows.length === 0) return false;
+    deps.relay.dispatch(rows);
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    // The answer to the commit was lost: there → those bytes are the generation; absent → they never leave.
+    deps.logger.warn(
+      { err: error, intent: intent.intent_id },
+      'commit of signed bytes unclear, reading again',
+    );
+    if (!(await isCommitted(deps.pool, signed.signature))) return false;
+  }
+  await failpoint('submitter.afterCommit');
+  launch(deps, flightOf({ ...intent, status: 'signed' }, order, { ...signed, generation }));
+  return true;
+};

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { openBase, runService } from '../../shared/boot.ts';
+import { work } from '../../shared/bus/consume.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter } from '../../shared/contract/index.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { tokenAccountOf } from './addresses.ts';
+import { createCaps } from './caps.ts';
+import { createChainView } from './chain.ts';
+import { config as schema } from './config.ts';
+import type { Deps } from './deps.ts';
+import type { Network } from './domain/order.ts';
+import { createDriver } from './drive.ts';
+import { startEngine } from './engine.ts';
+import { createFlights } from './flights.ts';
+import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
+import { describeWallet } from './handlers/describeWallet.ts';
+import { observeWallet } from './handlers/observeWallet.ts';
+import { prepareDelegation } from './handlers/prepareDelegation.ts';
+import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
+import { submitPrepared } from './handlers/submitPrepared.ts';
+import { createTokenAccount } from './jobs/createTokenAccount.ts';
+import { fund } from './jobs/fund.ts';
+import { settle } from './jobs/settle.ts';
+import { checkNetwork } from './network.ts';
+import { createRpc } from './rpc.ts';
+
+const config = loadConfig(schema);
+const base = await openBase('chain-submitter', config);
+const { bus, pool, clock, relay, logger, quarantine } = base;
+
+const signers = {
+  feePayer: config.FEE_PAYER_KEY,
+  delegateAuthorities: config.DELEGATE_AUTHORITY_KEYS,
+  fundingAuthority: config.FUNDING_AUTHORITY_KEY ?? null,
+};
+const network: Network = {
+  mint: config.USDC_MINT,
+  feePayer: signers.feePayer.publicKey,
+  delegateAuthorities: signers.delegateAuthorities.map(({ publicKey }) => publicKey),
+  fundingAuthority: signers.fundingAuthority?.publicKey ?? null,
+  feeWallet: config.FEE_WALLET,
+  feeAccount: tokenAccountOf(config.FEE_WALLET, config.USDC_MINT),
+  computeBudget: config.COMPUTE_BUDGET ?? null,
+};
+const rpc = createRpc(config.SOLANA_RPC_URLS);
+try {
+  await checkNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
+} catch (error) {
+  logger.fatal({ err: error }, 'the chain is not the configured one');
+  process.exit(78); // EX_CONFIG of sysexits.h
+}
+
+const parts = {
+  pool,
+  relay,
+  clock: clock.now,
+  logger,
+  workerId: randomUUID(),
+  environment: config.ENVIRONMENT,
+  network,
+  keys: config.PUBLIC_KEYS,
+  rpc,
+  chain: createChainView(rpc, network.mint),
+  signers,
+  caps: createCaps(pool, clock.now, {
+    walletMicro: config.WALLET_HOURLY_CAP_MICRO,
+    environmentMicro: config.ENVIRONMENT_HOURLY_CAP_MICRO,
+    dailyLamports: config.DAILY_LAMPORT_BUDGET,
+  }),
+  flights: createFlights(),
+};
+const deps: Deps = { ...parts, driver: createDriver(parts) };
+const engine = await startEngine(deps, { pollMs: config.POLL_MS });
+
+await runService(base, config, {
+  serving: serve(bus, chainSubmitter, {
+    observeWallet: observeWallet(deps),
+    describeWallet: describeWallet(deps),
+    checkPayoutAddress: checkPayoutAddress(deps),
+    reserveTokenAccount: reserveTokenAccount(deps),
+    prepareDelegation: prepareDelegation(deps),
+    submitPrepared: submitPrepared(deps),
+  }),
+  consuming: work(
+    bus,
+    chainSubmitter,
+    { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
+    quarantine,
+  ),
+  jobs: [engine],
+});

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { MicroUsdc, SolanaAddress } from '../../shared/contract/primitives.ts';
+import { verifyToken } from '../../shared/lib/compact-token.ts';
+import type { PublicKeys } from '../../shared/lib/keys.ts';
+import { parseMicro } from '../../shared/lib/micro.ts';
+import { tokenAccountOf } from './addresses.ts';
+import type { Failure } from './domain/failure.ts';
+import { SIGNING_GRACE_MS } from './domain/intent.ts';
+import type { Network, Order, SettleOrder } from './domain/order.ts';
+import { referenceOf } from './reference.ts';
+
+/** Work without a quote is given up when it was not signed within this time. */
+const SIGN_WITHIN_MS = 10 * 60_000;
+
+type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
+export type OrderContext = { network: Network; environment: string; keys: PublicKeys };
+
+/** What a delegation intent keeps of its preparation. */
+export const DelegationRequest = z.strictObject({
+  preparation_id: z.string(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  allowance: MicroUsdc.nullable(),
+});
+
+/** A job that can never be carried out; nothing of it was signed. */
+export class OrderRefused extends Error {
+  override name = 'OrderRefused';
+  readonly failure: Failure;
+  constructor(message: string) {
+    super(message);
+    this.failure = { code: 'payment_failed', message };
+  }
+}
+
+const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
+  const claims = (() => {
+    try {
+      return verifyToken('quote', job.quote_token, { env: environment, keys });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new OrderRefused(`the quote token does not hold: ${error.message}`);
+    }
+  })();
+  const { owner, authority } = job.payer;
+  if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
+  if (!network.delegateAuthorities.includes(authority))
+    throw new OrderRefused('the wallet’s delegate authority is not served here');
+  const [grossMicro, feeMicro] = [parseMicro(claims.quote_amount), parseMicro(claims.fee_amount)];
+  if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
+  const source = tokenAccountOf(owner, network.mint);
+  const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
+  if (source === payoutAccount || source === network.feeAccount || payoutAccount === network.feeAccount)
+    throw new OrderRefused('payer and payee are the same');
+  return {
+    kind: 'settle',
+    quoteId: claims.quote_id,
+    vendorAccountId: claims.vendor_account_id,
+    payout: claims.payout_address,
+    payoutAccount,
+    payer: owner,
+    source,
+    authority,
+    grossMicro,
+    feeMicro,
+    reference: referenceOf(environment, claims.quote_id),
+    signBefore: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
+  };
+};
+
+/**
+ * The order of an intent, from its job. A settle's is read from the quote token, whose signature is verified at
+ * every use: neither the job nor the stored row can change what is paid (rule 7).
+ * @throws OrderRefused when the job can never be carried out
+ */
+export const readOrder = (
+  intent: { kind: Order['kind']; request: unknown; created_at: number },
+  context: OrderContext,
+): Order => {
+  const { network, environment } = context;
+  const signBefore = intent.created_at + SIGN_WITHIN_MS;
+  switch (intent.kind) {
+    case 'settle':
+      return settleOrder(chainSubmitter.jobs.settle.payload.parse(intent.request), context);
+    case 'fund': {
+      const job = chainSubmitter.jobs.fund.payload.parse(intent.request);
+      if (network.fundingAuthority === null)
+        throw new OrderRefused('funding is not available in this environment');
+      return {
+        kind: 'fund',
+        accountId: job.account_id,
+        owner: job.owner,
+        destination: tokenAccountOf(job.owner, network.mint),
+        amountMicro: parseMicro(job.amount),
+        reference: referenceOf(environment, `fund/${job.fund_id}`),
+        signBefore,
+      };
+    }
+    case 'createTokenAccount': {
+      const job = chainSubmitter.jobs.createTokenAccount.payload.parse(intent.request);
+      const tokenAccount = tokenAccountOf(job.owner, network.mint);
+      return {
+        kind: 'createTokenAccount',
+        accountId: job.account_id,
+        owner: job.owner,
+        tokenAccount,
+        signBefore,
+      };
+    }
+    case 'delegation': {
+      const request = DelegationRequest.parse(intent.request);
+      return {
+        kind: 'delegation',
+        accountId: request.account_id,
+        owner: request.owner,
+        tokenAccount: tokenAccountOf(request.owner, network.mint),
+        authority: request.authority,
+        allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+      };
+    }
+  }
+};

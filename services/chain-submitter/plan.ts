@@ -1,0 +1,55 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { Deps } from './deps.ts';
+import type { Failure } from './domain/failure.ts';
+import type { OwnOrder } from './domain/order.ts';
+import { allowCreation } from './quota.ts';
+import { createTokenAccount } from './transactions/createTokenAccount.ts';
+import { fund } from './transactions/fund.ts';
+import { settle } from './transactions/settle.ts';
+
+/** The instructions that carry out an order now, or why there are none. */
+export type Plan =
+  | { instructions: TransactionInstruction[]; creates: string | null }
+  | { failure: Failure }
+  | { done: true };
+
+const failed = (message: string): Plan => ({ failure: { code: 'payment_failed', message } });
+
+/**
+ * Looks at the chain and decides which instructions an order takes at this moment.
+ * @throws RpcUnavailable
+ */
+export const planOf = async (
+  { chain, network, pool }: Pick<Deps, 'chain' | 'network' | 'pool'>,
+  order: OwnOrder,
+): Promise<Plan> => {
+  switch (order.kind) {
+    case 'settle': {
+      const state = await chain.payable(order.payout);
+      if (state === 'foreign') return failed('the vendor’s token account is not the vendor’s any more');
+      if (state === 'ready')
+        return { instructions: settle(order, network, { create: false }), creates: null };
+      // The quota was reserved when the quote was made, so this refuses only an account that was closed since.
+      const allowed = await allowCreation({ pool, chain }, order.vendorAccountId, order.payout);
+      if (allowed === 'refused') return failed('the vendor’s token account was closed');
+      const create = allowed === 'granted';
+      return { instructions: settle(order, network, { create }), creates: create ? order.payout : null };
+    }
+    case 'fund': {
+      const state = await chain.payable(order.owner);
+      if (state === 'foreign') return failed('the token account is not the wallet’s any more');
+      const create = state === 'missing';
+      return { instructions: fund(order, network, { create }), creates: create ? order.owner : null };
+    }
+    case 'createTokenAccount': {
+      const { account } = await chain.tokenAccount(order.owner);
+      if (account.state === 'ready') return { done: true };
+      if (account.state === 'foreign') return failed('the token account is not the wallet’s any more');
+      const allowed = await allowCreation({ pool, chain }, order.accountId, order.owner);
+      if (allowed === 'exists') return { done: true };
+      if (allowed === 'refused')
+        return failed('the quota of token accounts that the platform pays for is used up');
+      return { instructions: createTokenAccount(order, network), creates: order.owner };
+    }
+  }
+};

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { chainSubmitter, type Progress } from '../../shared/contract/chain-submitter.ts';
+import { subjects } from '../../shared/contract/service.ts';
+import type { Outgoing } from '../../shared/db/outbox.ts';
+import type { IntentRow } from './store/intents.ts';
+
+const FACTS = {
+  settle: 'settleProgressed',
+  fund: 'fundProgressed',
+  createTokenAccount: 'tokenAccountProgressed',
+  delegation: 'delegationProgressed',
+} as const satisfies Record<IntentRow['kind'], keyof typeof chainSubmitter.events>;
+
+/**
+ * The fact of a step. Its message id is new each time: the same state may be told again inside the stream's
+ * duplicate window (a re-drive, a second fork), and an outbox row keeps the id it was written with.
+ */
+export const progressMessage = (
+  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'>,
+  progress: Omit<Progress, 'object_id'>,
+): Outgoing => ({
+  subject: subjects.event(chainSubmitter.name, FACTS[intent.kind]),
+  msgId: `${intent.intent_id}/${progress.generation}/${progress.status}/${randomUUID()}`,
+  payload: { object_id: intent.object_id, ...progress } satisfies Progress,
+});
+
+/** The present state as a fact, null before there is one. */
+export const presentProgress = (intent: IntentRow): Outgoing | null =>
+  intent.status === 'accepted'
+    ? null
+    : progressMessage(intent, {
+        status: intent.status,
+        generation: intent.generation,
+        tx_hash: intent.tx_hash,
+        slot: intent.slot === null ? null : Number(intent.slot),
+        failure:
+          intent.failure_code === null
+            ? null
+            : { code: intent.failure_code, message: intent.failure_message ?? '' },
+      });

@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { ChainError } from './domain/failure.ts';
+import type { ChainAccount } from './domain/token-account.ts';
+
+/**
+ * JSON-RPC to the configured providers. A read is answered by the first provider that can; a send goes to all of
+ * them; a proof asks each. Provider URLs may hold access keys, so errors and logs name them by number.
+ */
+export class RpcUnavailable extends Error {
+  override name = 'RpcUnavailable';
+}
+/** A provider understood the call and refused it. */
+export class RpcRefused extends Error {
+  override name = 'RpcRefused';
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const TIMEOUT_MS = 5000;
+const ROUNDS = 3;
+const PAUSE_MS = 100;
+const COMMITMENT = 'confirmed';
+/** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
+const FRESH_MS = 30_000;
+const MAX_STATUSES = 256;
+
+const Reply = z.union([
+  z.object({ error: z.object({ code: z.number(), message: z.string() }) }),
+  z.object({ result: z.unknown() }),
+]);
+const inContext = <T extends z.ZodType>(value: T) =>
+  z.object({ context: z.object({ slot: z.number() }), value });
+const AccountJson = z
+  .object({ data: z.tuple([z.string(), z.literal('base64')]), owner: z.string(), executable: z.boolean() })
+  .nullable();
+const ErrorJson = z.union([z.string(), z.record(z.string(), z.unknown())]).nullable();
+const StatusJson = z
+  .object({
+    slot: z.number(),
+    err: ErrorJson,
+    confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
+  })
+  .nullable();
+const Balance = z.object({ accountIndex: z.number(), uiTokenAmount: z.object({ amount: z.string() }) });
+const TransactionJson = z
+  .object({
+    slot: z.number(),
+    transaction: z.object({ message: z.object({ accountKeys: z.array(z.string()) }) }),
+    meta: z.object({
+      err: ErrorJson,
+      preTokenBalances: z.array(Balance).nullish(),
+      postTokenBalances: z.array(Balance).nullish(),
+    }),
+  })
+  .nullable();
+
+export type SignatureStatus = z.infer<typeof StatusJson>;
+export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
+export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (account: string) => bigint };
+
+/** One provider. All calls may throw RpcUnavailable or RpcRefused. */
+const createProvider = (url: string, number: number) => {
+  let lastId = 0;
+  const call = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+    let body: unknown;
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      body = await response.json();
+    } catch (error) {
+      const { name } = error as Error;
+      throw new RpcUnavailable(`provider ${number}: ${method}: ${name}`);
+    }
+    const reply = Reply.safeParse(body);
+    if (!reply.success) throw new RpcUnavailable(`provider ${number}: ${method}: not a JSON-RPC answer`);
+    if ('error' in reply.data) {
+      throw new RpcRefused(
+        reply.data.error.code,
+        `provider ${number}: ${method}: ${reply.data.error.message}`,
+      );
+    }
+    const result = schema.safeParse(reply.data.result);
+    if (!result.success) throw new RpcUnavailable(`provider ${number}: ${method}: an unknown form of answer`);
+    return result.data;
+  };
+
+  return {
+    number,
+    genesisHash: () => call('getGenesisHash', [], z.string()),
+    blockHeight: (commitment: 'confirmed' | 'finalized') =>
+      call('getBlockHeight', [{ commitment }], z.number()),
+    latestBlockhash: () =>
+      call(
+        'getLatestBlockhash',
+        [{ commitment: COMMITMENT }],
+        inContext(z.object({ blockhash: z.string(), lastValidBlockHeight: z.number() })),
+      ),
+    accounts: (addresses: readonly string[], minContextSlot: number | undefined) =>
+      call(
+        'getMultipleAccounts',
+        [addresses, { encoding: 'base64', commitment: COMMITMENT, minContextSlot }],
+        inContext(z.array(AccountJson)),
+      ),
+    simulate: (wire: Uint8Array, minContextSlot: number | undefined) =>
+      call(
+        'simulateTransaction',
+        [
+          Buffer.from(wire).toString('base64'),
+          { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot },
+        ],
+        inContext(z.object({ err: ErrorJson })),
+      ),
+    send: (wire: Uint8Array) =>
+      call(
+        'sendTransaction',
+        [Buffer.from(wire).toString('base64'), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }],
+        z.string(),
+      ),
+    /** @param history also look beyond the node's short memory */
+    statuses: async (signatures: readonly string[], { history }: { history: boolean }) => {
+      const parts: readonly string[][] = Array.from(
+        { length: Math.ceil(signatures.length / MAX_STATUSES) },
+        (_, part) => signatures.slice(part * MAX_STATUSES, (part + 1) * MAX_STATUSES),
+      );
+      const answers = await Promise.all(
+        parts.map((part) =>
+          call(
+            'getSignatureStatuses',
+            [part, { searchTransactionHistory: history }],
+            inContext(z.array(StatusJson).length(part.length)),
+          ),
+        ),
+      );
+      return {
+        slot: Math.min(...answers.map(({ context }) => context.slot)),
+        statuses: answers.flatMap(({ value }) => value),
+      };
+    },
+    /** Signatures of transactions that succeeded and name the address, newest first. */
+    succeededWith: async (address: string): Promise<string[]> => {
+      const found = await call(
+        'getSignaturesForAddress',
+        [address, { commitment: COMMITMENT, limit: 20 }],
+        z.array(z.object({ signature: z.string(), err: ErrorJson })),
+      );
+      return found.filter(({ err }) => err === null).map(({ signature }) => signature);
+    },
+    /** A landed transaction's token balance changes, null while it is not at this commitment. */
+    balances: async (
+      signature: string,
+      commitment: 'confirmed' | 'finalized',
+    ): Promise<LandedBalances | null> => {
+      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
+      const landed = await call('getTransaction', [signature, options], TransactionJson);
+      if (landed === null) return null;
+      const { accountKeys } = landed.transaction.message;
+      const amountAt = (list: z.infer<typeof Balance>[] | null | undefined, account: string) =>
+        BigInt(
+          list?.find(({ accountIndex }) => accountKeys[accountIndex] === account)?.uiTokenAmount.amount ??
+            '0',
+        );
+      return {
+        slot: landed.slot,
+        err: landed.meta.err,
+        deltaOf: (account) =>
+          amountAt(landed.meta.postTokenBalances, account) - amountAt(landed.meta.preTokenBalances, account),
+      };
+    },
+  };
+};
+export type Provider = ReturnType<typeof createProvider>;
+
+/** All providers of the environment. */
+export const createRpc = (urls: readonly string[]) => {
+  const providers = urls.map((url, index) => createProvider(url, index + 1));
+  let seen = { slot: 0, at: 0 };
+
+  /** Remembers the newest slot that was seen, so that a lagging node is not believed about older state. */
+  const see = (slot: number): void => {
+    if (slot >= seen.slot || performance.now() - seen.at > FRESH_MS) seen = { slot, at: performance.now() };
+  };
+  const freshSlot = () => (performance.now() - seen.at < FRESH_MS && seen.slot > 0 ? seen.slot : undefined);
+
+  /** The first provider that answers, each in turn, a few rounds. */
+  const first = async <T>(read: (provider: Provider) => Promise<T>): Promise<T> => {
+    let last: unknown;
+    for (let round = 0; round < ROUNDS; round++) {
+      if (round > 0) await sleep(PAUSE_MS * round);
+      for (const provider of providers) {
+        try {
+          return await read(provider);
+        } catch (error) {
+          if (!(error instanceof RpcUnavailable) && !(error instanceof RpcRefused)) throw error;
+          last = error;
+        }
+      }
+    }
+    throw new RpcUnavailable((last as Error).message);
+  };
+
+  return {
+    providers,
+    first,
+    see,
+    latestBlockhash: (): Promise<Blockhash> =>
+      first(async (provider) => {
+        const { context, value } = await provider.latestBlockhash();
+        return { ...value, slot: context.slot };
+      }),
+    /** Accounts at confirmed commitment, not older than what was seen of the chain (or `notBefore`). */
+    accounts: (
+      addresses: readonly string[],
+      { notBefore = 0 }: { notBefore?: number } = {},
+    ): Promise<{ slot: number; accounts: (ChainAccount | null)[] }> =>
+      first(async (provider) => {
+        const fresh = Math.max(freshSlot() ?? 0, notBefore);
+        const { context, value } = await provider.accounts(addresses, fresh || undefined);
+        see(context.slot);
+        return {
+          slot: context.slot,
+          accounts: value.map(
+            (account) => account && { ...account, data: Buffer.from(account.data[0], 'base64') },
+          ),
+        };
+      }),
+    /** Null: it would succeed. Signatures are not looked at, so nothing signed has to be shown for it. */
+    simulate: (wire: Uint8Array): Promise<ChainError | null> =>
+      first(async (provider) => (await provider.simulate(wire, freshSlot())).value.err),
+    /** The same bytes to every provider; resolves when the first took them, never rejects. */
+    broadcast: async (wire: Uint8Array): Promise<boolean> =>
+      Promise.any(providers.map((provider) => provider.send(wire))).then(
+        () => true,
+        () => false,
+      ),
+  };
+};
+export type Rpc = ReturnType<typeof createRpc>;

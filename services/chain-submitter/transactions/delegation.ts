@@ -1,0 +1,19 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { DelegationOrder, Network } from '../domain/order.ts';
+import { approveChecked } from '../instructions/approveChecked.ts';
+import { createTokenAccount } from '../instructions/createTokenAccount.ts';
+import { revoke } from '../instructions/revoke.ts';
+
+/** Approves a delegate authority (with the token account first where it is missing), or revokes. */
+export const delegation = (
+  order: DelegationOrder,
+  { mint, feePayer }: Network,
+  { create }: { create: boolean },
+): TransactionInstruction[] => {
+  const { owner, tokenAccount, authority: delegate, allowanceMicro } = order;
+  if (allowanceMicro === null) return [revoke({ tokenAccount, owner })];
+  return [
+    ...(create ? [createTokenAccount({ payer: feePayer, tokenAccount, owner, mint })] : []),
+    approveChecked({ tokenAccount, mint, delegate, owner, allowanceMicro }),
+  ];
+};

@@ -1,0 +1,18 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { FundOrder, Network } from '../domain/order.ts';
+import { createTokenAccount } from '../instructions/createTokenAccount.ts';
+import { mintTo } from '../instructions/mintTo.ts';
+
+/** Test USDC for a wallet, and its token account where it is missing. */
+export const fund = (
+  order: FundOrder,
+  { mint, feePayer, fundingAuthority }: Network,
+  { create }: { create: boolean },
+): TransactionInstruction[] => {
+  if (fundingAuthority === null) throw new Error('no funding authority is configured');
+  const { owner, destination, amountMicro, reference } = order;
+  return [
+    ...(create ? [createTokenAccount({ payer: feePayer, tokenAccount: destination, owner, mint })] : []),
+    mintTo({ mint, destination, authority: fundingAuthority, amountMicro, reference }),
+  ];
+};

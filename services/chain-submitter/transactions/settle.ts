@@ -1,0 +1,34 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { Network, SettleOrder } from '../domain/order.ts';
+import { computeBudget } from '../instructions/computeBudget.ts';
+import { createTokenAccount } from '../instructions/createTokenAccount.ts';
+import { transferChecked } from '../instructions/transferChecked.ts';
+
+/**
+ * interface.md, "On-chain transaction of a settle", in its order: the vendor's token account when it is missing,
+ * net to the vendor with the reference, fee to the fee wallet (left out when it is zero).
+ */
+export const settle = (
+  order: SettleOrder,
+  network: Network,
+  { create }: { create: boolean },
+): TransactionInstruction[] => {
+  const { mint, feePayer, feeAccount } = network;
+  const { source, authority, payoutAccount, reference, grossMicro, feeMicro } = order;
+  const from = { source, mint, authority };
+  return [
+    ...(network.computeBudget === null ? [] : computeBudget(network.computeBudget)),
+    ...(create
+      ? [createTokenAccount({ payer: feePayer, tokenAccount: payoutAccount, owner: order.payout, mint })]
+      : []),
+    transferChecked({
+      ...from,
+      destination: payoutAccount,
+      amountMicro: grossMicro - feeMicro,
+      reference,
+    }),
+    ...(feeMicro === 0n
+      ? []
+      : [transferChecked({ ...from, destination: feeAccount, amountMicro: feeMicro })]),
+  ];
+};

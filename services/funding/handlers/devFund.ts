@@ -1,0 +1,64 @@
+import { readUntil } from '../../../shared/bus/read-until.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { funding } from '../../../shared/contract/funding.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { isDecided } from '../../../shared/lib/progress.ts';
+import { sightSince } from '../../../shared/lib/sight.ts';
+import { type Deps, wakeKey } from '../deps.ts';
+import { devFundProblem } from '../domain/dev-fund.ts';
+import { fundJob } from '../fund-job.ts';
+import { devFundById, insertDevFund } from '../store/dev_funds.ts';
+
+/** POST /v1/dev/fund. */
+export const devFund =
+  (deps: Deps): Handler<typeof funding.operations.devFund> =>
+  async (input, caller) => {
+    if (!deps.devFund) throw new ServiceError('not_found', 'this environment gives no test funds');
+    const amount = parseMicro(input.amount);
+    const message = devFundProblem(amount);
+    if (message !== null) {
+      throw new ServiceError('validation_error', `amount: ${message}`, {
+        details: [{ path: 'amount', message }],
+      });
+    }
+    const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
+    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+
+    const fundId = newId('fund');
+    const jobs = await deps.pool.transaction(async (tx) => {
+      const row = await insertDevFund(tx, {
+        fund_id: fundId,
+        account_id: caller.account_id,
+        wallet_id: wallet.wallet_id,
+        owner: wallet.owner,
+        amount,
+      });
+      return insertOutbox(tx, [fundJob(row)]);
+    });
+    deps.relay.dispatch(jobs);
+
+    const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
+      read: () => devFundById(deps.pool, fundId),
+      done: ({ status }) => isDecided(status),
+      timeoutMs: deps.chainWaitMs,
+    });
+    if (outcome.status === 'failed') {
+      throw new ServiceError('payment_failed', outcome.failure_message ?? 'the transfer failed', {
+        money_moved: 'no',
+      });
+    }
+    if (!isDecided(outcome.status) || outcome.tx_hash === null) {
+      // Not "repeat with the same ids": this call has none, a repeat asks for the amount once more.
+      throw new ServiceError(
+        'service_unavailable',
+        'the chain has not confirmed the transfer in time; it may still arrive, so look at the wallet’s balance before asking again',
+        { money_moved: 'unknown', retryAfterSeconds: 15 },
+      );
+    }
+    const slot = outcome.slot === null ? null : Number(outcome.slot);
+    const { balance } = await sightSince(() => deps.observeWallet(wallet.owner), slot);
+    return { wallet_id: wallet.wallet_id, amount: input.amount, tx_hash: outcome.tx_hash, balance };
+  };

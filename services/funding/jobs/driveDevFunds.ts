@@ -1,0 +1,15 @@
+import { insertOutbox } from '../../../shared/db/outbox.ts';
+import type { Deps } from '../deps.ts';
+import { fundJob } from '../fund-job.ts';
+import { claimStalledDevFunds } from '../store/dev_funds.ts';
+
+/** Asks again for the test funds that made no progress for 15 s (docs/settle.md, rule 16). */
+export const driveDevFunds =
+  ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
+  async (): Promise<void> => {
+    const jobs = await pool.transaction(async (tx) => {
+      const stalled = await claimStalledDevFunds(tx);
+      return insertOutbox(tx, stalled.map(fundJob));
+    });
+    relay.dispatch(jobs);
+  };

@@ -1,0 +1,104 @@
+-- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+
+create table accounts (
+  account_id text collate "C" not null,
+  email text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint accounts_pkey PRIMARY KEY (account_id),
+  constraint accounts_email_key UNIQUE (email)
+);
+
+create table keys (
+  key_id text collate "C" not null,
+  account_id text collate "C" not null,
+  service_id uuid not null,
+  key_hash text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  ended_at timestamp with time zone,
+  constraint keys_pkey PRIMARY KEY (key_id),
+  constraint keys_key_hash_key UNIQUE (key_hash),
+  constraint keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id),
+  constraint keys_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(service_id)
+);
+CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
+
+create table login_links (
+  email text collate "C" not null,
+  link_id text collate "C" not null,
+  token_hash text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint login_links_pkey PRIMARY KEY (email),
+  constraint login_links_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX login_links_by_expiry ON login_links USING btree (expires_at);
+
+create table mails (
+  mail_id bigint generated always as identity not null,
+  kind text not null,
+  to_address text not null,
+  link_id text collate "C" not null,
+  expires_at timestamp with time zone not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone default app_now() not null,
+  constraint mails_pkey PRIMARY KEY (mail_id),
+  constraint mails_kind_check CHECK (kind = 'sign_in'::text)
+);
+CREATE INDEX mails_by_address ON mails USING btree (to_address);
+CREATE INDEX mails_by_attempt ON mails USING btree (next_attempt_at);
+
+create table outbox (
+  outbox_id bigint generated always as identity not null,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table quarantine (
+  quarantine_id bigint generated always as identity not null,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamp with time zone default app_now() not null,
+  decided_at timestamp with time zone,
+  decision text,
+  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
+);
+
+create table services (
+  service_id uuid not null,
+  account_id text collate "C" not null,
+  name text not null,
+  price bigint not null,
+  payout_address text collate "C" not null,
+  redeem_window_seconds integer not null,
+  status text default 'active'::text not null,
+  created_at timestamp with time zone not null,
+  constraint services_pkey PRIMARY KEY (service_id),
+  constraint services_price_check CHECK (price > 0),
+  constraint services_redeem_window_seconds_check CHECK (redeem_window_seconds >= 30 AND redeem_window_seconds <= 604800),
+  constraint services_status_check CHECK (status = ANY (ARRAY['active'::text, 'closing'::text])),
+  constraint services_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX services_by_account ON services USING btree (account_id, created_at DESC, service_id DESC);
+
+create table sessions (
+  session_id text collate "C" not null,
+  account_id text collate "C" not null,
+  amr text[] not null,
+  signed_in_at timestamp with time zone default app_now() not null,
+  generation integer default 1 not null,
+  rotated_at timestamp with time zone default app_now() not null,
+  idle_expires_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint sessions_pkey PRIMARY KEY (session_id),
+  constraint sessions_generation_check CHECK (generation > 0),
+  constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX sessions_by_account ON sessions USING btree (account_id, session_id DESC);
+CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);

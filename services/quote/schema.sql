@@ -1,0 +1,43 @@
+-- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+
+create table outbox (
+  outbox_id bigint generated always as identity not null,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table quarantine (
+  quarantine_id bigint generated always as identity not null,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamp with time zone default app_now() not null,
+  decided_at timestamp with time zone,
+  decision text,
+  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
+);
+
+create table quotes (
+  quote_id text collate "C" not null,
+  account_id text collate "C" not null,
+  service_id uuid not null,
+  quote_amount bigint not null,
+  fee_amount bigint not null,
+  redeem_window_seconds integer not null,
+  quote_token text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  settlement_id text collate "C",
+  settlement_step smallint,
+  constraint quotes_pkey PRIMARY KEY (quote_id),
+  constraint quotes_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
+  constraint quotes_check1 CHECK ((settlement_id IS NULL) = (settlement_step IS NULL)),
+  constraint quotes_quote_amount_check CHECK (quote_amount > 0),
+  constraint quotes_settlement_step_check CHECK (settlement_step >= 1 AND settlement_step <= 3)
+);
+CREATE INDEX quotes_by_account ON quotes USING btree (account_id, quote_id DESC);
+CREATE INDEX quotes_by_service ON quotes USING btree (service_id, quote_id DESC);

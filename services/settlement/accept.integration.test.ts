@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { newId } from '../../shared/lib/id.ts';
+import {
+  admin,
+  as,
+  consumer,
+  database,
+  deps,
+  HASH,
+  held,
+  key,
+  outcome,
+  PAYOUT,
+  paid,
+  pay,
+  quote,
+  row,
+  say,
+  sights,
+  startFixture,
+  stopFixture,
+  underWay,
+  until,
+  wallets,
+} from '../../test/support/settlement.ts';
+import { atOnce, tally } from '../../test/support/stack.ts';
+import { resumeSettlements } from './jobs/resumeSettlements.ts';
+
+beforeAll(startFixture);
+afterAll(stopFixture);
+
+describe('accepting an attempt', () => {
+  test('rule 1: one attempt per account and payment_attempt_id; 64 at once give one row and equal answers', async () => {
+    const payer = consumer();
+    const q = quote();
+    const answers = atOnce(64, () => pay(payer, q, 'one'));
+    const { settlementId } = await underWay(payer, q, 'one');
+    await say(settlementId, 'confirmed');
+    const settled = await answers;
+    expect(new Set(settled.map(({ settlement_id }) => settlement_id)).size).toBe(1);
+    expect(tally(settled.map(({ status }) => status))).toEqual({ confirmed: 64 });
+    expect(await outcome(pay(payer, quote(), 'one'))).toBe('conflict');
+    // Another account's same id is independent.
+    expect((await paid(consumer(), quote(), 'one')).answer.status).toBe('confirmed');
+  });
+
+  test('rule 2: 64 attempts on one quote give one settlement', async () => {
+    const q = quote();
+    const answers = atOnce(64, () => outcome(pay(consumer(), q)));
+    const { rows } = await until(
+      () => admin.query('select settlement_id from settlements where quote_id = $1', [q.quote_id]),
+      ({ rows: found }) => found.length > 0,
+    );
+    await say(rows[0].settlement_id, 'confirmed');
+    expect(tally(await answers)).toEqual({ ok: 1, quote_already_settled: 63 });
+  });
+
+  test('rule 3: a repeat is answered before expiry, status or limits are asked', async () => {
+    const payer = consumer(1_000_000n);
+    const q = quote(1_000_000n, { expiresInMs: 700 });
+    const { answer } = await paid(payer, q, 'repeat');
+    sights.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
+    await sleep(800);
+    expect(await pay(payer, q, 'repeat')).toEqual(answer);
+    await as(key, 'redeem', {
+      settlement_id: answer.settlement_id,
+      settlement_token: answer.settlement_token,
+    });
+    expect(await pay(payer, q, 'repeat')).toEqual(answer);
+    expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
+    expect(await outcome(pay(payer, quote(1_000_000n, { expiresInMs: -1 })))).toBe('quote_expired');
+  });
+
+  test('rule 4: attempt, hold, settlement and outbox commit together or not at all', async () => {
+    const payer = consumer();
+    const { answer } = await underWay(payer);
+    expect(await held(payer)).toBe(1_000_000n);
+    await answer;
+    await admin.query('alter table outbox rename to outbox_gone');
+    const q = quote();
+    try {
+      expect(await outcome(pay(payer, q))).toBe('internal_error');
+    } finally {
+      await admin.query('alter table outbox_gone rename to outbox');
+    }
+    expect((await admin.query('select from settlements where quote_id = $1', [q.quote_id])).rowCount).toBe(0);
+    expect(await held(payer)).toBe(1_000_000n);
+  });
+
+  test('rule 5: 64 settles of a wallet that can pay 10 hold exactly 10', async () => {
+    const payer = consumer(10_000_000n);
+    const answers = await atOnce(64, () => outcome(pay(payer, quote())));
+    expect(tally(answers)).toEqual({ ok: 10, insufficient_funds: 54 });
+    expect(await held(payer)).toBe(10_000_000n);
+  });
+
+  test('rule 5: the allowance bounds as the balance does, and new money is seen at the next attempt', async () => {
+    const payer = consumer(10_000_000n, 1_000_000n);
+    await paid(payer);
+    expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
+    sights.set(payer.owner, { balance: 9_000_000n, allowance: 5_000_000n, slot: 150 });
+    expect((await paid(payer)).answer.status).toBe('confirmed');
+  });
+
+  test('rule 6: the job carries account, attempt and drive; a re-drive has a new message id', async () => {
+    const payer = consumer();
+    const { settlementId } = await underWay(payer, quote(), 'drive');
+    const ids: string[] = [];
+    const dispatch = (rows: readonly { msg_id: string }[]) => ids.push(...rows.map(({ msg_id }) => msg_id));
+    const relay = { ...deps.relay, dispatch };
+    await database.withClock('16 seconds', () => resumeSettlements({ ...deps, relay })());
+    expect(ids).toContain(`settle:${payer.account_id}:drive:2`);
+    expect((await row(settlementId)).drive).toBe(2);
+    await admin.query('delete from outbox');
+  });
+
+  test('no wallet, paying oneself, another network: refused, nothing recorded', async () => {
+    const walletless: Principal = { kind: 'jwt', account_id: newId('acct'), session_id: 's', auth_time: 0 };
+    expect(await outcome(pay(walletless, quote()))).toBe('delegation_inactive');
+    const self = consumer();
+    wallets.set(self.account_id, { wallet_id: newId('wal'), owner: PAYOUT });
+    expect(await outcome(pay(self, quote()))).toBe('conflict');
+    expect(await outcome(pay(consumer(), { quote_token: `${quote().quote_token}A` }))).toBe(
+      'validation_error',
+    );
+  });
+});
+
+describe('waiting', () => {
+  test('without a fact in time: pending, the hash once it is signed, and no token', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { settlementId, answer } = await underWay(payer, q, 'slow');
+    await say(settlementId, 'signed');
+    expect(await answer).toEqual({ settlement_id: settlementId, status: 'pending', tx_hash: HASH[0] });
+    await say(settlementId, 'confirmed');
+    await until(
+      () => row(settlementId),
+      ({ status }) => status === 'issued',
+    );
+    expect(await pay(payer, q, 'slow')).toMatchObject({ settlement_id: settlementId, status: 'confirmed' });
+  });
+
+  test('a proven failure sticks to its id, gives the hold back, and leaves the quote to another attempt', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { settlementId, answer } = await underWay(payer, q, 'fails');
+    await say(settlementId, 'failed', {
+      generation: 0,
+      tx_hash: null,
+      slot: null,
+      failure: { code: 'insufficient_funds', message: 'too little' },
+    });
+    expect(await outcome(answer)).toBe('insufficient_funds');
+    expect(await outcome(pay(payer, q, 'fails'))).toBe('insufficient_funds');
+    expect(await held(payer)).toBe(0n);
+    expect((await paid(payer, q, 'again')).answer.status).toBe('confirmed');
+  });
+});

@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import {
+  admin,
+  as,
+  consumer,
+  database,
+  deps,
+  HASH,
+  held,
+  key,
+  outcome,
+  paid,
+  pay,
+  quote,
+  row,
+  type Settled,
+  say,
+  sight,
+  startFixture,
+  stopFixture,
+  underWay,
+  until,
+} from '../../test/support/settlement.ts';
+import { atOnce, tally } from '../../test/support/stack.ts';
+import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
+import { type ChainStatus, type Event, next, type Status } from './domain/settlement.ts';
+import { expireSettlements } from './jobs/expireSettlements.ts';
+import { resumeSettlements } from './jobs/resumeSettlements.ts';
+
+beforeAll(startFixture);
+afterAll(stopFixture);
+
+describe('rule 14: confirmed, finalized, forked', () => {
+  test('what landed leaves the sight once, and a hold never outlives it', async () => {
+    const payer = consumer(3_000_000n);
+    const { settlementId } = await paid(payer);
+    expect(await held(payer)).toBe(0n);
+    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
+    for (const status of ['confirmed', 'finalized', 'confirmed', 'finalized'] as const)
+      await say(settlementId, status);
+    await until(
+      () => row(settlementId),
+      ({ chain_status }) => chain_status === 'finalized',
+    );
+    await sleep(50);
+    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
+  });
+
+  test('a sight later than the landing holds it already', async () => {
+    const payer = consumer(3_000_000n);
+    const { settlementId, answer } = await underWay(payer);
+    await admin.query('update payers set as_of_slot = 500, balance = 2000000 where account_id = $1', [
+      payer.account_id,
+    ]);
+    await say(settlementId, 'confirmed', { slot: 400 });
+    await answer;
+    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '3000000' });
+  });
+
+  test('forked away: driven again on the same settlement, the old hash among the superseded', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { settlementId, answer } = await paid(payer, q, 'forked');
+    await say(settlementId, 'reopened');
+    await until(
+      () => row(settlementId),
+      ({ chain_status }) => chain_status === 'pending',
+    );
+    expect(await held(payer)).toBe(1_000_000n);
+    await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+    await until(
+      () => row(settlementId),
+      ({ chain_status }) => chain_status === 'confirmed',
+    );
+    expect(await pay(payer, q, 'forked')).toEqual({
+      ...answer,
+      tx_hash: HASH[1],
+      superseded_tx_hashes: [HASH[0]],
+    });
+    expect(await held(payer)).toBe(0n);
+  });
+
+  test('reversed for good: not redeemed fails, redeemed stays redeemed', async () => {
+    const lost = await paid();
+    await say(lost.settlementId, 'reopened');
+    await say(lost.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'reversed' } });
+    await until(
+      () => row(lost.settlementId),
+      ({ status }) => status === 'failed',
+    );
+    const kept = await paid();
+    const redeemed = { settlement_id: kept.settlementId, settlement_token: kept.answer.settlement_token };
+    await as(key, 'redeem', redeemed);
+    await say(kept.settlementId, 'reopened');
+    await say(kept.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'reversed' } });
+    await until(
+      () => row(kept.settlementId),
+      ({ chain_status }) => chain_status === 'failed',
+    );
+    expect(await as(key, 'verify', { settlement_id: kept.settlementId })).toMatchObject({
+      status: 'redeemed',
+      chain_status: 'failed',
+    });
+    expect(await as(key, 'redeem', redeemed)).toMatchObject({ status: 'redeemed', replayed: true });
+    const dead = { settlement_id: lost.settlementId, settlement_token: lost.answer.settlement_token };
+    expect(await outcome(as(key, 'redeem', dead))).toBe('conflict');
+  });
+
+  const states = [
+    'pending/pending',
+    'issued/confirmed',
+    'issued/pending',
+    'issued/finalized',
+    'redeemed/confirmed',
+    'redeemed/pending',
+    'redeemed/finalized',
+    'redeemed/failed',
+    'expired/confirmed',
+    'expired/finalized',
+    'failed/failed',
+  ];
+  const events: Event[] = ['signed', 'confirmed', 'finalized', 'reopened', 'failed', 'redeem'];
+  test.each(states)('the SQL is the transition table, from %s', async (from) => {
+    const [status, chain_status] = from.split('/') as [Status, ChainStatus];
+    for (const event of events) {
+      const { settlementId, answer } = await paid();
+      const redeemedAt = status === 'redeemed' ? 'now()' : 'null';
+      const failure = status === 'failed' || chain_status === 'failed' ? "'payment_failed'" : 'null';
+      await admin.query(
+        `update settlements set status = $2, chain_status = $3, holding = false, redeemed_at = ${redeemedAt},
+           failure_code = ${failure} where settlement_id = $1`,
+        [settlementId, status, chain_status],
+      );
+      if (event === 'redeem') {
+        await outcome(
+          as(key, 'redeem', { settlement_id: settlementId, settlement_token: answer.settlement_token }),
+        );
+      } else {
+        const failed =
+          event === 'failed' ? { failure: { code: 'payment_failed' as const, message: 'x' } } : {};
+        await settleProgressed(deps)({
+          object_id: settlementId,
+          status: event as Progress['status'],
+          generation: 1,
+          tx_hash: HASH[0],
+          slot: 102,
+          failure: null,
+          ...failed,
+        });
+      }
+      const expected = next({ status, chain: chain_status }, event) ?? { status, chain: chain_status };
+      const after = await row(settlementId);
+      expect([event, after.status, after.chain_status]).toEqual([event, expected.status, expected.chain]);
+    }
+  });
+});
+
+describe('redeem and expiry', () => {
+  const token = (p: { settlementId: string; answer: Settled }) => ({
+    settlement_id: p.settlementId,
+    settlement_token: p.answer.settlement_token,
+  });
+
+  test('64 at once: one redeemed_at, one replayed: false', async () => {
+    const p = await paid();
+    type Redeemed = { redeemed_at: string; replayed: boolean; redeem_id: string };
+    const answers = await atOnce(64, (i) => as<Redeemed>(key, 'redeem', { ...token(p), redeem_id: `r${i}` }));
+    expect(tally(answers.map(({ replayed }) => replayed))).toEqual({ false: 1, true: 63 });
+    expect(new Set(answers.map(({ redeemed_at, redeem_id }) => `${redeemed_at} ${redeem_id}`)).size).toBe(1);
+  });
+
+  test('past the window 410, whether or not the job has run; a redeem racing the job has one winner', async () => {
+    const p = await paid(consumer(), quote(1_000_000n, { window: 30 }));
+    const racing = await atOnce(8, () => paid(consumer(), quote(1_000_000n, { window: 30 })));
+    await database.withClock('31 seconds', async () => {
+      expect(await outcome(as(key, 'redeem', token(p)))).toBe('settlement_expired');
+      expect(await as(key, 'verify', { settlement_id: p.settlementId })).toMatchObject({ status: 'expired' });
+      await expireSettlements(deps)();
+      expect((await row(p.settlementId)).status).toBe('expired');
+      expect(await outcome(as(key, 'redeem', token(p)))).toBe('settlement_expired');
+    });
+    await admin.query(
+      "update settlements set status = 'issued', redeem_expires_at = now() + interval '150 ms' where settlement_id = any($1)",
+      [racing.map((r) => r.settlementId)],
+    );
+    const won = await Promise.all(
+      racing.map(async (r, i) => {
+        await sleep(140 + i * 3);
+        const [answer] = await Promise.all([outcome(as(key, 'redeem', token(r))), expireSettlements(deps)()]);
+        return [answer, (await row(r.settlementId)).status];
+      }),
+    );
+    for (const [answer, status] of won) {
+      if (answer === 'ok') expect(status).toBe('redeemed');
+      else expect(answer).toBe('settlement_expired');
+    }
+  });
+
+  test('before confirmation 409; a token of another settlement 400; another service 404', async () => {
+    const payer = consumer();
+    const { settlementId, answer } = await underWay(payer);
+    const other = await paid();
+    const forged = { settlement_id: settlementId, settlement_token: other.answer.settlement_token };
+    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
+    const stranger: Principal = {
+      kind: 'service_key',
+      key_id: 'k',
+      account_id: newId('acct'),
+      service_id: newServiceId(),
+    };
+    expect(await outcome(as(stranger, 'redeem', token(other)))).toBe('not_found');
+    expect(await outcome(as(stranger, 'verify', { settlement_id: other.settlementId }))).toBe('not_found');
+    await answer;
+  });
+});
+
+describe('rule 16: nothing stalls', () => {
+  beforeEach(() => admin.query("update settlements set progress_at = now() + interval '1 hour'"));
+
+  test('what makes no progress for 15 s is driven again, by one of two replicas, and not before', async () => {
+    const payer = consumer();
+    const { settlementId } = await underWay(payer);
+    await resumeSettlements(deps)();
+    expect((await row(settlementId)).drive).toBe(1);
+    await database.withClock('16 seconds', async () => {
+      await Promise.all([resumeSettlements(deps)(), resumeSettlements(deps)()]);
+    });
+    expect((await row(settlementId)).drive).toBe(2);
+  });
+});

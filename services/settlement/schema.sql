@@ -1,0 +1,84 @@
+-- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+
+create table outbox (
+  outbox_id bigint generated always as identity not null,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table payers (
+  wallet_id text collate "C" not null,
+  account_id text collate "C" not null,
+  owner text not null,
+  authority text not null,
+  balance bigint not null,
+  allowance bigint not null,
+  as_of_slot bigint not null,
+  held bigint default 0 not null,
+  constraint payers_pkey PRIMARY KEY (wallet_id),
+  constraint payers_allowance_check CHECK (allowance >= 0),
+  constraint payers_balance_check CHECK (balance >= 0),
+  constraint payers_held_check CHECK (held >= 0)
+);
+
+create table quarantine (
+  quarantine_id bigint generated always as identity not null,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamp with time zone default app_now() not null,
+  decided_at timestamp with time zone,
+  decision text,
+  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
+);
+
+create table settlements (
+  settlement_id text collate "C" not null,
+  account_id text collate "C" not null,
+  payment_attempt_id text collate "C" not null,
+  delegate_id text collate "C",
+  wallet_id text collate "C" not null,
+  quote_id text collate "C" not null,
+  quote_token text not null,
+  vendor_account_id text collate "C" not null,
+  service_id uuid not null,
+  quote_amount bigint not null,
+  fee_amount bigint not null,
+  redeem_window_seconds integer not null,
+  status text default 'pending'::text not null,
+  chain_status text default 'pending'::text not null,
+  holding boolean default true not null,
+  generation integer default 0 not null,
+  tx_hash text,
+  superseded_tx_hashes text[] default '{}'::text[] not null,
+  settlement_token text,
+  issued_at timestamp with time zone,
+  redeem_expires_at timestamp with time zone,
+  redeemed_at timestamp with time zone,
+  redeem_id text,
+  failure_code text,
+  failure_message text,
+  drive integer default 1 not null,
+  progress_at timestamp with time zone default app_now() not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint settlements_pkey PRIMARY KEY (settlement_id),
+  constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
+  constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
+  constraint settlements_check1 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (settlement_token IS NOT NULL AND issued_at IS NOT NULL)),
+  constraint settlements_check2 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
+  constraint settlements_check3 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_quote_amount_check CHECK (quote_amount > 0),
+  constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
+  constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
+);
+CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
+CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
+CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
+CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
+CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
+CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
+CREATE INDEX settlements_under_way ON settlements USING btree (progress_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));

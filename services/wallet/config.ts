@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+
+export const config = z.object({
+  ...serviceConfig,
+  CURSOR_KEY: SecretBytes,
+  /** How long a submit or a provision waits for the chain; 15 s is the promise of decisions.md. */
+  CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
+});

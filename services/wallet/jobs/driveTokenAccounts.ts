@@ -1,0 +1,18 @@
+import { insertOutbox } from '../../../shared/db/outbox.ts';
+import type { Deps } from '../deps.ts';
+import { tokenAccountJob } from '../register.ts';
+import { claimStalledTokenAccounts } from '../store/wallets.ts';
+
+/** Asks again for the token accounts that made no progress for 15 s (docs/settle.md, rule 16). */
+export const driveTokenAccounts =
+  ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
+  async (): Promise<void> => {
+    const jobs = await pool.transaction(async (tx) => {
+      const stalled = await claimStalledTokenAccounts(tx);
+      return insertOutbox(
+        tx,
+        stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_drive)),
+      );
+    });
+    relay.dispatch(jobs);
+  };

@@ -1,0 +1,67 @@
+import { openBase, runService } from '../../shared/boot.ts';
+import { call } from '../../shared/bus/call.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { chainSubmitter, wallet } from '../../shared/contract/index.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { config as schema } from './config.ts';
+import { delegationProgressed } from './consumers/chain-submitter.delegationProgressed.ts';
+import { tokenAccountProgressed } from './consumers/chain-submitter.tokenAccountProgressed.ts';
+import type { Deps } from './deps.ts';
+import { backup } from './handlers/backup.ts';
+import { delegate } from './handlers/delegate.ts';
+import { find } from './handlers/find.ts';
+import { link } from './handlers/link.ts';
+import { list } from './handlers/list.ts';
+import { onboarding } from './handlers/onboarding.ts';
+import { provision } from './handlers/provision.ts';
+import { revoke } from './handlers/revoke.ts';
+import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
+
+/** Checking, simulating, committing and co-signing takes longer than a look-up. */
+const SUBMIT_TIMEOUT_MS = 20_000;
+const DRIVE_EVERY_MS = 2000;
+
+const config = loadConfig(schema);
+const base = await openBase('wallet', config);
+const { bus, pool, clock, relay, waiting, logger, quarantine } = base;
+
+const deps: Deps = {
+  pool,
+  clock: clock.now,
+  cursorKey: config.CURSOR_KEY,
+  relay,
+  waiting,
+  chainWaitMs: config.CHAIN_WAIT_MS,
+  observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
+  describeWallet: (owner) => call(bus, chainSubmitter, 'describeWallet', { owner }),
+  prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
+  submitPrepared: (input) =>
+    call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
+};
+
+await runService(base, config, {
+  serving: serve(bus, wallet, {
+    link: link(deps),
+    provision: provision(deps),
+    list: list(deps),
+    backup: backup(deps),
+    onboarding: onboarding(deps),
+    delegate: delegate(deps),
+    revoke: revoke(deps),
+    find: find(deps),
+  }),
+  consuming: [
+    hear(
+      bus,
+      chainSubmitter,
+      {
+        delegationProgressed: delegationProgressed(deps),
+        tokenAccountProgressed: tokenAccountProgressed(deps),
+      },
+      quarantine,
+    ),
+  ],
+  jobs: [everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger)],
+});

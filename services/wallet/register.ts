@@ -1,0 +1,83 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { subjects } from '../../shared/contract/service.ts';
+import { insertOutbox, type OutboxRow, type Outgoing } from '../../shared/db/outbox.ts';
+import { newId } from '../../shared/lib/id.ts';
+import { requireFresh } from '../../shared/lib/step-up.ts';
+import type { Deps } from './deps.ts';
+import { type Proof, proofProblem } from './domain/proof.ts';
+import { findWallet, findWalletByKey, insertWallet, type WalletRow } from './store/wallets.ts';
+
+export type Registration = {
+  kind: WalletRow['kind'];
+  publicKey: string;
+  proof: Proof;
+  label: string | null;
+  backup: string | null;
+};
+
+/**
+ * The job that has a token account created. Every drive has a message id of its own: inside the duplicate window the
+ * queue drops a repeated one, even after the first was consumed.
+ */
+export const tokenAccountJob = (
+  wallet: Pick<WalletRow, 'wallet_id' | 'account_id' | 'public_key'>,
+  drive: number,
+): Outgoing => ({
+  subject: subjects.job('chain-submitter', 'createTokenAccount'),
+  msgId: `tokenAccount:${wallet.wallet_id}${drive === 0 ? '' : `:${drive}`}`,
+  payload: { wallet_id: wallet.wallet_id, account_id: wallet.account_id, owner: wallet.public_key },
+});
+
+/** The wallet that holds the key already, when this registration would change nothing about it. */
+const unchanged = (row: WalletRow, accountId: string, wanted: Registration): WalletRow => {
+  if (row.account_id !== accountId) {
+    throw new ServiceError('conflict', 'this public key belongs to another account');
+  }
+  if (row.kind !== wanted.kind || row.label !== wanted.label || row.backup !== wanted.backup) {
+    throw new ServiceError('conflict', 'this public key is linked already, otherwise than asked for now');
+  }
+  return row;
+};
+
+/**
+ * Links or provisions a wallet of the caller. A repeat that changes nothing answers the same wallet.
+ * @throws ServiceError reauthentication_required, validation_error for a bad proof, conflict for a key that is taken
+ */
+export const register = async (
+  deps: Deps,
+  caller: { account_id: string; auth_time: number },
+  wanted: Registration,
+): Promise<WalletRow> => {
+  const accountId = caller.account_id;
+  const now = deps.clock();
+  requireFresh(caller, now);
+  const problem = proofProblem(wanted.proof, { accountId, publicKey: wanted.publicKey, now });
+  if (problem !== null) {
+    throw new ServiceError('validation_error', `${problem.path}: ${problem.message}`, { details: [problem] });
+  }
+  const known = await findWalletByKey(deps.pool, wanted.publicKey);
+  if (known !== null) return unchanged(known, accountId, wanted);
+
+  const { token_account, authority } = await deps.describeWallet(wanted.publicKey);
+  const wallet = {
+    wallet_id: newId('wal'),
+    account_id: accountId,
+    kind: wanted.kind,
+    public_key: wanted.publicKey,
+    token_account,
+    authority,
+    label: wanted.label,
+    backup: wanted.backup,
+    created_at: now,
+  };
+  const jobs = await deps.pool.transaction(async (tx): Promise<readonly OutboxRow[] | null> => {
+    if (!(await insertWallet(tx, wallet))) return null;
+    return wanted.kind === 'provisioned' ? insertOutbox(tx, [tokenAccountJob(wallet, 0)]) : [];
+  });
+  if (jobs === null) {
+    const winner = await findWalletByKey(deps.pool, wanted.publicKey);
+    return unchanged(winner!, accountId, wanted);
+  }
+  deps.relay.dispatch(jobs);
+  return (await findWallet(deps.pool, accountId, wallet.wallet_id))!;
+};

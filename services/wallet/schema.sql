@@ -1,0 +1,69 @@
+-- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+
+create table outbox (
+  outbox_id bigint generated always as identity not null,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table preparations (
+  preparation_id text collate "C" not null,
+  wallet_id text collate "C" not null,
+  kind text not null,
+  allowance bigint,
+  status text default 'new'::text not null,
+  generation integer default 0 not null,
+  slot bigint,
+  failure_code text,
+  failure_message text,
+  created_at timestamp with time zone default app_now() not null,
+  progressed_at timestamp with time zone default app_now() not null,
+  constraint preparations_pkey PRIMARY KEY (preparation_id),
+  constraint preparations_allowance_check CHECK (allowance > 0),
+  constraint preparations_check CHECK ((kind = 'approve'::text) = (allowance IS NOT NULL)),
+  constraint preparations_check1 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint preparations_kind_check CHECK (kind = ANY (ARRAY['approve'::text, 'revoke'::text])),
+  constraint preparations_status_check CHECK (status = ANY (ARRAY['new'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
+  constraint preparations_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
+);
+CREATE INDEX preparations_by_wallet ON preparations USING btree (wallet_id, preparation_id DESC);
+
+create table quarantine (
+  quarantine_id bigint generated always as identity not null,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamp with time zone default app_now() not null,
+  decided_at timestamp with time zone,
+  decision text,
+  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
+);
+
+create table wallets (
+  wallet_id text collate "C" not null,
+  account_id text collate "C" not null,
+  kind text not null,
+  public_key text collate "C" not null,
+  token_account text collate "C" not null,
+  authority text collate "C" not null,
+  label text,
+  backup text,
+  is_default boolean not null,
+  created_at timestamp with time zone not null,
+  token_account_status text,
+  token_account_generation integer default 0 not null,
+  token_account_drive integer default 0 not null,
+  token_account_progressed_at timestamp with time zone default app_now() not null,
+  constraint wallets_pkey PRIMARY KEY (wallet_id),
+  constraint wallets_check CHECK ((kind = 'provisioned'::text) = (token_account_status IS NOT NULL)),
+  constraint wallets_kind_check CHECK (kind = ANY (ARRAY['external'::text, 'provisioned'::text])),
+  constraint wallets_token_account_status_check CHECK (token_account_status = ANY (ARRAY['new'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text]))
+);
+CREATE INDEX wallets_by_account ON wallets USING btree (account_id, wallet_id DESC);
+CREATE UNIQUE INDEX wallets_default ON wallets USING btree (account_id) WHERE is_default;
+CREATE UNIQUE INDEX wallets_public_key ON wallets USING btree (public_key);
+CREATE INDEX wallets_token_account_due ON wallets USING btree (token_account_progressed_at) WHERE (token_account_status = ANY (ARRAY['new'::text, 'signed'::text]));

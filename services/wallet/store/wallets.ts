@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { progressStep } from '../../../shared/lib/progress.ts';
+
+const Row = z.object({
+  wallet_id: z.string(),
+  account_id: z.string(),
+  kind: z.enum(['external', 'provisioned']),
+  public_key: z.string(),
+  token_account: z.string(),
+  authority: z.string(),
+  label: z.string().nullable(),
+  backup: z.string().nullable(),
+  created_at: z.number(),
+  token_account_status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']).nullable(),
+  approving: z.boolean(),
+  last_confirmed: z.enum(['approve', 'revoke']).nullable(),
+});
+export type WalletRow = z.infer<typeof Row>;
+
+/**
+ * A wallet with what its preparations say. A submitted approval without an outcome counts as under way for as
+ * long as its blockhash can possibly live: should its outcome never be told, the chain alone speaks again.
+ */
+const wallets = sql.fragment`
+  select wallet_id, account_id, kind, public_key, token_account, authority, label, backup, created_at,
+    token_account_status,
+    exists (
+      select from preparations p
+      where p.wallet_id = wallets.wallet_id and p.kind = 'approve' and p.status = 'signed'
+        and p.progressed_at > app_now() - interval '5 minutes'
+    ) as approving,
+    (
+      select p.kind from preparations p
+      where p.wallet_id = wallets.wallet_id and p.status in ('confirmed', 'finalized')
+      order by p.slot desc nulls last, p.preparation_id desc limit 1
+    ) as last_confirmed
+  from wallets`;
+
+/** The account's wallet, or null: another's wallet does not exist for it. */
+export const findWallet = (db: Db, accountId: string, walletId: string): Promise<WalletRow | null> =>
+  db.maybeOne(sql.type(Row)`${wallets} where account_id = ${accountId} and wallet_id = ${walletId}`);
+
+/** The wallet that pays when none is named. */
+export const findDefaultWallet = (db: Db, accountId: string): Promise<WalletRow | null> =>
+  db.maybeOne(sql.type(Row)`${wallets} where account_id = ${accountId} and is_default`);
+
+/** The wallet of a key, whoever owns it: only to tell whether the key is taken. */
+export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | null> =>
+  db.maybeOne(sql.type(Row)`${wallets} where public_key = ${publicKey}`);
+
+/** The account's wallets before an id, newest first, `limit + 1` rows. */
+export const listWallets = (
+  db: Db,
+  accountId: string,
+  page: { before: string | null; limit: number },
+): Promise<readonly WalletRow[]> =>
+  db.any(sql.type(Row)`${wallets}
+    where account_id = ${accountId}
+      ${page.before === null ? sql.fragment`` : sql.fragment`and wallet_id < ${page.before}`}
+    order by wallet_id desc limit ${page.limit + 1}`);
+
+export type NewWallet = Pick<
+  WalletRow,
+  | 'wallet_id'
+  | 'account_id'
+  | 'kind'
+  | 'public_key'
+  | 'token_account'
+  | 'authority'
+  | 'label'
+  | 'backup'
+  | 'created_at'
+>;
+
+/**
+ * Writes a wallet, the account's first as its default; false when its key is taken. Within a transaction: the lock
+ * lets one link of an account at a time decide which is the first.
+ */
+export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => {
+  await tx.query(
+    sql.typeAlias('void')`select from pg_advisory_xact_lock(hashtextextended(${row.account_id}, 0))`,
+  );
+  const id = await tx.maybeOneFirst(sql.typeAlias('id')`
+    insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, label, backup,
+      created_at, token_account_status, is_default)
+    values (${row.wallet_id}, ${row.account_id}, ${row.kind}, ${row.public_key}, ${row.token_account},
+      ${row.authority}, ${row.label}, ${row.backup}, to_timestamp(${row.created_at}::float8 / 1000),
+      ${row.kind === 'provisioned' ? 'new' : null},
+      not exists (select from wallets where account_id = ${row.account_id}))
+    on conflict (public_key) do nothing
+    returning wallet_id as id`);
+  return id !== null;
+};
+
+/** Takes over how far the token account of a provisioned wallet has come, unless more is known. */
+export const advanceTokenAccount = (db: Db, fact: Progress): Promise<unknown> => {
+  const { to, from } = progressStep(fact.status);
+  return db.query(sql.typeAlias('void')`
+    update wallets set token_account_status = ${to}, token_account_generation = ${fact.generation},
+      token_account_progressed_at = app_now()
+    where wallet_id = ${fact.object_id} and token_account_generation <= ${fact.generation}
+      and token_account_status = any(${sql.array([...from], 'text')})`);
+};
+
+const Due = z.object({
+  wallet_id: z.string(),
+  account_id: z.string(),
+  public_key: z.string(),
+  token_account_drive: z.number(),
+});
+
+/** Claims wallets whose token account made no progress for 15 s, each with its next drive number. */
+export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<typeof Due>[]> =>
+  tx.any(sql.type(Due)`
+    with due as (
+      select wallet_id from wallets
+      where token_account_status in ('new', 'signed')
+        and token_account_progressed_at < app_now() - interval '15 seconds'
+      order by token_account_progressed_at limit 100 for update skip locked
+    )
+    update wallets set token_account_drive = token_account_drive + 1, token_account_progressed_at = app_now()
+    from due where wallets.wallet_id = due.wallet_id
+    returning wallets.wallet_id, account_id, public_key, token_account_drive`);

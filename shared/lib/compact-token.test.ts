@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import { ServiceError } from '../contract/errors.ts';
+import { signToken, verifyToken } from './compact-token.ts';
+import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from './ed25519.ts';
+import { newId, newServiceId } from './id.ts';
+import type { PublicKey } from './keys.ts';
+
+const keyPair = (kid: string, fill: number) => {
+  const key = privateKeyFromSeed(new Uint8Array(32).fill(fill));
+  const [env, use] = kid.split('.') as [string, PublicKey['use']];
+  const raw = rawPublicKey(key);
+  const publicKey: PublicKey = { kid, env, use, x: '', key: publicKeyFromRaw(raw), retiredAt: null };
+  return { signing: { kid, key }, publicKey };
+};
+const quote = keyPair('test.quote.1', 1);
+const settlement = keyPair('test.settlement.1', 2);
+const live = keyPair('live.quote.1', 3);
+const stranger = keyPair('test.quote.1', 4);
+const keys = new Map([quote, settlement, live].map(({ publicKey }) => [publicKey.kid, publicKey]));
+const test_ = { env: 'test', keys };
+
+const claims = {
+  env: 'test' as const,
+  quote_id: newId('q'),
+  vendor_account_id: newId('acct'),
+  service_id: newServiceId(),
+  service_name: 'Wetter – 天気',
+  payout_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  mint: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+  quote_amount: '2500000',
+  fee_amount: '12500',
+  currency: 'USDC' as const,
+  issued_at: '2026-11-21T10:00:00.000Z',
+  expires_at: '2026-11-21T10:10:00.000Z',
+  redeem_window_seconds: 900,
+  scope: { resource: 'GET /forecast' },
+};
+const token = signToken('quote', claims, quote.signing);
+const [payload, signature] = token.split('.') as [string, string];
+const json = JSON.parse(Buffer.from(payload, 'base64url').toString());
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+/** The same bytes spelled otherwise: the unused bits of the last character are free in base64url. */
+const respell = (part: string) => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const other = alphabet[alphabet.indexOf(part.at(-1)!) + 1]!;
+  return part.slice(0, -1) + other;
+};
+
+test('a token carries its claims', () => {
+  expect(verifyToken('quote', token, test_)).toEqual({ typ: 'quote', kid: 'test.quote.1', ...claims });
+  expect(signToken('quote', claims, quote.signing)).toBe(token);
+});
+
+describe('refused, with 400 and no money moved', () => {
+  test.each([
+    ['empty', ''],
+    ['one part', payload],
+    ['three parts', `${token}.x`],
+    ['altered payload', `${encode({ ...json, quote_amount: '1' })}.${signature}`],
+    ['altered signature', `${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`],
+    [
+      'parts of two tokens',
+      `${payload}.${signToken('quote', { ...claims, quote_id: newId('q') }, quote.signing).split('.')[1]}`,
+    ],
+    ['signature spelled otherwise', `${payload}.${respell(signature)}`],
+    ['padded', `${payload}=.${signature}`],
+    ['unknown kid', signToken('quote', claims, { ...quote.signing, kid: 'test.quote.9' })],
+    ['kid of another use', signToken('quote', claims, settlement.signing)],
+    ['kid that lies about its key', signToken('quote', claims, stranger.signing)],
+    ['another environment’s key', signToken('quote', { ...claims, env: 'live' }, live.signing)],
+    ['a live claim signed by a test key', signToken('quote', { ...claims, env: 'live' }, quote.signing)],
+    ['a claim too many', signToken('quote', { ...claims, admin: true } as never, quote.signing)],
+    ['payload that is no object', `${encode(null)}.${signature}`],
+    ['kid ../', `${encode({ ...json, kid: '../' })}.${signature}`],
+    ['kid of the prototype', `${encode({ ...json, kid: '__proto__' })}.${signature}`],
+  ])('%s', (_name, forged) => {
+    expect(() => verifyToken('quote', forged, test_)).toThrow(ServiceError);
+    try {
+      verifyToken('quote', forged, test_);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'validation_error', extras: { money_moved: 'no' } });
+    }
+  });
+
+  test('a settlement token as quote token, and the reverse', () => {
+    const settled = signToken(
+      'settlement',
+      {
+        env: 'test',
+        settlement_id: newId('stl'),
+        quote_id: claims.quote_id,
+        service_id: claims.service_id,
+        quote_amount: '2500000',
+        issued_at: claims.issued_at,
+        redeem_expires_at: claims.expires_at,
+      },
+      settlement.signing,
+    );
+    expect(verifyToken('settlement', settled, test_).typ).toBe('settlement');
+    expect(() => verifyToken('quote', settled, test_)).toThrow(ServiceError);
+    expect(() => verifyToken('settlement', token, test_)).toThrow(ServiceError);
+  });
+});

@@ -1,0 +1,17 @@
+import { ServiceError } from '../contract/errors.ts';
+
+/** decisions.md, Sign-in: sensitive calls need a sign-in not older than this; a refreshed token keeps its age. */
+const FRESH_MS = 5 * 60_000;
+
+/**
+ * Refuses a caller whose sign-in is too old for a sensitive call.
+ * @param now epoch milliseconds of the database's clock
+ * @throws ServiceError reauthentication_required
+ */
+export const requireFresh = ({ auth_time }: { auth_time: number }, now: number): void => {
+  if (now - auth_time * 1000 <= FRESH_MS) return;
+  throw new ServiceError(
+    'reauthentication_required',
+    'this call needs a sign-in of the last 5 minutes; sign in again, then repeat it',
+  );
+};

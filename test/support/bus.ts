@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { natsUserName } from '../../deploy/local/nats-conf.ts';
+import { createPortPicker } from '../../deploy/local/ports.ts';
+import { natsServer } from '../../deploy/local/servers.ts';
+import { createSupervisor } from '../../deploy/local/supervisor.ts';
+import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { natsRights } from '../../shared/bus/rights.ts';
+import { ensureStreams } from '../../shared/bus/setup.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
+
+const PASSWORD = 'test';
+
+export type TestBus = {
+  url: string;
+  password: string;
+  /** The NATS user of a service, with exactly the rights it has in a deployment. */
+  userOf: (user: BusUser) => string;
+  /** A connection as that user; closed by `stop`. */
+  as: (user: BusUser) => Promise<Bus>;
+  stop: () => Promise<void>;
+};
+
+/**
+ * A nats-server of this suite alone, with streams, consumers and the rights of a deployment: two suites on one
+ * server would take each other's calls through the queue groups.
+ */
+export const createTestBus = async (): Promise<TestBus> => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'quittance-bus-'));
+  const port = await createPortPicker().any();
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  const userOf = (user: string) => natsUserName('test', user);
+  const rights = natsRights();
+  const users = [
+    { user: userOf('admin'), password: PASSWORD },
+    ...Object.entries(rights).map(([user, allowed]) => ({
+      user: userOf(user),
+      password: PASSWORD,
+      rights: allowed,
+    })),
+  ];
+  await supervisor.start([natsServer({ stateDir, port, accounts: [{ name: 'TEST', users }] })]);
+  const url = `nats://127.0.0.1:${port}`;
+  await ensureStreams({ servers: url, user: userOf('admin'), pass: PASSWORD });
+  const open: Bus[] = [];
+  return {
+    url,
+    password: PASSWORD,
+    userOf,
+    as: async (user) => {
+      const logger = pino({ level: 'silent' });
+      const bus = await connectBus({ url, user, natsUser: userOf(user), password: PASSWORD, logger });
+      open.push(bus);
+      return bus;
+    },
+    stop: async () => {
+      for (const bus of open) if (!bus.nc.isClosed()) await drainBus(bus);
+      await supervisor.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};

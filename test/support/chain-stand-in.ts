@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { work } from '../../shared/bus/consume.ts';
+import { publish } from '../../shared/bus/publish.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { chainSubmitter } from '../../shared/contract/index.ts';
+import { type EventName, type Handlers, subjects } from '../../shared/contract/service.ts';
+import { encodeBase58 } from '../../shared/lib/base58.ts';
+import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
+
+/** What a job or a submitted transaction comes to. `silent`: taken, and nothing is heard of it. */
+export type Outcome = 'confirmed' | 'failed' | 'silent';
+type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
+type Preparation = { owner: string; allowance: bigint | null; authority: string; txHash: string | null };
+
+const digest = (text: string) => createHash('sha512').update(text).digest();
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const addressOf = (text: string) => encodeBase58(digest(text).subarray(0, 32));
+
+export const AUTHORITY = addressOf('authority');
+
+/** What the owner's wallet makes of a prepared transaction. */
+export const signedByOwner = (transaction: string): string =>
+  base64(Buffer.from(transaction, 'base64').toString().replace('prepared:', 'signed:'));
+
+/** A chain-submitter with a chain in memory, for suites of services that only ask it. */
+export const startChainStandIn = (bus: Bus) => {
+  const accounts = new Map<string, Account>();
+  const preparations = new Map<string, Preparation>();
+  /** Owners of programs, mints and the like. */
+  const refused = new Set<string>();
+  const outcomes: { fund: Outcome; delegation: Outcome; tokenAccount: Outcome } = {
+    fund: 'confirmed',
+    delegation: 'confirmed',
+    tokenAccount: 'confirmed',
+  };
+  const jobs: string[] = [];
+  let slot = 100;
+
+  const account = (owner: string): Account => {
+    const known = accounts.get(owner) ?? { exists: false, balance: 0n, delegate: null, allowance: 0n };
+    accounts.set(owner, known);
+    return known;
+  };
+
+  const tell = async (
+    fact: EventName<typeof chainSubmitter>,
+    objectId: string,
+    status: Progress['status'],
+    txHash: string,
+  ) => {
+    const landed = status === 'confirmed' || status === 'finalized';
+    const payload: Progress = {
+      object_id: objectId,
+      status,
+      generation: 1,
+      tx_hash: status === 'failed' ? null : txHash,
+      slot: landed ? slot : null,
+      failure: status === 'failed' ? { code: 'payment_failed', message: 'it failed on chain' } : null,
+    };
+    const msgId = `${objectId}:${status}:${crypto.randomUUID()}`;
+    await publish(bus, { subject: subjects.event('chain-submitter', fact), msgId, payload });
+  };
+
+  /** Signed, then decided, as the real one tells it. */
+  const drive = async (
+    fact: EventName<typeof chainSubmitter>,
+    objectId: string,
+    outcome: Outcome,
+    land: () => void,
+  ) => {
+    if (outcome === 'silent') return;
+    const txHash = encodeBase58(digest(objectId));
+    await tell(fact, objectId, 'signed', txHash);
+    if (outcome === 'confirmed') {
+      slot += 1;
+      land();
+    }
+    await tell(fact, objectId, outcome, txHash);
+  };
+
+  const handlers: Handlers<typeof chainSubmitter> = {
+    observeWallet: async ({ owner }) => {
+      const { exists, balance, delegate, allowance } = account(owner);
+      const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
+      return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+    },
+    describeWallet: async ({ owner }) => {
+      if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
+      return { token_account: addressOf(owner), authority: AUTHORITY };
+    },
+    checkPayoutAddress: async ({ address }) => ({ token_account: addressOf(address) }),
+    reserveTokenAccount: async () => ({ status: 'granted' as const }),
+    prepareDelegation: async ({ preparation_id, owner, authority, allowance }) => {
+      const parsed = allowance === null ? null : parseMicro(allowance);
+      preparations.set(preparation_id, { owner, authority, allowance: parsed, txHash: null });
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      return { transaction: base64(`prepared:${preparation_id}`), expires_at };
+    },
+    submitPrepared: async ({ preparation_id, transaction }) => {
+      const preparation = preparations.get(preparation_id);
+      if (preparation === undefined) throw new ServiceError('not_found', 'no such preparation');
+      if (transaction !== base64(`signed:${preparation_id}`)) {
+        throw new ServiceError('validation_error', 'transaction: is not what was prepared');
+      }
+      if (preparation.txHash === null) {
+        preparation.txHash = encodeBase58(digest(preparation_id));
+        void drive('delegationProgressed', preparation_id, outcomes.delegation, () => {
+          const { owner, allowance, authority } = preparation;
+          Object.assign(account(owner), {
+            exists: true,
+            delegate: allowance === null ? null : authority,
+            allowance: allowance ?? 0n,
+          });
+        });
+      }
+      return { tx_hash: preparation.txHash };
+    },
+  };
+  const serving = serve(bus, chainSubmitter, handlers);
+
+  const done = new Set<string>();
+  const once = (id: string, act: () => void) => () => {
+    if (!done.has(id)) act();
+    done.add(id);
+  };
+  const consuming = work(
+    bus,
+    chainSubmitter,
+    {
+      settle: async () => {},
+      fund: async ({ fund_id, owner, amount }) => {
+        jobs.push(fund_id);
+        const land = once(fund_id, () => {
+          account(owner).exists = true;
+          account(owner).balance += parseMicro(amount);
+        });
+        await drive('fundProgressed', fund_id, outcomes.fund, land);
+      },
+      createTokenAccount: async ({ wallet_id, owner }) => {
+        jobs.push(wallet_id);
+        await drive('tokenAccountProgressed', wallet_id, outcomes.tokenAccount, () => {
+          account(owner).exists = true;
+        });
+      },
+    },
+    async ({ reason }) => {
+      throw new Error(`a job could not be parsed: ${reason}`);
+    },
+  );
+
+  return {
+    account,
+    refused,
+    outcomes,
+    /** Object ids of the jobs taken, in their order, repeats included. */
+    jobs,
+    tell,
+    stop: async () => {
+      await serving.stop();
+      await Promise.all(consuming.map((consumer) => consumer.stop()));
+    },
+  };
+};
+export type ChainStandIn = ReturnType<typeof startChainStandIn>;

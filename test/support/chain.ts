@@ -1,0 +1,38 @@
+import { getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Connection, PublicKey } from '@solana/web3.js';
+import type { StackEnvironment } from '../../deploy/local/stack-file.ts';
+
+/** The chain as an outsider sees it: a plain web3.js client, nothing of the services. */
+export const chainOf = (environment: StackEnvironment) => {
+  const connection = new Connection(environment.rpc_url, 'confirmed');
+  const mint = new PublicKey(environment.usdc_mint);
+  const tokenAccount = (owner: string | PublicKey) =>
+    getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
+  return {
+    connection,
+    mint,
+    tokenAccount,
+    /** Micro-units; 0 without a token account. */
+    balance: (owner: string | PublicKey): Promise<bigint> =>
+      connection.getTokenAccountBalance(tokenAccount(owner)).then(
+        ({ value }) => BigInt(value.amount),
+        () => 0n,
+      ),
+    /** Transactions that touched an owner's token account, failed ones included. */
+    history: (owner: string | PublicKey) =>
+      connection.getSignaturesForAddress(tokenAccount(owner), { limit: 1000 }),
+    /** Programs and instruction names of a confirmed transaction, in order. */
+    instructions: async (signature: string) => {
+      const transaction = await connection.getParsedTransaction(signature, {
+        commitment: 'confirmed',
+        maxSupportedTransactionVersion: 0,
+      });
+      if (transaction === null) throw new Error('the chain does not know this transaction');
+      return transaction.transaction.message.instructions.map((instruction) =>
+        'parsed' in instruction
+          ? `${instruction.program}:${instruction.parsed.type}`
+          : instruction.programId.toBase58(),
+      );
+    },
+  };
+};

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
+import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
+
+/** A migrated database of its own for one test file. */
+export type TestDatabase = {
+  /** Connection of a service as its own role on its own schema. */
+  url: (service: ServiceName) => string;
+  /** The same database as superuser, for looking behind the service and for moving the clock. */
+  adminUrl: string;
+  /** Moves app_now() of this database, for instance by `'15 minutes'`; in total, not on top of the last. */
+  shiftClock: (interval: string) => Promise<void>;
+  /** The same for as long as the work runs. */
+  withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
+  drop: () => Promise<void>;
+};
+
+const onServer = async (url: string, statements: readonly string[]): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+};
+
+/**
+ * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a deployment does. Roles
+ * are the server's, so `drop` removes them too.
+ */
+export const createTestDatabase = async (serverUrl = process.env.POSTGRES_URL): Promise<TestDatabase> => {
+  if (serverUrl === undefined) throw new Error('POSTGRES_URL is not set: this is an integration test');
+  const name = `quittance_${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(12).toString('hex');
+  await onServer(serverUrl, [`create database "${name}"`]);
+
+  const admin = new URL(serverUrl);
+  admin.pathname = `/${name}`;
+  const drop = () =>
+    onServer(serverUrl, [
+      `drop database if exists "${name}" with (force)`,
+      ...SERVICE_NAMES.map((service) => `drop role if exists "${roleName(name, service)}"`),
+    ]);
+  try {
+    await migrateEnvironment({
+      adminUrl: admin.href,
+      passwords: Object.fromEntries(SERVICE_NAMES.map((service) => [service, password])) as Record<
+        ServiceName,
+        string
+      >,
+    });
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+  const shiftClock = (interval: string) =>
+    onServer(admin.href, [
+      'create table if not exists public.clock_offset (shift interval)',
+      'grant select on public.clock_offset to public',
+      'delete from public.clock_offset',
+      `insert into public.clock_offset values (${pg.escapeLiteral(interval)})`,
+    ]);
+  return {
+    url: (service) => {
+      const url = new URL(admin);
+      url.username = roleName(name, service);
+      url.password = password;
+      return url.href;
+    },
+    adminUrl: admin.href,
+    shiftClock,
+    withClock: async (interval, work) => {
+      await shiftClock(interval);
+      try {
+        return await work();
+      } finally {
+        await shiftClock('0');
+      }
+    },
+    drop,
+  };
+};

@@ -1,0 +1,154 @@
+import pg from 'pg';
+import type { z } from 'zod';
+import { handlers } from '../../services/identity/handlers.ts';
+import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
+import { createMailer } from '../../services/identity/mail.ts';
+import { call, forward } from '../../shared/bus/call.ts';
+import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { identity } from '../../shared/contract/index.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
+import { startDbClock } from '../../shared/db/clock.ts';
+import { connectPool } from '../../shared/db/pool.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { PublicKeyList } from '../../shared/lib/keys.ts';
+import { createLogger } from '../../shared/lib/logger.ts';
+import { createTestDatabase } from './database.ts';
+import { startSmtpSink } from './smtp.ts';
+
+/** The identity service's handlers over a real bus, database and mail server, called as the gateway calls them. */
+type Operations = typeof identity.operations;
+export type Session = z.infer<Operations['refresh']['output']>;
+
+export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+/** An address that the chain refuses; chain-submitter's own tests say why. */
+export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
+const signingKey = { kid: 'test.session.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) };
+const keys = PublicKeyList.parse(
+  JSON.stringify([
+    { kid: signingKey.kid, x: Buffer.from(rawPublicKey(signingKey.key)).toString('base64url') },
+  ]),
+);
+
+/** The token of the sign-in link in a mail's text. */
+export const tokenIn = (text: string): string => /#token=(ml_test_[A-Za-z0-9_-]{43})\s/.exec(text)![1]!;
+
+/** The caller that the gateway would make of a session's access token. */
+export const callerOf = ({ access_token, account }: Session): Principal & { kind: 'jwt' } => {
+  const [, payload] = access_token.split('.');
+  const { sid, auth_time } = JSON.parse(Buffer.from(payload!, 'base64url').toString()) as {
+    sid: string;
+    auth_time: number;
+  };
+  return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
+};
+
+/** Starts all of it on POSTGRES_URL and NATS_URL; `stop` undoes all of it. */
+export const startIdentity = async () => {
+  const logger = createLogger('identity', 'fatal');
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const connectAs = async (user: BusUser): Promise<Bus> => {
+    const bus = await connectBus({ url: process.env.NATS_URL!, user, password: '', logger });
+    cleanups.push(() => drainBus(bus));
+    return bus;
+  };
+
+  const database = await createTestDatabase();
+  cleanups.push(database.drop);
+  const smtp = await startSmtpSink();
+  cleanups.push(smtp.close);
+  const admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  cleanups.push(() => admin.end());
+  const pool = await connectPool(database.url('identity'), { max: 10 });
+  cleanups.push(() => pool.end());
+  const clock = await startDbClock(pool, logger);
+  cleanups.push(clock.stop);
+
+  const identitySecret = Buffer.alloc(32, 9);
+  const mails = startSendMails({
+    pool,
+    logger,
+    mailer: createMailer({ url: smtp.url, from: 'Quittance <no-reply@quittance.example>' }),
+    environment: 'test',
+    identitySecret,
+    signInUrl: 'https://console.quittance.example/sign-in',
+  });
+  cleanups.push(mails.stop);
+  const serving = serve(
+    await connectAs('identity'),
+    identity,
+    handlers({
+      pool,
+      logger,
+      clock: clock.now,
+      environment: 'test',
+      signingKey,
+      identitySecret,
+      cursorKey: Buffer.alloc(32, 8),
+      // Not over the bus: a stand-in for another service there would answer for every test on this server.
+      checkPayoutAddress: async (address) => {
+        if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
+      },
+      pokeMails: mails.poke,
+    }),
+  );
+  cleanups.push(serving.stop);
+  const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
+
+  const ask = <N extends string & keyof Operations>(
+    name: N,
+    input: object,
+    caller: Principal = { kind: 'none' },
+  ) =>
+    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<
+      z.infer<Operations[N]['output']>
+    >;
+  /** Asks for a link and reads its token from the mail. */
+  const linkFor = async (address: string): Promise<string> => {
+    const before = smtp.mailsTo(address).length;
+    await ask('requestMagicLink', { email: address });
+    return tokenIn((await smtp.waitFor(address, before + 1)).text);
+  };
+  let people = 0;
+  const newAddress = () => {
+    people += 1;
+    return `person-${people}@example.com`;
+  };
+  let shiftedSeconds = 0;
+
+  return {
+    ask,
+    linkFor,
+    newAddress,
+    signIn: async (address = newAddress()): Promise<Session> =>
+      ask('verifyMagicLink', { token: await linkFor(address) }),
+    isOpen: async (session: Session): Promise<boolean> => {
+      const { session_id, account_id } = callerOf(session);
+      return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
+    },
+    findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
+    findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
+    passSeconds: (seconds: number) => {
+      shiftedSeconds += seconds;
+      return database.shiftClock(`${shiftedSeconds} seconds`);
+    },
+    /** Epoch milliseconds of the shifted clock. */
+    now: () => Date.now() + shiftedSeconds * 1000,
+    count: async (table: string, where = 'true'): Promise<number> => {
+      const { rows } = await admin.query<{ count: string }>(
+        `select count(*) from identity.${table} where ${where}`,
+      );
+      return Number(rows[0]!.count);
+    },
+    admin,
+    smtp,
+    keys,
+    stop: async () => {
+      for (const cleanup of cleanups.reverse()) await cleanup();
+    },
+  };
+};

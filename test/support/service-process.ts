@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import type { ServiceName } from '../../shared/contract/service.ts';
+import type { TestBus } from './bus.ts';
+import type { TestDatabase } from './database.ts';
+
+const repositoryRoot = path.resolve(import.meta.dirname, '../..');
+
+export type ServiceProcess = {
+  pid: number;
+  /** SIGTERM, resolves with the exit code. */
+  stop: () => Promise<number | null>;
+};
+
+/**
+ * Runs a service as it is deployed: its own process, its own rights, told everything by its environment.
+ * @throws with its output when it ends before it is ready
+ */
+export const startService = (
+  service: ServiceName,
+  env: Record<string, string>,
+  { testBus, database }: { testBus: TestBus; database: TestDatabase },
+): Promise<ServiceProcess> => {
+  const child = spawn(process.execPath, [path.join(repositoryRoot, 'services', service, 'main.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      ENVIRONMENT: 'test',
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: '0',
+      NATS_URL: testBus.url,
+      NATS_USER: testBus.userOf(service),
+      NATS_PASSWORD: testBus.password,
+      POSTGRES_URL: database.url(service),
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return new Promise((resolve, reject) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (!output.includes('"msg":"ready"')) return;
+      resolve({
+        pid: child.pid!,
+        stop: () => {
+          child.kill('SIGTERM');
+          return exited;
+        },
+      });
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    void exited.then((code) => reject(new Error(`${service} ended with ${code}: ${output}`)));
+  });
+};

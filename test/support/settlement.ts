@@ -1,0 +1,301 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
+import type { Deps } from '../../services/settlement/deps.ts';
+import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
+import { get } from '../../services/settlement/handlers/get.ts';
+import { list } from '../../services/settlement/handlers/list.ts';
+import { redeem } from '../../services/settlement/handlers/redeem.ts';
+import { settle } from '../../services/settlement/handlers/settle.ts';
+import { verify } from '../../services/settlement/handlers/verify.ts';
+import { type Base, closeBase, openBase } from '../../shared/boot.ts';
+import { call, forward } from '../../shared/bus/call.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { publish } from '../../shared/bus/publish.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import type { PublicKeys } from '../../shared/lib/keys.ts';
+import { createTestBus, type TestBus } from './bus.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+/**
+ * The settlement service over real Postgres and JetStream. What the chain says is published by the test as the facts
+ * of chain-submitter, so that their order, repeats and absence are the test's to choose; the e2e tests and the
+ * chain-submitter's own run the same path over the real chain.
+ */
+const MINT = 'So11111111111111111111111111111111111111112';
+const FEE_WALLET = 'SysvarRent111111111111111111111111111111111';
+export const PAYOUT = 'SysvarC1ock11111111111111111111111111111111';
+const AUTHORITY = 'Vote111111111111111111111111111111111111111';
+export const HASH = ['5'.repeat(80), '6'.repeat(80)] as const;
+
+const signing = (kid: string, fill: number) => ({
+  kid,
+  key: privateKeyFromSeed(new Uint8Array(32).fill(fill)),
+});
+const quoteKey = signing('test.quote.1', 1);
+const settlementKey = signing('test.settlement.1', 2);
+const publicKeys: PublicKeys = new Map(
+  [quoteKey, settlementKey].map(({ kid, key }) => {
+    const [env, use] = kid.split('.') as [string, 'quote' | 'settlement'];
+    const raw = rawPublicKey(key);
+    return [
+      kid,
+      {
+        kid,
+        env,
+        use,
+        x: Buffer.from(raw).toString('base64url'),
+        key: publicKeyFromRaw(raw),
+        retiredAt: null,
+      },
+    ];
+  }),
+);
+
+export let database: TestDatabase;
+let testBus: TestBus;
+export let base: Base;
+export let deps: Deps;
+let gateway: Bus;
+let chain: Bus;
+export let admin: pg.Pool;
+const stops: (() => Promise<unknown>)[] = [];
+
+/** What the chain shows of each wallet; a test changes it. */
+export const sights = new Map<string, { balance: bigint; allowance: bigint; slot: number }>();
+export const wallets = new Map<string, { wallet_id: string; owner: string }>();
+
+/** Starts the service; once per test file. */
+export const startFixture = async (): Promise<void> => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=settlement,public',
+    max: 3,
+  });
+  base = await openBase('settlement', {
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: 0,
+    LOG_LEVEL: 'fatal',
+    NATS_URL: testBus.url,
+    NATS_USER: testBus.userOf('settlement'),
+    NATS_PASSWORD: testBus.password,
+    POSTGRES_URL: database.url('settlement'),
+    POSTGRES_POOL: 10,
+  });
+  deps = {
+    pool: base.pool,
+    clock: base.clock.now,
+    environment: 'test',
+    publicKeys,
+    signingKey: settlementKey,
+    mint: MINT,
+    feeWallet: FEE_WALLET,
+    cursorKey: Buffer.alloc(32, 7),
+    settleWaitMs: 1000,
+    relay: base.relay,
+    waiting: base.waiting,
+    findWallet: (account_id, wallet_id) =>
+      call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
+    observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
+  };
+  const serving = serve(base.bus, settlement, {
+    settle: settle(deps),
+    redeem: redeem(deps),
+    verify: verify(deps),
+    list: list(deps),
+    get: get(deps),
+  });
+  const hearing = hear(
+    base.bus,
+    chainSubmitter,
+    { settleProgressed: settleProgressed(deps) },
+    base.quarantine,
+  );
+
+  const walletBus = await testBus.as('wallet');
+  chain = await testBus.as('chain-submitter');
+  gateway = await testBus.as('gateway');
+  walletBus.nc.subscribe('int.wallet.find', {
+    callback: (_error, msg) => {
+      const { input } = msg.json<{ input: { account_id: string } }>();
+      const found = wallets.get(input.account_id);
+      msg.respond(
+        JSON.stringify({
+          ok: found === undefined ? null : { ...found, token_account: found.owner, authority: AUTHORITY },
+        }),
+      );
+    },
+  });
+  chain.nc.subscribe('int.chain-submitter.observeWallet', {
+    callback: (_error, msg) => {
+      const { input } = msg.json<{ input: { owner: string } }>();
+      const { balance, allowance, slot } = sights.get(input.owner)!;
+      const sight = {
+        balance: `${balance}`,
+        allowance: `${allowance}`,
+        slot,
+        exists: true,
+        delegate: AUTHORITY,
+      };
+      msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
+    },
+  });
+  await Promise.all([walletBus.nc.flush(), chain.nc.flush(), base.bus.nc.flush()]);
+  stops.push(
+    () => serving.stop(),
+    () => hearing.stop(),
+    () => closeBase(base),
+    () => testBus.stop(),
+    () => admin.end(),
+    () => database.drop(),
+  );
+};
+
+export const stopFixture = async (): Promise<void> => {
+  for (const stop of stops) await stop();
+};
+
+const vendor = { account_id: newId('acct'), service_id: newServiceId() };
+export const key: Principal = { kind: 'service_key', key_id: 'k', ...vendor };
+
+/** A consumer with a wallet of its own. */
+export const consumer = (
+  balance = 100_000_000n,
+  allowance = balance,
+): Extract<Principal, { kind: 'jwt' }> & { owner: string } => {
+  const account_id = newId('acct');
+  const owner = `Consumer${account_id.slice(5).replaceAll(/[0l]/g, 'z')}`.slice(0, 34);
+  wallets.set(account_id, { wallet_id: newId('wal'), owner });
+  sights.set(owner, { balance, allowance, slot: 100 });
+  return Object.defineProperty({ kind: 'jwt', account_id, session_id: 's', auth_time: 0 } as never, 'owner', {
+    value: owner,
+  });
+};
+
+export const quote = (amount = 1_000_000n, { expiresInMs = 600_000, window = 900 } = {}) => {
+  const now = base.clock.now();
+  const quote_id = newId('q');
+  const quote_token = signToken(
+    'quote',
+    {
+      env: 'test',
+      quote_id,
+      vendor_account_id: vendor.account_id,
+      service_id: vendor.service_id,
+      service_name: 'Weather',
+      payout_address: PAYOUT,
+      mint: MINT,
+      quote_amount: `${amount}`,
+      fee_amount: '10000',
+      currency: 'USDC',
+      issued_at: isoTime(now),
+      expires_at: isoTime(now + expiresInMs),
+      redeem_window_seconds: window,
+      scope: null,
+    },
+    quoteKey,
+  );
+  return { quote_id, quote_token };
+};
+
+export type Settled = {
+  settlement_id: string;
+  status: string;
+  settlement_token?: string;
+  tx_hash: string | null;
+};
+export const as = <T>(principal: Principal, operation: string, input: object) =>
+  forward(gateway, settlement, operation, input, principal, { timeoutMs: 5000, headers: {} }) as Promise<T>;
+export const pay = (
+  payer: Principal,
+  { quote_token }: { quote_token: string },
+  payment_attempt_id: string = newId('evt'),
+) => as<Settled>(payer, 'settle', { quote_token, payment_attempt_id });
+const codeOf = (error: unknown) => (error instanceof ServiceError ? error.code : String(error));
+export const outcome = (work: Promise<unknown>) => work.then(() => 'ok', codeOf);
+
+let facts = 0;
+export const say = async (object_id: string, status: Progress['status'], rest: Partial<Progress> = {}) => {
+  facts += 1;
+  const payload: Progress = {
+    object_id,
+    status,
+    generation: 1,
+    tx_hash: HASH[0],
+    slot: 101,
+    failure: null,
+    ...rest,
+  };
+  await publish(chain, { subject: 'evt.chain-submitter.settleProgressed', msgId: `f${facts}`, payload });
+};
+export const row = async (settlementId: string) => {
+  const { rows } = await admin.query('select * from settlements where settlement_id = $1', [settlementId]);
+  return rows[0] as {
+    status: Status;
+    chain_status: ChainStatus;
+    tx_hash: string;
+    superseded_tx_hashes: string[];
+    drive: number;
+  };
+};
+export const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
+  for (let i = 0; i < 200; i += 1) {
+    const value = await read();
+    if (good(value)) return value;
+    await sleep(10);
+  }
+  throw new Error('did not come about');
+};
+export const held = async (payer: Principal & { account_id: string }) =>
+  BigInt(
+    (
+      await admin.query('select coalesce(sum(held), 0)::text as held from payers where account_id = $1', [
+        payer.account_id,
+      ])
+    ).rows[0].held,
+  );
+export const sight = async (payer: Principal & { account_id: string }) =>
+  (
+    await admin.query('select balance::text, allowance::text from payers where account_id = $1', [
+      payer.account_id,
+    ])
+  ).rows[0];
+
+/** A payment that is on its way: accepted, its settle call still waiting. */
+export const underWay = async (
+  payer: Principal & { account_id: string },
+  q: { quote_token: string; quote_id: string } = quote(),
+  attempt?: string,
+) => {
+  const answer = pay(payer, q, attempt);
+  const { rows } = await until(
+    () =>
+      admin.query<{ settlement_id: string }>(
+        "select settlement_id from settlements where quote_id = $1 and status <> 'failed'",
+        [q.quote_id],
+      ),
+    ({ rows: found }) => found.length > 0,
+  );
+  return { settlementId: rows[0]!.settlement_id, answer };
+};
+
+/** A payment that is confirmed. */
+export const paid = async (
+  payer: Principal & { account_id: string } = consumer(),
+  q = quote(),
+  attempt?: string,
+) => {
+  const { settlementId, answer } = await underWay(payer, q, attempt);
+  await say(settlementId, 'confirmed');
+  return { settlementId, answer: await answer, payer };
+};

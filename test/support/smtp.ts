@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+export type ReceivedMail = {
+  /** Envelope recipients: where the mail really goes, whatever its header says. */
+  to: string[];
+  from: string;
+  subject: string;
+  text: string;
+  html: string;
+  headers: { key: string; value: string }[];
+};
+
+/** A mail server of the test's own, which keeps what it gets. */
+export type SmtpSink = {
+  url: string;
+  /** All mails to this address so far, oldest first. */
+  mailsTo: (address: string) => ReceivedMail[];
+  /** The n-th mail to this address (from 1), waited for. */
+  waitFor: (address: string, n?: number) => Promise<ReceivedMail>;
+  /** Answers the next mails with these SMTP codes instead of taking them. */
+  refuseNext: (...codes: number[]) => void;
+  close: () => Promise<void>;
+};
+
+const WAIT_MS = 5000;
+
+export const startSmtpSink = async (): Promise<SmtpSink> => {
+  const received: ReceivedMail[] = [];
+  const refusals: number[] = [];
+  const arrivals = new EventTarget();
+
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const responseCode = refusals.shift();
+        if (responseCode !== undefined) return done(Object.assign(new Error('refused'), { responseCode }));
+        void PostalMime.parse(Buffer.concat(chunks)).then((mail) => {
+          received.push({
+            to: session.envelope.rcptTo.map(({ address }) => address),
+            from: mail.from?.address ?? '',
+            subject: mail.subject ?? '',
+            text: mail.text ?? '',
+            html: mail.html ?? '',
+            headers: mail.headers,
+          });
+          arrivals.dispatchEvent(new Event('mail'));
+          done();
+        }, done);
+      });
+    },
+  });
+  server.on('error', () => {}); // a client that goes away is no failure of the test
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+
+  const mailsTo = (address: string) => received.filter(({ to }) => to.includes(address));
+  return {
+    url: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
+    mailsTo,
+    waitFor: async (address, n = 1) => {
+      const signal = AbortSignal.timeout(WAIT_MS);
+      while (mailsTo(address).length < n) await once(arrivals, 'mail', { signal });
+      return mailsTo(address)[n - 1]!;
+    },
+    refuseNext: (...codes) => void refusals.push(...codes),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+};
