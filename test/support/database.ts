@@ -11,6 +11,8 @@ export type TestDatabase = {
   adminUrl: string;
   /** Moves app_now() of this database, for instance by `'15 minutes'`; in total, not on top of the last. */
   shiftClock: (interval: string) => Promise<void>;
+  /** The same for as long as the work runs. */
+  withClock: <T>(interval: string, work: () => Promise<T>) => Promise<T>;
   drop: () => Promise<void>;
 };
 
@@ -28,8 +30,7 @@ const onServer = async (url: string, statements: readonly string[]): Promise<voi
  * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a deployment does. Roles
  * are the server's, so `drop` removes them too.
  */
-export const createTestDatabase = async (): Promise<TestDatabase> => {
-  const serverUrl = process.env.POSTGRES_URL;
+export const createTestDatabase = async (serverUrl = process.env.POSTGRES_URL): Promise<TestDatabase> => {
   if (serverUrl === undefined) throw new Error('POSTGRES_URL is not set: this is an integration test');
   const name = `quittance_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(12).toString('hex');
@@ -54,6 +55,13 @@ export const createTestDatabase = async (): Promise<TestDatabase> => {
     await drop();
     throw error;
   }
+  const shiftClock = (interval: string) =>
+    onServer(admin.href, [
+      'create table if not exists public.clock_offset (shift interval)',
+      'grant select on public.clock_offset to public',
+      'delete from public.clock_offset',
+      `insert into public.clock_offset values (${pg.escapeLiteral(interval)})`,
+    ]);
   return {
     url: (service) => {
       const url = new URL(admin);
@@ -62,13 +70,15 @@ export const createTestDatabase = async (): Promise<TestDatabase> => {
       return url.href;
     },
     adminUrl: admin.href,
-    shiftClock: (interval) =>
-      onServer(admin.href, [
-        'create table if not exists public.clock_offset (shift interval)',
-        'grant select on public.clock_offset to public',
-        'delete from public.clock_offset',
-        `insert into public.clock_offset values (${pg.escapeLiteral(interval)})`,
-      ]),
+    shiftClock,
+    withClock: async (interval, work) => {
+      await shiftClock(interval);
+      try {
+        return await work();
+      } finally {
+        await shiftClock('0');
+      }
+    },
     drop,
   };
 };
