@@ -1,0 +1,118 @@
+-- Generated from the migrations by tools/dump-schema.ts; not run by anything.
+
+create table grants (
+  account_id text collate "C" not null,
+  owner text collate "C" not null,
+  place smallint not null,
+  used_by text collate "C",
+  used_slot bigint,
+  created_at timestamp with time zone default app_now() not null,
+  constraint grants_pkey PRIMARY KEY (account_id, owner),
+  constraint grants_account_id_place_key UNIQUE (account_id, place),
+  constraint grants_place_check CHECK (place >= 1 AND place <= 3)
+);
+CREATE INDEX grants_by_owner ON grants USING btree (owner);
+
+create table intents (
+  intent_id text collate "C" not null,
+  kind text not null,
+  object_id text collate "C" not null,
+  request jsonb not null,
+  status text not null,
+  generation integer default 0 not null,
+  tx_hash text collate "C",
+  slot bigint,
+  failure_code text,
+  failure_message text,
+  traceparent text,
+  worker_id text collate "C",
+  next_at timestamp with time zone not null,
+  created_at timestamp with time zone default app_now() not null,
+  progressed_at timestamp with time zone default app_now() not null,
+  constraint intents_pkey PRIMARY KEY (intent_id),
+  constraint intents_check CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint intents_failure_code_check CHECK (failure_code = ANY (ARRAY['insufficient_funds'::text, 'delegation_inactive'::text, 'payment_failed'::text])),
+  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text])),
+  constraint intents_status_check CHECK (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'reopened'::text]))
+);
+CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
+
+create table outbox (
+  outbox_id bigint generated always as identity not null,
+  subject text not null,
+  msg_id text not null,
+  payload jsonb not null,
+  traceparent text,
+  created_at timestamp with time zone default app_now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id)
+);
+
+create table preparations (
+  preparation_id text collate "C" not null,
+  account_id text collate "C" not null,
+  owner text collate "C" not null,
+  token_account text collate "C" not null,
+  authority text collate "C" not null,
+  allowance bigint,
+  message bytea not null,
+  creates boolean not null,
+  last_valid_block_height bigint not null,
+  expires_at timestamp with time zone not null,
+  status text default 'open'::text not null,
+  submitted_message bytea,
+  tx_hash text collate "C",
+  created_at timestamp with time zone default app_now() not null,
+  constraint preparations_pkey PRIMARY KEY (preparation_id),
+  constraint preparations_allowance_check CHECK (allowance > 0),
+  constraint preparations_check CHECK ((status = 'submitted'::text) = (tx_hash IS NOT NULL)),
+  constraint preparations_status_check CHECK (status = ANY (ARRAY['open'::text, 'replaced'::text, 'submitted'::text]))
+);
+CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE (status = 'open'::text);
+
+create table quarantine (
+  quarantine_id bigint generated always as identity not null,
+  subject text not null,
+  body bytea not null,
+  reason text not null,
+  created_at timestamp with time zone default app_now() not null,
+  decided_at timestamp with time zone,
+  decision text,
+  constraint quarantine_pkey PRIMARY KEY (quarantine_id)
+);
+
+create table settings (
+  only_row boolean default true not null,
+  paused boolean default false not null,
+  constraint settings_pkey PRIMARY KEY (only_row),
+  constraint settings_only_row_check CHECK (only_row)
+);
+
+create table spending (
+  scope text collate "C" not null,
+  period timestamp with time zone not null,
+  taken bigint not null,
+  constraint spending_pkey PRIMARY KEY (scope, period),
+  constraint spending_taken_check CHECK (taken >= 0)
+);
+
+create table transactions (
+  signature text collate "C" not null,
+  intent_id text collate "C" not null,
+  generation integer not null,
+  wire bytea not null,
+  last_valid_block_height bigint not null,
+  status text default 'live'::text not null,
+  creates text collate "C",
+  signed_at timestamp with time zone default app_now() not null,
+  constraint transactions_pkey PRIMARY KEY (signature),
+  constraint transactions_intent_id_generation_key UNIQUE (intent_id, generation),
+  constraint transactions_status_check CHECK (status = ANY (ARRAY['live'::text, 'expired'::text, 'failed'::text])),
+  constraint transactions_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)
+);
+CREATE UNIQUE INDEX transactions_one_live ON transactions USING btree (intent_id) WHERE (status = 'live'::text);
+
+create table workers (
+  worker_id text collate "C" not null,
+  alive_until timestamp with time zone not null,
+  constraint workers_pkey PRIMARY KEY (worker_id)
+);

@@ -1,0 +1,282 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createApproveCheckedInstruction,
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToInstruction,
+} from '@solana/spl-token';
+import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { connect } from 'nats';
+import pg from 'pg';
+import { startChain } from '../../deploy/local/chain/test-support.ts';
+import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/keys.ts';
+import { seedChain } from '../../deploy/local/seed-chain.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { publish } from '../../shared/bus/publish.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { createTestBus, type TestBus } from './bus.ts';
+import { chainOf } from './chain.ts';
+import { createTestDatabase } from './database.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
+
+const FAILPOINTS = path.resolve(import.meta.dirname, 'failpoints.ts');
+
+export type Fact = { name: string; progress: Progress };
+export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
+export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
+
+/**
+ * The chain-submitter as its own process, over a local chain of its own, real Postgres and JetStream; the test is
+ * settlement, wallet and funding at once.
+ */
+export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number } = {}) => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'submitter-test-'));
+  const keys: EnvironmentKeys = environmentKeys(stateDir, 'test');
+  const [chain, testBus, database] = await Promise.all([
+    startChain({ slotMs }),
+    createTestBus(),
+    createTestDatabase(),
+  ]);
+  const { genesisHash } = await seedChain(chain.url, keys);
+  const admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=chain_submitter,public',
+    max: 3,
+  });
+  const [settlementBus, fundingBus, walletBus] = await Promise.all([
+    testBus.as('settlement'),
+    testBus.as('funding'),
+    testBus.as('wallet'),
+  ]);
+  const facts = await listen(testBus);
+  const outside = chainOf({ rpc_url: chain.url, usdc_mint: keys.mint.address } as never);
+  const authority = keys.delegateAuthorities[0]!;
+  const services: ServiceProcess[] = [];
+
+  /** Starts the service; `failpoints` as in test/support/failpoints.ts. */
+  const start = async (env: Record<string, string> = {}, failpoints?: string): Promise<ServiceProcess> => {
+    const service = await startService(
+      'chain-submitter',
+      { ...environment(), ...fault(failpoints), ...env },
+      { testBus, database },
+    );
+    services.push(service);
+    return service;
+  };
+  const environment = () => ({
+    LOG_LEVEL: 'info',
+    SOLANA_RPC_URLS: chain.url,
+    GENESIS_HASH: genesisHash,
+    USDC_MINT: keys.mint.address,
+    FEE_PAYER_KEY: keys.feePayer.secretKey,
+    DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
+      .map(({ number, secretKey }) => `${number}:${secretKey}`)
+      .join(),
+    FEE_WALLET: keys.feeWallet.address,
+    FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey,
+    PUBLIC_KEYS: JSON.stringify([{ kid: keys.signing.quote.kid, x: keys.signing.quote.publicKey }]),
+    POLL_MS: '20',
+  });
+
+  const land = async (instructions: TransactionInstruction[], signers: [Keypair, ...Keypair[]]) => {
+    const { value } = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
+      commitment: 'confirmed',
+    });
+    const transaction = new Transaction({ feePayer: signers[0].publicKey, recentBlockhash: value.blockhash });
+    transaction.add(...instructions).sign(...signers);
+    const signature = await chain.call<string>(
+      'sendTransaction',
+      transaction.serialize().toString('base64'),
+      {
+        encoding: 'base64',
+        preflightCommitment: 'processed',
+      },
+    );
+    await until(
+      () =>
+        chain.call<{ value: ({ confirmationStatus: string } | null)[] }>('getSignatureStatuses', [signature]),
+      ({ value: [status] }) => status !== null && status?.confirmationStatus !== 'processed',
+    );
+    return signature;
+  };
+
+  /** A wallet with a balance and an allowance, made on the chain without the service. */
+  const payer = async (balance: bigint, allowance: bigint = balance): Promise<Payer> => {
+    const owner = Keypair.generate();
+    const account = outside.tokenAccount(owner.publicKey);
+    const minter = keypairOf(keys.mintAuthority.secretKey);
+    const [mint, decimals] = [outside.mint, 6];
+    await land(
+      [
+        createAssociatedTokenAccountIdempotentInstruction(minter.publicKey, account, owner.publicKey, mint),
+        ...(balance > 0n ? [createMintToInstruction(mint, account, minter.publicKey, balance)] : []),
+        ...(allowance > 0n
+          ? [
+              createApproveCheckedInstruction(
+                account,
+                mint,
+                new PublicKey(authority.address),
+                owner.publicKey,
+                allowance,
+                decimals,
+              ),
+            ]
+          : []),
+      ],
+      [minter, owner].slice(0, allowance > 0n ? 2 : 1) as [Keypair, ...Keypair[]],
+    );
+    return { owner, account_id: newId('acct'), wallet_id: newId('wal') };
+  };
+
+  /** A signed quote; the payout address is a new vendor's unless given. */
+  const quote = ({
+    amount = 1_000_000n,
+    fee = 10_000n,
+    payout = Keypair.generate().publicKey,
+    expiresInMs = 600_000,
+    vendor = newId('acct'),
+    mint = keys.mint.address,
+  } = {}): Quote => {
+    const now = Date.now();
+    const quote_id = newId('q');
+    const { kid, seed } = keys.signing.quote;
+    const quote_token = signToken(
+      'quote',
+      {
+        env: 'test',
+        quote_id,
+        vendor_account_id: vendor,
+        service_id: newServiceId(),
+        service_name: 'Weather',
+        payout_address: payout.toBase58(),
+        mint,
+        quote_amount: `${amount}`,
+        fee_amount: `${fee}`,
+        currency: 'USDC',
+        issued_at: isoTime(now),
+        expires_at: isoTime(now + expiresInMs),
+        redeem_window_seconds: 900,
+        scope: null,
+      },
+      { kid, key: privateKeyFromSeed(Buffer.from(seed, 'base64url')) },
+    );
+    return { quote_id, quote_token, payout };
+  };
+
+  let drives = 0;
+  const send = (bus: Bus, job: string, payload: object) => {
+    drives += 1;
+    return publish(bus, { subject: `job.chain-submitter.${job}`, msgId: `job-${drives}`, payload });
+  };
+
+  return {
+    chain,
+    outside,
+    keys,
+    admin,
+    database,
+    facts,
+    walletBus,
+    settlementBus,
+    fundingBus,
+    quoteBus: () => testBus.as('quote'),
+    identityBus: () => testBus.as('identity'),
+    authority: authority.address,
+    start,
+    land,
+    payer,
+    quote,
+    send,
+    /** Asks for a settle; the ids are new unless given. */
+    settle: async (
+      from: Payer,
+      { quote_token }: Quote,
+      again: Partial<{ settlement_id: string; payment_attempt_id: string; authority: string }> = {},
+    ) => {
+      const job = {
+        account_id: from.account_id,
+        payment_attempt_id: again.payment_attempt_id ?? newId('evt'),
+        settlement_id: again.settlement_id ?? newId('stl'),
+        quote_token,
+        payer: {
+          wallet_id: from.wallet_id,
+          owner: from.owner.publicKey.toBase58(),
+          authority: again.authority ?? authority.address,
+        },
+      };
+      await send(settlementBus, 'settle', job);
+      return job;
+    },
+    stop: async () => {
+      for (const service of services) await service.stop();
+      await facts.stop();
+      await testBus.stop();
+      await chain.stop();
+      chain.remove();
+      await admin.end();
+      await database.drop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};
+export type SubmitterFixture = Awaited<ReturnType<typeof startSubmitterFixture>>;
+
+const fault = (failpoints: string | undefined): Record<string, string> =>
+  failpoints === undefined ? {} : { NODE_OPTIONS: `--import=${FAILPOINTS}`, TEST_FAILPOINTS: failpoints };
+
+/** Everything the service tells, as it is told. */
+const listen = async (testBus: TestBus) => {
+  const nc = await connect({
+    servers: testBus.url,
+    user: testBus.userOf('admin' as never),
+    pass: testBus.password,
+  });
+  const heard: Fact[] = [];
+  nc.subscribe('evt.chain-submitter.*', {
+    callback: (_error, msg) => {
+      heard.push({ name: msg.subject.split('.')[2]!, progress: msg.json<Progress>() });
+    },
+  });
+  await nc.flush();
+  const of = (objectId: string): Progress[] =>
+    heard.filter(({ progress }) => progress.object_id === objectId).map(({ progress }) => progress);
+  return {
+    of,
+    names: (objectId: string) =>
+      heard.filter(({ progress }) => progress.object_id === objectId).map(({ name }) => name),
+    /** The first fact of this status. */
+    wait: async (objectId: string, status: Progress['status'], count = 1): Promise<Progress> =>
+      (
+        await until(
+          async () => of(objectId).filter((fact) => fact.status === status),
+          (found) => found.length >= count,
+          () => JSON.stringify(of(objectId)),
+        )
+      )[count - 1]!,
+    stop: () => nc.close(),
+  };
+};
+
+export const keypairOf = (secretKey: string): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey));
+
+/** Reads again and again until it is good; fails after 20 s. */
+export const until = async <T>(
+  read: () => Promise<T>,
+  good: (value: T) => boolean,
+  explain: () => string = () => '',
+): Promise<T> => {
+  const deadline = Date.now() + 20_000;
+  while (Date.now() < deadline) {
+    const value = await read();
+    if (good(value)) return value;
+    await sleep(10);
+  }
+  throw new Error(`did not come about ${explain()}`);
+};
