@@ -216,6 +216,11 @@ test('a refusal by shape comes no sooner than one after a look-up', async () => 
   }
 });
 
+test('a key whose record is of another kind than its text says', async () => {
+  const key = services.addKey(createKeyText('vendor_test_'), newDelegateKey());
+  expect((await send('GET', '/v1/settlements', { key })).status).toBe(401);
+});
+
 test('a key that ends is refused within 2 s', async () => {
   services.answers['quote.list'] = () => list;
   const key = serviceKey();

@@ -205,6 +205,8 @@ test.each<[string, string | Buffer, number]>([
   ['nothing where fields are required', '', 400],
   ['65 kB', `{"service_id":"${'a'.repeat(65 * 1024)}"}`, 413],
   ['1 MB', `{"service_id":"${'a'.repeat(1024 * 1024)}"}`, 413],
+  // Beyond what the network buffers: the sender must be let finish, or it never reads the answer.
+  ['16 MB', `{"service_id":"${'a'.repeat(16 * 1024 * 1024)}"}`, 413],
 ])('body: %s', async (_name, body, status) => {
   const code = { 201: undefined, 400: 'validation_error', 413: 'payload_too_large' }[status];
   expect(await send('POST', '/v1/quote', body)).toMatchObject({ status, code });
