@@ -108,7 +108,7 @@ test('rule 6: the same job 20 times is one transaction, and each repeat after te
 
 const nothingSigned = async (objectId: string) => {
   const { rows } = await fixture.admin.query(
-    'select count(*)::int as signed from transactions natural join intents where object_id = $1',
+    'select count(*)::int as signed from transactions join intents using (intent_id) where object_id = $1',
     [objectId],
   );
   expect(rows[0].signed).toBe(0);
