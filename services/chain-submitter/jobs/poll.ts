@@ -28,7 +28,7 @@ type Seen = { flight: Flight; status: SignatureStatus };
 /** Statuses of all given flights in as few calls as there are. */
 const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Promise<Seen[]> => {
   const signatures = flights.map(({ signature }) => signature);
-  // A confirmed one may be older than a node's short memory, after a standstill of ours; the search is dear.
+  // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
   const history = flights.some(({ missed }) => missed > 0);
   if (!all || rpc.providers.length === 1) {
     const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
