@@ -93,7 +93,8 @@ export function serviceEnvironment(
         .map(({ number, secretKey }) => `${number}:${secretKey}`)
         .join(','),
       FEE_WALLET: environment.fee_wallet,
-      FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey,
+      // Live money cannot be made: the live environment holds no such key.
+      ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
       PUBLIC_KEYS: publicKeys([environment]),
     },
   };

@@ -6,17 +6,9 @@ import bs58 from 'bs58';
 import { displayUsdc } from '../../shared/lib/micro.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { type Api, createApi, must } from './people/api.ts';
-import {
-  type Consumer,
-  createConsumer,
-  createVendor,
-  type Paid,
-  quoteOf,
-  settleWith,
-  type Vendor,
-} from './people/people.ts';
+import { createVendor, type Paid, quoteOf, settleWith } from './people/people.ts';
 import { signIn } from './people/sign-in.ts';
-import { allowSpending, fund, type WalletView } from './people/wallet.ts';
+import { allowSpending, fund, linkWallet } from './people/wallet.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
 
 const VENDOR = 'vendor@example.com';
@@ -25,39 +17,42 @@ const LEAST = 10_000_000n;
 const TOP_UP = 100_000_000n;
 
 /** What cannot be asked for again on a second start: keys are stored as hashes, and wallets are the user's own. */
-type Seed = { vendor_key: string; service_id: string; payout_address: string; consumer_wallet: string };
-
-const seedVendor = async (
-  api: Api,
-  stack: Stack,
-  seed: Seed | null,
-): Promise<Pick<Vendor, 'apiKey' | 'serviceId'> & { payoutAddress: string }> => {
-  if (seed !== null)
-    return { apiKey: seed.vendor_key, serviceId: seed.service_id, payoutAddress: seed.payout_address };
-  const vendor = await createVendor(api, stack, { email: VENDOR });
-  return { ...vendor, payoutAddress: vendor.payout.publicKey.toBase58() };
+type Seed = {
+  consumer_wallet: string;
+  vendor?: { api_key: string; service_id: string; payout_address: string };
 };
 
-const seedConsumer = async (
-  api: Api,
-  stack: Stack,
-  seed: Seed | null,
-): Promise<Pick<Consumer, 'token' | 'wallet' | 'walletId'>> => {
-  if (seed === null)
-    return createConsumer(api, stack, { email: CONSUMER, balance: TOP_UP, allowance: TOP_UP });
+/** The seed of this state folder; written at each step, so that a start which was cut short goes on from there. */
+const openSeed = (file: string) => {
+  const seed: Seed = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Seed)
+    : { consumer_wallet: bs58.encode(Keypair.generate().secretKey) };
+  const save = () => writeAtomically(file, `${JSON.stringify(seed)}\n`, 0o600);
+  save();
+  return { seed, save };
+};
+
+const seededVendor = async (api: Api, stack: Stack, { seed, save }: ReturnType<typeof openSeed>) => {
+  if (seed.vendor === undefined) {
+    const vendor = await createVendor(api, stack, { email: VENDOR });
+    const payout_address = vendor.payout.publicKey.toBase58();
+    seed.vendor = { api_key: vendor.apiKey, service_id: vendor.serviceId, payout_address };
+    save();
+  }
+  const { api_key, service_id, payout_address } = seed.vendor;
+  return { apiKey: api_key, serviceId: service_id, payoutAddress: payout_address };
+};
+
+const seededConsumer = async (api: Api, stack: Stack, seed: Seed) => {
   const wallet = Keypair.fromSecretKey(bs58.decode(seed.consumer_wallet));
-  const { access_token: token } = await signIn(api, stack, CONSUMER, 'test');
-  const { data } = await must(api<{ data: WalletView[] }>('GET /v1/wallets', { token }), 'wallets');
-  const view = data.find(({ address }) => address === wallet.publicKey.toBase58());
-  if (view === undefined) throw new Error('the seeded wallet is gone');
+  const { access_token: token, account } = await signIn(api, stack, CONSUMER, 'test');
+  // Linking what is linked already answers the same wallet.
+  const view = await linkWallet(api, token, account.account_id, wallet);
   if (BigInt(view.balance) < LEAST) await fund(api, token, view.wallet_id, TOP_UP);
   if (BigInt(view.delegation.allowance) < LEAST)
     await allowSpending(api, token, view.wallet_id, wallet, TOP_UP);
   return { token, wallet, walletId: view.wallet_id };
 };
-
-const read = (file: string): Seed | null =>
-  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Seed) : null;
 
 /**
  * Seeds a vendor and a consumer in the test environment and makes one payment through the public API, printed so
@@ -70,21 +65,10 @@ export const transcript = async (
 ): Promise<void> => {
   const chain: StackEnvironment | undefined = stack.environments.test;
   if (chain === undefined) return;
-  const file = path.join(stateDir, 'seed-test.json');
-  const seed = read(file);
+  const opened = openSeed(path.join(stateDir, 'seed-test.json'));
   const api = createApi(stack.gateway_url);
-  const vendor = await seedVendor(api, stack, seed);
-  const consumer = await seedConsumer(api, stack, seed);
-  writeAtomically(
-    file,
-    `${JSON.stringify({
-      vendor_key: vendor.apiKey,
-      service_id: vendor.serviceId,
-      payout_address: vendor.payoutAddress,
-      consumer_wallet: bs58.encode(consumer.wallet.secretKey),
-    } satisfies Seed)}\n`,
-    0o600,
-  );
+  const vendor = await seededVendor(api, stack, opened);
+  const consumer = await seededConsumer(api, stack, opened.seed);
 
   const connection = new Connection(chain.rpc_url, 'confirmed');
   const mint = new PublicKey(chain.usdc_mint);

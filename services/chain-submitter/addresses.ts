@@ -1,15 +1,9 @@
 import { Point } from '@noble/ed25519';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
+import { PROGRAMS } from './domain/programs.ts';
 
-/** Programs that a transaction of ours may name, and the one that wallets add guard instructions of. */
-export const PROGRAMS = {
-  system: '11111111111111111111111111111111',
-  token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  tokenAccount: 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  computeBudget: 'ComputeBudget111111111111111111111111111111',
-  lighthouse: 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
-} as const;
+export { PROGRAMS };
 
 /**
  * Ids that are points on the curve or have no account to look at, and still belong to nobody: payouts to them

@@ -9,7 +9,6 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { AUTHORITY, type ChainStandIn, startChainStandIn } from '../../test/support/chain-stand-in.ts';
-import { withClock } from '../../test/support/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../test/support/service-process.ts';
 
@@ -104,7 +103,7 @@ test('rule 16: a job that is lost is driven again after 15 s, and pays once', as
   const answer = fund('5');
   for (let i = 0; i < 200 && chain.jobs.length === 0; i++) await new Promise((done) => setTimeout(done, 25));
   chain.outcomes.fund = 'confirmed';
-  expect(await withClock(database.adminUrl, '16 seconds', () => answer)).toMatchObject({ balance: '5' });
+  expect(await database.withClock('16 seconds', () => answer)).toMatchObject({ balance: '5' });
   expect(chain.jobs.length).toBeGreaterThanOrEqual(2);
   expect(new Set(chain.jobs).size).toBe(1);
 });

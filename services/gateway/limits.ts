@@ -70,7 +70,7 @@ const connectRedis = (url: string, logger: Logger): Redis => {
 };
 
 /** Whose calls are counted together, or null where the call has no such thing: validation refuses it then. */
-const subjectOf = ({ per }: Limit, call: LimitedCall): string | null => {
+const subjectOf = (per: Limit['per'], call: LimitedCall): string | null => {
   if (per === 'account') return call.accountId ?? null;
   if (per === 'ip') return addressGroup(call.ip);
   const value = Object.hasOwn(call.input, per.field) ? call.input[per.field] : undefined;
@@ -137,14 +137,15 @@ export const createLimits = ({
 
   return {
     enforce: async (call) => {
-      const limits = overrides.operations[call.name] ?? call.operation.limits;
+      const limits: readonly Limit[] = overrides.operations[call.name] ?? call.operation.limits;
       const waits = await Promise.all(
-        limits.map(({ points, windowSeconds, per }, index) => {
-          const subject = subjectOf({ points, windowSeconds, per }, call);
+        limits.map(({ points, windowSeconds, per, bucket }, index) => {
+          const subject = subjectOf(per, call);
           if (subject === null) return 0;
           const raised = per === 'account' ? (overrides.accounts[subject] ?? 1) : 1;
           const scaled = Math.floor(points * overrides.scale * raised);
-          const key = `${call.environment}:${call.name}:${index}:${subject}`;
+          const counted = bucket ?? `${call.name}:${index}`;
+          const key = `${call.environment}:${counted}:${subject}`;
           return take(key, scaled, windowSeconds, call.operation);
         }),
       );

@@ -44,7 +44,6 @@ export const createServer = (deps: Deps): FastifyInstance => {
   };
   const baseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
-    if (readiness.isDraining()) void reply.header('connection', 'close');
   };
 
   const app = fastify({
@@ -80,6 +79,11 @@ export const createServer = (deps: Deps): FastifyInstance => {
     if (request.method === 'GET' && hasBody(request.raw)) {
       throw new ServiceError('validation_error', 'a GET takes no body');
     }
+  });
+  // When the answer goes out, not when the call came in: a call that was in flight when draining began would
+  // otherwise leave its connection open, and the server waiting for it.
+  app.addHook('onSend', async (_request, reply) => {
+    if (readiness.isDraining()) void reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
     // The route, never the URL: a query may hold what somebody mistook for a place for keys.

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { withClock } from '../../test/support/clock.ts';
 import {
   admin,
   as,
@@ -111,7 +110,7 @@ describe('accepting an attempt', () => {
     const ids: string[] = [];
     const dispatch = (rows: readonly { msg_id: string }[]) => ids.push(...rows.map(({ msg_id }) => msg_id));
     const relay = { ...deps.relay, dispatch };
-    await withClock(database.adminUrl, '16 seconds', () => resumeSettlements({ ...deps, relay })());
+    await database.withClock('16 seconds', () => resumeSettlements({ ...deps, relay })());
     expect(ids).toContain(`settle:${payer.account_id}:drive:2`);
     expect((await row(settlementId)).drive).toBe(2);
     await admin.query('delete from outbox');

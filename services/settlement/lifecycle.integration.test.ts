@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
-import { withClock } from '../../test/support/clock.ts';
 import {
   admin,
   as,
@@ -177,7 +176,7 @@ describe('redeem and expiry', () => {
   test('past the window 410, whether or not the job has run; a redeem racing the job has one winner', async () => {
     const p = await paid(consumer(), quote(1_000_000n, { window: 30 }));
     const racing = await atOnce(8, () => paid(consumer(), quote(1_000_000n, { window: 30 })));
-    await withClock(database.adminUrl, '31 seconds', async () => {
+    await database.withClock('31 seconds', async () => {
       expect(await outcome(as(key, 'redeem', token(p)))).toBe('settlement_expired');
       expect(await as(key, 'verify', { settlement_id: p.settlementId })).toMatchObject({ status: 'expired' });
       await expireSettlements(deps)();
@@ -227,7 +226,7 @@ describe('rule 16: nothing stalls', () => {
     const { settlementId } = await underWay(payer);
     await resumeSettlements(deps)();
     expect((await row(settlementId)).drive).toBe(1);
-    await withClock(database.adminUrl, '16 seconds', async () => {
+    await database.withClock('16 seconds', async () => {
       await Promise.all([resumeSettlements(deps)(), resumeSettlements(deps)()]);
     });
     expect((await row(settlementId)).drive).toBe(2);

@@ -13,7 +13,6 @@ import {
   signedByOwner,
   startChainStandIn,
 } from '../../test/support/chain-stand-in.ts';
-import { withClock } from '../../test/support/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../test/support/service-process.ts';
 import type { Prepared } from './delegating.ts';
@@ -207,7 +206,7 @@ describe('provision', () => {
     const answer = link(ada, {}, 'provision');
     await until(() => chain.jobs.length > before);
     chain.outcomes.tokenAccount = 'confirmed';
-    const view = await withClock(database.adminUrl, '16 seconds', () => answer);
+    const view = await database.withClock('16 seconds', () => answer);
     expect(chain.account(ada.address).exists).toBe(true);
     expect(chain.jobs.filter((id) => id === view.wallet_id).length).toBeGreaterThanOrEqual(2);
   });

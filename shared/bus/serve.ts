@@ -72,6 +72,7 @@ export const serve = <S extends ServiceContract>(bus: Bus, contract: S, handlers
       const line = { operation: name, request_id: msg.headers?.get(REQUEST_ID), code: reply.error.code };
       if (reply.error.code === 'internal_error')
         bus.logger.error({ ...line, err: error }, 'operation failed');
+      else if (!(error instanceof ServiceError)) bus.logger.warn({ ...line, err: error }, 'a server is away');
       else bus.logger.debug({ ...line, ms: Math.round(performance.now() - startedAt) }, 'operation refused');
     }
     msg.respond(encode(reply));

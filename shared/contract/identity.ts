@@ -29,8 +29,8 @@ const mailed = {
   output: z.strictObject({ status: z.literal('sent') }),
   environment: { field: 'environment' },
   limits: [
-    { points: 5, windowSeconds: 900, per: { field: 'email' } },
-    { points: 30, windowSeconds: 600, per: 'ip' },
+    { points: 5, windowSeconds: 900, per: { field: 'email' }, bucket: 'mail-to-address' },
+    { points: 30, windowSeconds: 600, per: 'ip', bucket: 'mail-from-ip' },
   ] satisfies Limit[],
   withoutRedis: 'refuse',
 } as const;

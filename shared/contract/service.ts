@@ -26,7 +26,13 @@ export type BusUser = ServiceName | 'gateway';
  * A true sliding window. `per` says whose calls are counted together: the account over all its credentials,
  * the caller's address, or the value of a body field (lower-cased, for instance an e-mail address).
  */
-export type Limit = { points: number; windowSeconds: number; per: 'account' | 'ip' | { field: string } };
+export type Limit = {
+  points: number;
+  windowSeconds: number;
+  per: 'account' | 'ip' | { field: string };
+  /** Operations whose limits name the same bucket are counted together. */
+  bucket?: string;
+};
 
 /** What the gateway does for this operation while Redis is away (decisions.md, Limits). */
 export type WithoutRedis = 'in-process' | 'refuse';

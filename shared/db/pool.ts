@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** Rows of a query without a result, and of one whose single column nobody reads. */
 const sqlTag = createSqlTag({
-  typeAliases: { void: z.strictObject({}), id: z.strictObject({ id: z.string() }) },
+  typeAliases: { void: z.object({}), id: z.strictObject({ id: z.string() }) },
 });
 
 /** SQL is written as SQL: sql.type(rowSchema)`…` or sql.typeAlias('void')`…`; every value is bound. */

@@ -115,7 +115,10 @@ export const startChain = async ({
     /** web3.js has no way to close its WebSocket, and tries to connect again for ever. */
     closeSockets: () => {
       for (const one of connections) {
-        (one as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+        type Socket = { setAutoReconnect(on: boolean): void; close(): void };
+        const { _rpcWebSocket: socket } = one as unknown as { _rpcWebSocket: Socket };
+        socket.setAutoReconnect(false);
+        socket.close();
       }
     },
     post,

@@ -11,13 +11,20 @@ export type SignIn = {
 const MAIL_WAIT_MS = 10_000;
 
 /** The token in the newest link that this address was mailed after the given moment. */
-const linkToken = async (mailUrl: string, email: string, since: number): Promise<string> => {
+const linkToken = async (
+  mailUrl: string,
+  email: string,
+  environment: string,
+  since: number,
+): Promise<string> => {
   const deadline = Date.now() + MAIL_WAIT_MS;
   while (Date.now() < deadline) {
     const response = await fetch(`${mailUrl}/messages?to=${encodeURIComponent(email)}`);
     const messages = (await response.json()) as { text: string; received_at: string }[];
-    const newest = messages.find(({ received_at }) => Date.parse(received_at) >= since - 1000);
-    const token = newest?.text.match(/#token=(ml_[A-Za-z0-9_-]+)/)?.[1];
+    const links = messages
+      .filter(({ received_at }) => Date.parse(received_at) >= since)
+      .flatMap(({ text }) => text.match(new RegExp(`(?<=#token=)ml_${environment}_[A-Za-z0-9_-]+`)) ?? []);
+    const token = links[0];
     if (token !== undefined) return token;
     await sleep(50);
   }
@@ -33,6 +40,6 @@ export const signIn = async (
 ): Promise<SignIn> => {
   const since = Date.now();
   await must(api('POST /v1/auth/magic-link', { body: { email, environment } }), 'magic link');
-  const token = await linkToken(stack.mail_url, email, since);
+  const token = await linkToken(stack.mail_url, email, environment, since);
   return must(api<SignIn>('POST /v1/auth/magic-link/verify', { body: { token } }), 'sign-in');
 };

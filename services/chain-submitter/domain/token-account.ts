@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { PROGRAMS } from '../addresses.ts';
+import { PROGRAMS } from './programs.ts';
 
 /** An account as the chain holds it. */
 export type ChainAccount = { owner: string; data: Uint8Array; executable: boolean };

@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
 import { whyNotOwner } from '../owner.ts';
-import { reading, refuseAddress } from './reading.ts';
+import { reading, refuseAddress } from '../reading.ts';
 
 /** Whether an address may receive payouts. */
 export const checkPayoutAddress =

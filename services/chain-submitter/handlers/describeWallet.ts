@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
 import { whyNotOwner } from '../owner.ts';
-import { reading, refuseAddress } from './reading.ts';
+import { reading, refuseAddress } from '../reading.ts';
 
 /** Token account and delegate authority of a wallet to be linked. The newest authority serves new onboardings. */
 export const describeWallet =

@@ -4,7 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
-import { reading } from './reading.ts';
+import { reading } from '../reading.ts';
 
 /** The wire's amounts end at 2^63-1, while an allowance may be any u64: "unlimited" is given as the largest. */
 const MAX_WIRE = 2n ** 63n - 1n;

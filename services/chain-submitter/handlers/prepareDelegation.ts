@@ -8,10 +8,10 @@ import type { Deps } from '../deps.ts';
 import type { DelegationOrder } from '../domain/order.ts';
 import { checkPolicy, signersOf } from '../policy.ts';
 import { allowCreation } from '../quota.ts';
+import { reading, refuseAddress } from '../reading.ts';
 import { replacePreparation } from '../store/preparations.ts';
 import { delegation } from '../transactions/delegation.ts';
 import { assemble, compileMessage } from '../wire.ts';
-import { reading, refuseAddress } from './reading.ts';
 
 /** Nominal slot time, to turn remaining blocks into a time for people. What counts is the block height. */
 const SLOT_MS = 400;

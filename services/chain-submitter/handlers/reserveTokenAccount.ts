@@ -2,7 +2,7 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
 import { allowCreation } from '../quota.ts';
-import { reading } from './reading.ts';
+import { reading } from '../reading.ts';
 
 /** Whether payouts to an owner have, or will be given, a token account. */
 export const reserveTokenAccount =

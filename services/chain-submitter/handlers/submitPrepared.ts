@@ -10,10 +10,10 @@ import { flightOf, launch } from '../launch.ts';
 import { type DelegationRequest, readOrder } from '../orders.ts';
 import { checkPrepared } from '../prepared.ts';
 import { progressMessage } from '../progress.ts';
+import { reading } from '../reading.ts';
 import { commitSigned, type IntentRow, insertIntent } from '../store/intents.ts';
 import { findPreparation, type PreparationRow, submitPreparation } from '../store/preparations.ts';
 import { assemble, decodeMessage } from '../wire.ts';
-import { reading } from './reading.ts';
 
 const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 

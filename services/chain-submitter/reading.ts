@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
-import { RpcUnavailable } from '../rpc.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { RpcUnavailable } from './rpc.ts';
 
 /** A chain read for a caller: no provider answering is 503, and nothing was done. */
 export const reading = async <T>(read: Promise<T>): Promise<T> => {

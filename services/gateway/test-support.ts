@@ -1,0 +1,292 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { natsUserName } from '../../deploy/local/nats-conf.ts';
+import { createPortPicker } from '../../deploy/local/ports.ts';
+import { natsServer, redisServer } from '../../deploy/local/servers.ts';
+import { createSupervisor } from '../../deploy/local/supervisor.ts';
+import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { natsRights } from '../../shared/bus/rights.ts';
+import { type Serving, serve } from '../../shared/bus/serve.ts';
+import { contractList } from '../../shared/contract/index.ts';
+import type { Environment } from '../../shared/contract/primitives.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import type { Handlers, ServiceContract } from '../../shared/contract/service.ts';
+import { rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId } from '../../shared/lib/id.ts';
+import { keyHash } from '../../shared/lib/key-text.ts';
+import type { SigningKey } from '../../shared/lib/keys.ts';
+import { createLogger } from '../../shared/lib/logger.ts';
+
+/**
+ * What the gateway's tests stand on: a real NATS with two environments and the real rights, a real Redis, the
+ * gateway as its own process. Behind the subjects stand answers that a test sets, served through the contract.
+ */
+export const ENVIRONMENTS = ['test', 'live'] as const;
+
+type Answer = (input: Record<string, unknown>, caller?: Principal) => unknown;
+export type Call = {
+  environment: Environment;
+  operation: string;
+  input: unknown;
+  caller: Principal | undefined;
+};
+
+export type Services = {
+  /** Calls that reached a service, newest last, without identity's look-ups. */
+  calls: Call[];
+  /** `<service>.<operation>` → what is answered; throws what it throws. */
+  answers: Record<string, Answer>;
+  /** Keys that identity knows, by the hash of their text. */
+  keys: Map<string, Principal>;
+  closedSessions: Set<string>;
+  addKey: (text: string, principal: Principal) => string;
+  stop: () => Promise<void>;
+};
+
+export type Servers = {
+  natsPort: number;
+  redisPort: number;
+  stop: () => Promise<void>;
+};
+
+const password = (environment: string, user: string) => `${environment}-${user}-password`;
+
+/** nats-server with an account per environment, and redis-server. */
+export const startServers = async (): Promise<Servers> => {
+  const stateDir = mkdtempSync(path.join(tmpdir(), 'gateway-'));
+  const picker = createPortPicker();
+  const [natsPort, redisPort] = [await picker.any(), await picker.any()];
+  const accounts = ENVIRONMENTS.map((environment) => ({
+    name: environment.toUpperCase(),
+    users: Object.entries(natsRights()).map(([user, rights]) => ({
+      user: natsUserName(environment, user),
+      password: password(environment, user),
+      rights,
+    })),
+  }));
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  await supervisor.start([
+    natsServer({ stateDir, port: natsPort, accounts }),
+    redisServer({ stateDir, port: redisPort }),
+  ]);
+  return {
+    natsPort,
+    redisPort,
+    stop: async () => {
+      await supervisor.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+};
+
+/** All services of both environments, each with its own NATS user. */
+export const startServices = async ({ natsPort }: Servers): Promise<Services> => {
+  const logger = createLogger('test', 'fatal');
+  const buses: Bus[] = [];
+  const serving: Serving[] = [];
+  const keys = new Map<string, Principal>();
+  const closedSessions = new Set<string>();
+  const calls: Call[] = [];
+  const answers: Record<string, Answer> = {};
+  const identity: Record<string, Answer> = {
+    findKey: ({ key_hash }) => keys.get(key_hash as string) ?? null,
+    findSession: ({ session_id }) => ({ open: !closedSessions.has(session_id as string) }),
+  };
+
+  const handler = (environment: Environment, service: string, name: string) => {
+    const operation = `${service}.${name}`;
+    return async (input: Record<string, unknown>, caller?: Principal) => {
+      if (service === 'identity' && identity[name] !== undefined) return identity[name](input);
+      calls.push({ environment, operation, input, caller });
+      const answer = answers[operation];
+      if (answer === undefined) throw new Error(`no answer for ${operation}: the secret inside`);
+      return answer(input, caller);
+    };
+  };
+  for (const environment of ENVIRONMENTS) {
+    for (const contract of contractList) {
+      if (contract.name === 'gateway') continue;
+      const bus = await connectBus({
+        url: `nats://127.0.0.1:${natsPort}`,
+        user: contract.name,
+        natsUser: natsUserName(environment, contract.name),
+        password: password(environment, contract.name),
+        logger,
+      });
+      buses.push(bus);
+      const names = [...Object.keys(contract.operations), ...Object.keys(contract.internal)];
+      const handlers = Object.fromEntries(
+        names.map((name) => [name, handler(environment, contract.name, name)]),
+      ) as unknown as Handlers<ServiceContract>;
+      serving.push(serve(bus, contract, handlers));
+      await bus.nc.flush();
+    }
+  }
+  return {
+    calls,
+    answers,
+    keys,
+    closedSessions,
+    addKey: (text, principal) => {
+      keys.set(keyHash(text), principal);
+      return text;
+    },
+    stop: async () => {
+      await Promise.all(serving.map((each) => each.stop()));
+      await Promise.all(buses.map(drainBus));
+    },
+  };
+};
+
+/** A signing key of one environment and use, with its entry of the public list. */
+export const newSigningKey = (kid: string, retired_at?: string) => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const signing: SigningKey = { kid, key: privateKey };
+  const x = Buffer.from(rawPublicKey(privateKey)).toString('base64url');
+  return { signing, x, entry: { kid, x, ...(retired_at === undefined ? {} : { retired_at }) } };
+};
+
+export type Gateway = {
+  url: string;
+  port: number;
+  process: ChildProcess;
+  /** Everything it wrote to stdout and stderr. */
+  log: () => string;
+  stop: () => Promise<number | null>;
+};
+
+/** The gateway as its own process, ready to take calls. */
+export const startGateway = async (
+  { natsPort, redisPort }: { natsPort: Record<Environment, number>; redisPort: number },
+  {
+    publicKeys,
+    limits,
+    environments = ENVIRONMENTS,
+    waitForReady = true,
+  }: {
+    publicKeys: readonly object[];
+    limits?: object;
+    environments?: readonly Environment[];
+    waitForReady?: boolean;
+  },
+): Promise<Gateway> => {
+  const port = await createPortPicker().any();
+  const folder = mkdtempSync(path.join(tmpdir(), 'gateway-limits-'));
+  const limitsFile = path.join(folder, 'limits.json');
+  writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(port),
+      LOG_LEVEL: 'debug',
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ENVIRONMENTS: JSON.stringify(
+        environments.map((name) => ({
+          name,
+          nats_url: `nats://127.0.0.1:${natsPort[name]}`,
+          nats_user: natsUserName(name, 'gateway'),
+          nats_password: password(name, 'gateway'),
+        })),
+      ),
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+      PUBLIC_KEYS: JSON.stringify(publicKeys),
+      LIMITS_FILE: limitsFile,
+      // The tests set the address they come from.
+      TRUSTED_PROXIES: '127.0.0.1',
+      DRAIN_SECONDS: '0.3',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (log += String(text)));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const url = `http://127.0.0.1:${port}`;
+  const gateway: Gateway = {
+    url,
+    port,
+    process: child,
+    log: () => log,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const code = await exited;
+      rmSync(folder, { recursive: true, force: true });
+      return code;
+    },
+  };
+  const path_ = waitForReady ? '/v1/health/ready' : '/v1/health';
+  for (let tries = 0; tries < 200; tries++) {
+    const response = await fetch(url + path_).catch(() => null);
+    if (response?.ok) return gateway;
+    await sleep(100);
+  }
+  await gateway.stop();
+  throw new Error(`the gateway did not become ready:\n${log}`);
+};
+
+export type Wire = { port: number; state: 'open' | 'cut' | 'silent'; stop: () => Promise<void> };
+
+/** A line to a local server that can be cut (connections end, new ones fail) or fall silent (bytes go nowhere). */
+export const createWire = async (targetPort: number) => {
+  const sockets = new Set<Socket>();
+  let state: Wire['state'] = 'open';
+  const server = createServer((inner) => {
+    if (state === 'cut') return void inner.destroy();
+    const outer = connect(targetPort, '127.0.0.1');
+    for (const [from, to] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => state === 'silent' || to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    set: (next: Wire['state']) => {
+      state = next;
+      if (next === 'cut') for (const socket of sockets) socket.destroy();
+    },
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+/** Sends bytes as they are and reads until the server closes; for what no HTTP client would send. */
+export const sendRaw = (port: number, bytes: string | Buffer): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    socket.setTimeout(5000, () => socket.destroy());
+    socket.on('data', (data) => (answer += data.toString('latin1')));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+
+/** Principals with ids of their own, so that tests do not share windows. */
+export const newServiceKey = (account = newId('acct')): Extract<Principal, { kind: 'service_key' }> => ({
+  kind: 'service_key',
+  account_id: account,
+  service_id: '0190a5b0-0000-7000-8000-000000000001',
+  key_id: newId('key'),
+});
+export const newDelegateKey = (account = newId('acct')): Extract<Principal, { kind: 'delegate_key' }> => ({
+  kind: 'delegate_key',
+  account_id: account,
+  delegate_id: newId('del'),
+  wallet_id: newId('wal'),
+  key_id: newId('key'),
+});

@@ -1,0 +1,24 @@
+/**
+ * Whether an error says that a server of ours is away (Postgres stopped, restarting, refusing connections), so that
+ * the caller is told 503 and may repeat, instead of 500. Told by codes alone, along the chain of causes:
+ * SQLSTATE class 08 (connection), 57P0x (shutdown, starting up), 53300 (too many connections), and Node's own.
+ */
+const AWAY = /^(08...|57P0[1-5]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+const AWAY_NAMES = new Set([
+  'BackendTerminatedError',
+  'BackendTerminatedUnexpectedlyError',
+  'ConnectionError',
+  'StatementTimeoutError',
+]);
+const MAX_CAUSES = 5;
+
+export const isUnavailable = (error: unknown): boolean => {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+    const { code } = current as { code?: unknown };
+    if (typeof code === 'string' && AWAY.test(code)) return true;
+    if (AWAY_NAMES.has(current.constructor.name)) return true;
+    current = current.cause;
+  }
+  return false;
+};

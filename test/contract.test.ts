@@ -1,0 +1,222 @@
+import { expect, test } from '@jest/globals';
+import type { z } from 'zod';
+import { natsRights } from '../shared/bus/rights.ts';
+import { ERRORS } from '../shared/contract/errors.ts';
+import { contractList } from '../shared/contract/index.ts';
+import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { errorsOf, subjects } from '../shared/contract/service.ts';
+
+/** The contract holds what docs and code assume of it, and what interface.md promises. */
+
+const operations = contractList.flatMap((contract) =>
+  Object.entries(contract.operations).map(([name, op]) => ({ service: contract.name, name, op })),
+);
+const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape);
+const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
+const repeated = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index);
+
+test('routes, operation names and subjects are unique', () => {
+  const routes = operations.map(({ op }) => `${op.http.method} ${op.http.path.replace(/:\w+/g, ':id')}`);
+  expect(repeated(routes)).toEqual([]);
+  expect(repeated(operations.map(({ service, name }) => operationId(service, name)))).toEqual([]);
+  for (const { operations: own, internal } of contractList) {
+    // A service's handlers share one folder and one table.
+    expect(repeated([...Object.keys(own), ...Object.keys(internal)])).toEqual([]);
+  }
+  expect(
+    repeated(
+      contractList.flatMap(({ name, events, jobs }) => [
+        ...Object.keys(events).map((fact) => subjects.event(name, fact)),
+        ...Object.keys(jobs).map((job) => subjects.job(name, job)),
+      ]),
+    ),
+  ).toEqual([]);
+  // The gateway asks `rpc.<service>.ping` whether a service is there.
+  expect(operations.filter(({ name }) => name === 'ping')).toEqual([]);
+});
+
+test.each(operations.map((each) => [operationId(each.service, each.name), each] as const))(
+  '%s is declared soundly',
+  (_id, { service, op }) => {
+    const { params, query, body, http, access, limits, environment } = op;
+    const fields = [params, query, body].flatMap(fieldsOf);
+    expect(repeated(fields)).toEqual([]);
+    expect(http.path).toMatch(/^\/(v1|\.well-known)\//);
+    expect([...http.path.matchAll(/:(\w+)/g)].map(([, name]) => name)).toEqual(fieldsOf(params));
+    if (http.method === 'GET') expect(fieldsOf(body)).toEqual([]);
+    if (http.status === 204) expect(op.output.safeParse(null).success).toBe(true);
+    // Unknown fields are refused wherever they stand.
+    for (const part of [params, query, body, op.input]) {
+      expect(part.safeParse({ surely_unknown: 1 }).error?.issues.map(({ code }) => code)).toContain(
+        'unrecognized_keys',
+      );
+    }
+
+    expect(limits.length).toBeGreaterThan(0);
+    for (const { points, windowSeconds, per } of limits) {
+      expect(points).toBeGreaterThan(0);
+      expect(windowSeconds).toBeGreaterThan(0);
+      if (per === 'account') expect(access.length).toBeGreaterThan(0);
+      if (typeof per === 'object') expect(fields).toContain(per.field);
+    }
+    expect(op.timeoutSeconds).toBeLessThan(30); // Load balancers give up then.
+
+    for (const code of errorsOf(op)) expect(Object.keys(ERRORS)).toContain(code);
+    // Without credential the call itself must say its environment.
+    if (access.length === 0 && service !== 'gateway') {
+      expect(fields).toContain(environment === undefined ? undefined : Object.values(environment)[0]);
+    } else expect(environment).toBeUndefined();
+  },
+);
+
+/** The tables of interface.md, word for word. What is not built yet is not in the contract, and so not asked. */
+const PROMISED: readonly [string, string, points: number, windowSeconds: number, access: string | null][] = [
+  ['POST', '/v1/quote', 30, 60, 'service_key'],
+  ['POST', '/v1/settle', 20, 60, 'delegate_key jwt'],
+  ['POST', '/v1/settlements/:id/redeem', 30, 60, 'service_key'],
+  ['POST', '/v1/settlements/:id/consume', 120, 60, 'service_key'],
+  ['POST', '/v1/settlements/:id/verify', 30, 60, 'service_key'],
+  ['POST', '/v1/refunds', 5, 60, null],
+  ['POST', '/v1/withdrawals', 5, 60, 'jwt'],
+  ['POST', '/v1/deposits/fiat', 5, 60, 'jwt'],
+  ['POST', '/v1/wallets/provision', 5, 60, 'jwt'],
+  ['POST', '/v1/services', 10, 60, 'jwt'],
+  ['POST', '/v1/services/:id/key/rotate', 3, 60, null],
+  ['POST', '/v1/delegates/:id/key/rotate', 3, 60, null],
+  ['POST', '/v1/services/:id/key/reveal', 5, 300, 'jwt'],
+  ['POST', '/v1/delegates/:id/key/reveal', 5, 300, 'jwt'],
+];
+const find = (method: string, path: string) =>
+  operations.find(({ op }) => op.http.method === method && op.http.path.replace(/:\w+/g, ':id') === path)?.op;
+
+test('the limits and credentials that interface.md names', () => {
+  const built = PROMISED.filter(([method, path]) => find(method, path) !== undefined);
+  expect(built.length).toBeGreaterThanOrEqual(6);
+  for (const [method, path, points, windowSeconds, access] of built) {
+    const op = find(method, path)!;
+    expect({ path, limits: op.limits }).toEqual({
+      path,
+      limits: [{ points, windowSeconds, per: 'account' }],
+    });
+    if (access !== null) expect([path, inOrder(op.access).join(' ')]).toEqual([path, access]);
+  }
+});
+
+test.each([
+  ['quote_expired', 410],
+  ['settlement_expired', 410],
+  ['validation_error', 400],
+  ['unauthorized', 401],
+  ['payment_required', 402],
+  ['forbidden', 403],
+  ['not_found', 404],
+  ['conflict', 409],
+  ['rate_limited', 429],
+] as const)('%s answers %d', (code, status) => {
+  expect(ERRORS[code].http).toBe(status);
+});
+
+// ---------- the API document ----------
+
+const walk = (node: unknown, visit: (object: Json) => void): void => {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) visit(node as Json);
+  for (const value of Object.values(node)) walk(value, visit);
+};
+const document = openApiDocument({ serverUrl: 'https://api.example' });
+const resolve = (ref: string) =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, key) => (node as Json | undefined)?.[key], document);
+
+test('the API document: every reference resolves, every component is used, every operation is there', () => {
+  const refs = new Set<string>();
+  walk(document, ({ $ref }) => typeof $ref === 'string' && refs.add($ref));
+  expect([...refs].filter((ref) => !ref.startsWith('#/components/') || resolve(ref) === undefined)).toEqual(
+    [],
+  );
+  const { schemas, responses } = (document as { components: Record<string, Json> }).components;
+  const named = [
+    ...Object.keys(schemas!).map((name) => `#/components/schemas/${name}`),
+    ...Object.keys(responses!).map((name) => `#/components/responses/${name}`),
+  ];
+  expect(named.filter((name) => !refs.has(name))).toEqual([]);
+  const ids: string[] = [];
+  walk(document.paths, ({ operationId: id }) => typeof id === 'string' && ids.push(id));
+  expect(inOrder(ids)).toEqual(inOrder(operations.map(({ service, name }) => operationId(service, name))));
+});
+
+test('the API document: settle answers a token with 200 and none with 202', () => {
+  const { responses } = (document.paths as Record<string, Record<string, Json>>)['/v1/settle']!.post as {
+    responses: Record<string, Json>;
+  };
+  expect(JSON.stringify(responses[200])).toContain('settlement_token');
+  expect(JSON.stringify(responses[202])).not.toContain('settlement_token');
+  expect(Object.keys(responses)).toEqual(
+    expect.arrayContaining(['400', '401', '402', '403', '409', '410', '413', '415', '429', '500', '503']),
+  );
+});
+
+test('requests are closed and answers open to new fields', () => {
+  const post = (document.paths as Record<string, Record<string, Json>>)['/v1/quote']!.post as Json;
+  expect(JSON.stringify(post.requestBody)).toContain('"additionalProperties":false');
+  expect(JSON.stringify(resolve('#/components/schemas/Quote'))).not.toContain('"additionalProperties":false');
+});
+
+// ---------- rights on the bus ----------
+
+const rights = Object.entries(natsRights());
+
+test('only the gateway may publish rpc.*, and it holds no right on streams or jobs', () => {
+  const mayCall = rights.filter(([, { publish }]) => publish.some((subject) => subject.startsWith('rpc.')));
+  expect(mayCall.map(([user]) => user)).toEqual(['gateway']);
+  const gateway = natsRights().gateway;
+  expect(gateway.publish.filter((subject) => /^(\$|job\.|evt\.)/.test(subject))).toEqual([]);
+  expect(gateway.subscribe).toEqual(['_INBOX_gateway.>', 'wake.gateway.>']);
+});
+
+test('nobody may publish to everything, to the API of streams, or in another service’s name', () => {
+  for (const [user, { publish, subscribe }] of rights) {
+    for (const subject of publish) {
+      expect([user, subject]).not.toEqual([
+        user,
+        expect.stringMatching(/^([>*]|\$JS\.API\.(>|\*|STREAM\.))/),
+      ]);
+      if (subject.startsWith('evt.')) expect(subject.split('.')[1]).toBe(user);
+    }
+    for (const subject of subscribe) {
+      const [kind, owner] = subject.split('.');
+      expect([user, kind === `_INBOX_${user}` || owner === user]).toEqual([user, true]);
+    }
+  }
+});
+
+test('jobs are taken by their service alone, and produced by those that the contract names', () => {
+  for (const { name, jobs } of contractList) {
+    for (const [job, { producers }] of Object.entries(jobs)) {
+      const takes = `$JS.API.CONSUMER.MSG.NEXT.JOBS.${name}_${job}`;
+      expect(rights.filter(([, { publish }]) => publish.includes(takes)).map(([user]) => user)).toEqual([
+        name,
+      ]);
+      const puts = rights.filter(([, { publish }]) => publish.includes(subjects.job(name, job)));
+      expect(inOrder(puts.map(([user]) => user))).toEqual(inOrder(producers));
+    }
+  }
+});
+
+test('an internal operation is called by the users that the contract names', () => {
+  for (const { name, internal } of contractList) {
+    for (const [operation, { callers }] of Object.entries(internal)) {
+      const may = rights.filter(([, { publish }]) => publish.includes(subjects.internal(name, operation)));
+      expect(inOrder(may.map(([user]) => user))).toEqual(inOrder(callers));
+    }
+  }
+});
+
+test('every fact that a service listens to is published by another', () => {
+  const facts = contractList.flatMap(({ name, events }) =>
+    Object.keys(events).map((fact) => `${name}.${fact}`),
+  );
+  for (const { consumes } of contractList) expect(facts).toEqual(expect.arrayContaining([...consumes]));
+});

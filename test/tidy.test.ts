@@ -1,0 +1,205 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import ts from 'typescript';
+import { contractList } from '../shared/contract/index.ts';
+
+/** The tree checks itself: what CONTRIBUTING.md and docs/ promise about files and imports. */
+
+const root = path.resolve(import.meta.dirname, '..');
+const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,examples}';
+const files = globSync(`${FOLDERS}/**/*.{ts,mjs,js,sql}`, {
+  cwd: root,
+  exclude: (name) => name.includes('node_modules'),
+}).sort();
+const text = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
+const sources = files.filter((file) => file.endsWith('.ts'));
+
+const isTest = (file: string) => /\.test\.ts$|\/test-support\.ts$/.test(file);
+/** What runs in production: the rules about packages and directions are about this. */
+const product = sources.filter((file) => /^(services|shared)\//.test(file) && !isTest(file));
+
+const importsOf = (file: string): string[] =>
+  ts.preProcessFile(text.get(file)!, true, true).importedFiles.map(({ fileName }) => fileName);
+const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
+const isRelative = (name: string) => name.startsWith('.');
+const target = (file: string, name: string) => path.posix.join(path.posix.dirname(file), name);
+
+/** `file → what it may not import`, for a message that says everything. */
+const offences = (of: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>
+  of.flatMap((file) =>
+    importsOf(file)
+      .map((name) => (isRelative(name) ? target(file, name) : name))
+      .filter((imported) => !allowed(file, imported))
+      .map((imported) => `${file} → ${imported}`),
+  );
+
+// ---------- import directions ----------
+
+const LAYERS: readonly [RegExp, RegExp][] = [
+  [/^shared\/contract\//, /^shared\/contract\//],
+  [/^shared\/lib\//, /^shared\/(lib|contract)\//],
+  [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
+  [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
+  [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
+  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(db|lib|contract)\//],
+];
+const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench)\//.test(imported);
+
+test('imports point one way: contract ← lib ← bus ← db, domain and store know nothing above them', () => {
+  const layered = (file: string, imported: string) => {
+    const rule = LAYERS.find(([folder]) => folder.test(file));
+    return rule === undefined || !isOurs(imported) || rule[1].test(imported);
+  };
+  expect(offences(product, layered)).toEqual([]);
+});
+
+test('the contract is data: besides its own files it imports zod and nothing else', () => {
+  const contract = product.filter((file) => file.startsWith('shared/contract/'));
+  expect(contract).toContain('shared/contract/service.ts');
+  expect(offences(contract, (_file, imported) => isOurs(imported) || imported === 'zod')).toEqual([]);
+});
+
+test('no service imports another, and nothing shared imports a service', () => {
+  const own = (file: string, imported: string) => {
+    if (!imported.startsWith('services/')) return true;
+    return file.startsWith('services/') && imported.split('/')[1] === file.split('/')[1];
+  };
+  expect(offences(product, own)).toEqual([]);
+});
+
+test('what runs in production imports nothing of deploy, test, tools or bench', () => {
+  expect(offences(product, (_file, imported) => !/^(deploy|test|tools|bench)\//.test(imported))).toEqual([]);
+});
+
+/** Where a package may be known in production. Another one gets its line here, and one place. */
+const PACKAGES: Record<string, RegExp> = {
+  zod: /./,
+  '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
+  '@opentelemetry/api': /^(shared|services)\//,
+  '@solana/web3.js': /^services\/chain-submitter\//,
+  '@solana/spl-token': /^services\/chain-submitter\//,
+  bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,
+  'close-with-grace': /^shared\/lib\/shutdown\.ts$/,
+  fastify: /^services\/gateway\//,
+  ioredis: /^services\/gateway\/limits\.ts$/,
+  'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$/,
+  nats: /^shared\/bus\//,
+  'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
+  nodemailer: /^services\/identity\/mail\.ts$/,
+  pg: /^shared\/db\//,
+  pino: /^shared\/lib\/logger\.ts$/,
+  slonik: /^shared\/db\/pool\.ts$/,
+  'typeid-js': /^shared\/lib\/id\.ts$/,
+};
+
+test('each package is known in one place', () => {
+  const known = (file: string, imported: string) => {
+    if (imported.startsWith('node:') || isOurs(imported)) return true;
+    return PACKAGES[imported]?.test(file) ?? false;
+  };
+  expect(offences(product, known)).toEqual([]);
+});
+
+test('domain code reads no clock, no file, no network and no chance', () => {
+  const impure =
+    /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;
+  const domain = product.filter((file) => file.includes('/domain/'));
+  expect(domain.length).toBeGreaterThan(5);
+  expect(domain.filter((file) => impure.test(text.get(file)!))).toEqual([]);
+  expect(offences(domain, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
+});
+
+// ---------- one file for everything that the contract names ----------
+
+const filesIn = (folder: string, kind = '.ts') =>
+  files
+    .filter((file) => path.posix.dirname(file) === folder && file.endsWith(kind) && !isTest(file))
+    .map((file) => path.posix.basename(file, kind))
+    .sort();
+
+test.each(contractList.map((contract) => [contract.name, contract] as const))(
+  '%s: a file for every operation, consumer and job of the contract, and no other',
+  (name, { operations, internal, consumes, jobs }) => {
+    expect(filesIn(`services/${name}/handlers`)).toEqual(
+      inOrder([...Object.keys(operations), ...Object.keys(internal)]),
+    );
+    expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
+    // Beside the jobs of the queue there are those that run by the clock.
+    expect(filesIn(`services/${name}/jobs`)).toEqual(expect.arrayContaining(Object.keys(jobs)));
+    for (const part of ['main', 'config']) expect(filesIn(`services/${name}`)).toContain(part);
+  },
+);
+
+test('every service folder is in the contract', () => {
+  const folders = new Set(
+    files.filter((file) => file.startsWith('services/')).map((file) => file.split('/')[1]!),
+  );
+  expect(inOrder(folders)).toEqual(inOrder(contractList.map(({ name }) => name)));
+});
+
+test('migrations are numbered from 0001 without gap or repetition', () => {
+  const folders = new Set(
+    files.filter((file) => file.includes('/migrations/')).map((file) => path.posix.dirname(file)),
+  );
+  expect(folders.size).toBeGreaterThan(1);
+  for (const folder of folders) {
+    const names = filesIn(folder, '.sql');
+    const numbers = names.map((name) => /^(\d{4})_[a-z0-9_]+$/.exec(name)?.[1]);
+    const expected = names.map((_, index) => String(index + 1).padStart(4, '0'));
+    expect({ folder, numbers }).toEqual({ folder, numbers: expected });
+  }
+});
+
+// ---------- no dead, large or leaking files ----------
+
+test('every source is imported, started or configured by something', () => {
+  const imported = new Set(
+    files
+      .filter((file) => !file.endsWith('.sql'))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(isRelative)
+          .map((name) => target(file, name).replace(/\.d\.mts$/, '.mjs')),
+      ),
+  );
+  // Commands, and files that jest or a child process is told by name.
+  const told = ['package.json', 'jest.config.js', ...files.filter((file) => /\.(ts|mjs)$/.test(file))];
+  const toldBy = (file: string) => {
+    const name = new RegExp(`['"/ ]${path.posix.basename(file).replaceAll('.', '\\.')}\\b`);
+    return told.some(
+      (other) => other !== file && name.test(text.get(other) ?? readFileSync(path.join(root, other), 'utf8')),
+    );
+  };
+  const alive = (file: string) =>
+    imported.has(file) ||
+    isTest(file) ||
+    path.posix.basename(file) === 'main.ts' ||
+    file.startsWith('bench/') ||
+    toldBy(file);
+  expect(sources.filter((file) => !alive(file))).toEqual([]);
+});
+
+test('no source is longer than 400 lines', () => {
+  const long = [...text].filter(([, content]) => content.split('\n').length > 401);
+  expect(long.map(([file]) => file)).toEqual([]);
+});
+
+test('only the configuration reads the environment', () => {
+  const reading = product.filter((file) => text.get(file)!.includes('process.env'));
+  expect(reading).toEqual(['shared/lib/config.ts']);
+});
+
+test('every document that a comment names is there', () => {
+  const missing = [...text].flatMap(([file, content]) =>
+    [...content.matchAll(/\bdocs\/(?:adr\/(\d{4})|([a-z-]+\.(?:md|json)))/g)]
+      .filter(([, adr, page]) =>
+        adr === undefined
+          ? !existsSync(path.join(root, 'docs', page!))
+          : globSync(`docs/adr/${adr}-*.md`, { cwd: root }).length !== 1,
+      )
+      .map(([name]) => `${file}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
