@@ -17,7 +17,7 @@ export type Flight = {
   launchedAt: number;
   pollAt: number;
   sendAt: number;
-  /** Looks in a row that found nothing of a confirmed transaction. */
+  /** Looks in a row that found nothing of what has landed: the next ones search the history. */
   missed: number;
   /** Looks at the balances of a finalized transaction that no provider could answer. */
   unanswered: number;

@@ -1,5 +1,5 @@
 import type { Deps } from './deps.ts';
-import type { OwnOrder } from './domain/order.ts';
+import type { Network, Order, OwnOrder } from './domain/order.ts';
 import type { Rpc } from './rpc.ts';
 import type { IntentRow } from './store/intents.ts';
 import { intentOf } from './store/transactions.ts';
@@ -7,14 +7,13 @@ import { intentOf } from './store/transactions.ts';
 /** A blockhash lives for this many blocks: bytes of unknown age are dead when as many have passed. */
 const BLOCKHASH_BLOCKS = 150;
 
-/** Token balance changes that carrying out an order makes, by account; none for work that moves no tokens. */
-export const expectedDeltas = (
-  order: OwnOrder | { kind: 'delegation' },
-): [account: string, delta: bigint][] => {
+/** All token balance changes that an order makes, by account; none for work that moves no tokens. */
+export const expectedDeltas = (order: Order, { feeAccount }: Network): [account: string, delta: bigint][] => {
   if (order.kind === 'settle') {
     return [
       [order.source, -order.grossMicro],
       [order.payoutAccount, order.grossMicro - order.feeMicro],
+      [feeAccount, order.feeMicro],
     ];
   }
   return order.kind === 'fund' ? [[order.destination, order.amountMicro]] : [];
@@ -39,7 +38,7 @@ export const signaturesUnder = async (
  * @throws RpcUnavailable
  */
 export const findPaid = async (
-  { rpc, pool }: Pick<Deps, 'rpc' | 'pool'>,
+  { rpc, pool, network }: Pick<Deps, 'rpc' | 'pool' | 'network'>,
   intent: Pick<IntentRow, 'intent_id' | 'generation'>,
   order: OwnOrder,
 ): Promise<{ signature: string; lastValidBlockHeight: number } | 'by another' | null> => {
@@ -49,11 +48,12 @@ export const findPaid = async (
     const owner = await intentOf(pool, signature);
     if (owner !== null && owner !== intent.intent_id) return 'by another';
     const landed = await rpc.first((provider) => provider.balances(signature, 'confirmed'));
-    // Anybody may name the reference in a transaction of their own: only one that moved the money is the payment.
+    // Anybody may name the reference in a transaction of their own: only one that moved all of the money,
+    // the fee included, is the payment.
     const matches =
       landed !== null &&
       landed.err === null &&
-      expectedDeltas(order).every(([account, delta]) => landed.deltaOf(account) === delta);
+      expectedDeltas(order, network).every(([account, delta]) => landed.deltaOf(account) === delta);
     if (!matches || owner !== null) continue;
     const height = await rpc.first((provider) => provider.blockHeight('confirmed'));
     return { signature, lastValidBlockHeight: height + BLOCKHASH_BLOCKS };

@@ -148,7 +148,7 @@ const createProvider = (url: string, number: number) => {
     succeededWith: async (address: string): Promise<string[]> => {
       const found = await call(
         'getSignaturesForAddress',
-        [address, { commitment: COMMITMENT, limit: 20 }],
+        [address, { commitment: COMMITMENT, limit: 50 }],
         z.array(z.object({ signature: z.string(), err: ErrorJson })),
       );
       return found.filter(({ err }) => err === null).map(({ signature }) => signature);

@@ -1,5 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type SubmitterFixture, startSubmitterFixture } from '../../test/support/submitter.ts';
+import { createApproveCheckedInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { newId } from '../../shared/lib/id.ts';
+import {
+  keypairOf,
+  type Quote,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../test/support/submitter.ts';
 import { referenceOf } from './reference.ts';
 
 let fixture: SubmitterFixture;
@@ -46,4 +56,186 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
     'confirmed',
     'finalized',
   ]);
+});
+
+test('rule 13: 32 first settles to one new vendor at once all land', async () => {
+  const { facts, outside } = fixture;
+  const payers = await Promise.all(Array.from({ length: 8 }, () => fixture.payer(10_000_000n)));
+  const { payout } = fixture.quote();
+  const vendor = { payout, vendor: newId('acct') };
+  const jobs = await Promise.all(
+    Array.from({ length: 32 }, (_, index) => fixture.settle(payers[index % 8]!, fixture.quote(vendor))),
+  );
+  const landed = await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')));
+  expect(new Set(landed.map(({ tx_hash }) => tx_hash)).size).toBe(32);
+  expect(await outside.balance(payout)).toBe(32n * 990_000n);
+});
+
+test('rule 12: two settles of one payer to one vendor over one amount are two transfers', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(10_000_000n);
+  const { payout } = fixture.quote();
+  const jobs = await Promise.all([0, 1].map(() => fixture.settle(payer, fixture.quote({ payout }))));
+  const [one, two] = await Promise.all(
+    jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')),
+  );
+  expect(one!.tx_hash).not.toBe(two!.tx_hash);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(8_000_000n);
+});
+
+test('rule 6: the same job 20 times is one transaction, and each repeat after tells the present state again', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(10_000_000n);
+  const quote = fixture.quote();
+  const job = await fixture.settle(payer, quote);
+  await Promise.all(Array.from({ length: 20 }, () => fixture.settle(payer, quote, job)));
+  await facts.wait(job.settlement_id, 'finalized');
+  const told = facts.of(job.settlement_id).length;
+  await fixture.settle(payer, quote, job);
+  await until(
+    async () => facts.of(job.settlement_id),
+    (all) => all.length > told,
+  );
+  expect(facts.of(job.settlement_id).at(-1)).toMatchObject({ status: 'finalized', generation: 1 });
+  expect(new Set(facts.of(job.settlement_id).map(({ tx_hash }) => tx_hash)).size).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
+  const { rows } = await fixture.admin.query(
+    'select count(*)::int as signed from transactions where intent_id = $1',
+    [`settle:${job.account_id}:${job.payment_attempt_id}`],
+  );
+  expect(rows[0].signed).toBe(1);
+});
+
+const nothingSigned = async (objectId: string) => {
+  const { rows } = await fixture.admin.query(
+    'select count(*)::int as signed from transactions join intents using (intent_id) where object_id = $1',
+    [objectId],
+  );
+  expect(rows[0].signed).toBe(0);
+};
+
+test.each([
+  ['balance too small', 999_999n, 5_000_000n, 'insufficient_funds'],
+  ['no token account to pay from', 0n, 0n, 'insufficient_funds'],
+  ['allowance too small', 5_000_000n, 999_999n, 'delegation_inactive'],
+  ['no allowance', 5_000_000n, 0n, 'delegation_inactive'],
+])('rule 15: %s fails before anything is signed', async (_name, balance, allowance, code) => {
+  const payer = await fixture.payer(balance, allowance);
+  const job = await fixture.settle(payer, fixture.quote());
+  const failed = await fixture.facts.wait(job.settlement_id, 'failed');
+  expect(failed).toMatchObject({ generation: 0, tx_hash: null, failure: { code } });
+  await nothingSigned(job.settlement_id);
+});
+
+test('rule 15: another delegate in our place is an inactive delegation', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const { outside } = fixture;
+  const other = Keypair.generate().publicKey;
+  const account = outside.tokenAccount(payer.owner.publicKey);
+  await fixture.land(
+    [createApproveCheckedInstruction(account, outside.mint, other, payer.owner.publicKey, 9n, 6)],
+    [keypairOf(fixture.keys.mintAuthority.secretKey), payer.owner],
+  );
+  const job = await fixture.settle(payer, fixture.quote());
+  expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
+});
+
+test.each([
+  ['an altered token', () => ({ quote_token: `${fixture.quote().quote_token.slice(0, -2)}AA` }), {}],
+  ['another mint', () => fixture.quote({ mint: Keypair.generate().publicKey.toBase58() }), {}],
+  ['a fee as large as the amount', () => fixture.quote({ amount: 10n, fee: 10n }), {}],
+  [
+    'an authority that is not ours',
+    () => fixture.quote(),
+    { authority: Keypair.generate().publicKey.toBase58() },
+  ],
+  ['a quote that expired more than 60 s ago', () => fixture.quote({ expiresInMs: -61_000 }), {}],
+  [
+    'a payout to the fee wallet',
+    () => fixture.quote({ payout: new PublicKey(fixture.keys.feeWallet.address) }),
+    {},
+  ],
+])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf, changed) => {
+  const payer = await fixture.payer(5_000_000n);
+  const job = await fixture.settle(payer, quoteOf() as Quote, changed);
+  expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
+  await nothingSigned(job.settlement_id);
+});
+
+test('rule 7: the operator’s pause holds payments back and loses none', async () => {
+  const { admin, facts } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await admin.query('update settings set paused = true');
+  const job = await fixture.settle(payer, fixture.quote());
+  await sleep(500);
+  expect(facts.of(job.settlement_id)).toEqual([]);
+  await admin.query('update settings set paused = false');
+  await facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('rule 11: bytes that never reach the chain get a successor, after the proof of their expiry', async () => {
+  const { chain, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_clock', { paused: true });
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  try {
+    const job = await fixture.settle(payer, fixture.quote());
+    const first = await facts.wait(job.settlement_id, 'signed');
+    // Expired for every node by now, and still not proven: the finalized chain has not got there.
+    await chain.call('chain_advance', 170);
+    await sleep(2500);
+    expect(facts.of(job.settlement_id)).toHaveLength(1);
+    await chain.call('chain_fault');
+    await chain.call('chain_advance', 30);
+    await chain.call('chain_clock', { paused: false });
+    const confirmed = await facts.wait(job.settlement_id, 'confirmed');
+    expect(confirmed.generation).toBe(2);
+    expect(confirmed.tx_hash).not.toBe(first.tx_hash);
+    expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  } finally {
+    await chain.call('chain_fault');
+    await chain.call('chain_clock', { paused: false });
+  }
+});
+
+test('rule 14: a settle that is forked away is reopened, and lands again on the same settlement', async () => {
+  const { chain, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_clock', { paused: true });
+  // The wallet itself must survive the fork.
+  await chain.call('chain_advance', 3);
+  try {
+    const job = await fixture.settle(payer, fixture.quote());
+    await facts.wait(job.settlement_id, 'signed');
+    await sleep(200);
+    await chain.call('chain_advance', 2);
+    await facts.wait(job.settlement_id, 'confirmed');
+    await chain.call('chain_fork', 3);
+    await chain.call('chain_advance', 3);
+    await facts.wait(job.settlement_id, 'reopened');
+    await chain.call('chain_clock', { paused: false });
+    const again = await facts.wait(job.settlement_id, 'confirmed', 2);
+    await facts.wait(job.settlement_id, 'finalized');
+    expect(again.tx_hash).toBe((await facts.wait(job.settlement_id, 'signed')).tx_hash);
+    expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  } finally {
+    await chain.call('chain_clock', { paused: false });
+  }
+});
+
+test('rule 12: a payment that the chain knows and the database lost is found, not paid again', async () => {
+  const { admin, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const quote = fixture.quote();
+  const job = await fixture.settle(payer, quote);
+  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  await admin.query(
+    'delete from transactions where intent_id in (select intent_id from intents where object_id = $1)',
+    [job.settlement_id],
+  );
+  await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
+  await fixture.settle(payer, quote, job);
+  await facts.wait(job.settlement_id, 'finalized', 2);
+  expect(new Set(facts.of(job.settlement_id).map((fact) => fact.tx_hash))).toEqual(new Set([tx_hash]));
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });

@@ -8,6 +8,10 @@ const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 
 export type ServiceProcess = {
   pid: number;
+  /** The exit code, null after a signal. */
+  exited: Promise<number | null>;
+  /** All it has logged so far. */
+  output: () => string;
   /** SIGTERM, resolves with the exit code. */
   stop: () => Promise<number | null>;
 };
@@ -43,6 +47,8 @@ export const startService = (
       if (!output.includes('"msg":"ready"')) return;
       resolve({
         pid: child.pid!,
+        exited,
+        output: () => output,
         stop: () => {
           child.kill('SIGTERM');
           return exited;

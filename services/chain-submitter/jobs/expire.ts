@@ -28,6 +28,8 @@ const expire = async (deps: Deps, flight: Flight): Promise<void> => {
   const { intent, signature, generation } = flight;
   if (!deps.flights.isCurrent(flight)) return;
   if (!(await isProvenDead(deps, flight))) {
+    // Known after all, perhaps from longer ago than a node's short memory: look again, in the history too.
+    flight.missed += 1;
     flight.pollAt = 0;
     return;
   }

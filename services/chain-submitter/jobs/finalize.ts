@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts';
-import type { Order } from '../domain/order.ts';
 import type { Flight } from '../flights.ts';
 import { expectedDeltas } from '../found.ts';
 import { move, stepOf } from '../moves.ts';
@@ -8,14 +7,10 @@ import { move, stepOf } from '../moves.ts';
 const MAX_UNANSWERED = 30;
 const RETRY_MS = 1000;
 
-/** All balance changes an order makes, the fee included. */
-const deltasOf = (order: Order, feeAccount: string): [string, bigint][] =>
-  order.kind === 'settle' ? [...expectedDeltas(order), [feeAccount, order.feeMicro]] : expectedDeltas(order);
-
 /** Compares what the transaction did with what the order says. False: no provider could tell yet. */
 const checkBalances = async ({ rpc, network, logger }: Deps, flight: Flight): Promise<boolean> => {
   const { order, signature, intent } = flight;
-  const expected = order === null ? [] : deltasOf(order, network.feeAccount);
+  const expected = order === null ? [] : expectedDeltas(order, network);
   if (expected.length === 0) return true;
   const landed = await rpc.first((provider) => provider.balances(signature, 'finalized')).catch(() => null);
   if (landed === null) {

@@ -12,6 +12,8 @@ import { finalize } from './finalize.ts';
 const FINALITY_POLL_MS = 1000;
 /** Least pause between two looks, so that a burst shares one call. */
 const LEAST_GAP_MS = 15;
+/** Pause while a confirmed transaction is not found: what was forked away should be sent again while it is valid. */
+const MISSED_POLL_MS = 250;
 /** Looks in a row without a trace of a confirmed transaction, before every provider is asked about a fork. */
 const MISSES_BEFORE_FORK = 3;
 /** Every so many looks all providers are asked and the furthest answer counts: one that lags holds nobody up. */
@@ -26,7 +28,7 @@ type Seen = { flight: Flight; status: SignatureStatus };
 /** Statuses of all given flights in as few calls as there are. */
 const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Promise<Seen[]> => {
   const signatures = flights.map(({ signature }) => signature);
-  // A confirmed one may be older than a node's short memory, after a standstill of ours; the search is dear.
+  // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
   const history = flights.some(({ missed }) => missed > 0);
   if (!all || rpc.providers.length === 1) {
     const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
@@ -102,6 +104,7 @@ const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise
     if (status === null) {
       if (flight.phase === 'sent') continue;
       flight.missed += 1;
+      flight.pollAt = now + MISSED_POLL_MS;
       if (flight.missed >= MISSES_BEFORE_FORK && (await isForkedAway(deps, flight)))
         await reopen(deps, flight);
     } else if (status.err !== null) {

@@ -35,7 +35,7 @@ export const replacePreparation = (
 ): Promise<boolean> =>
   pool.transaction(async (tx) => {
     // Two preparations of one wallet at once: one after the other, so that neither meets the unique index.
-    await tx.query(sql.typeAlias('void')`
+    await tx.query(sql.type(z.unknown())`
       select pg_advisory_xact_lock(hashtextextended('preparation/' || ${row.owner}, 0))`);
     await tx.query(sql.typeAlias('void')`
       update preparations set status = 'replaced'

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
 /** Long enough for a slow database, short enough that a killed worker's intents are soon another's. */
-const ALIVE_FOR = '5 seconds';
+const ALIVE_FOR = '3 seconds';
 
 /** Says that this worker lives; its leases hold as long. */
 export const keepAlive = (db: Db, workerId: string): Promise<unknown> =>

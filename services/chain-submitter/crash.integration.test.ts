@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SubmitterFixture, startSubmitterFixture } from '../../test/support/submitter.ts';
+
+/** The table "Crash at each arrow" of docs/settle.md, as far as this service has the arrow. */
+let fixture: SubmitterFixture;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture({ slotMs: 50 });
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const count = async (objectId: string) => {
+  const { rows } = await fixture.admin.query(
+    'select count(*)::int as signed from transactions join intents using (intent_id) where object_id = $1',
+    [objectId],
+  );
+  return rows[0].signed as number;
+};
+
+test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
+  'killed at %s: the next worker brings the same payment to its end, once',
+  async (arrow) => {
+    const { facts, outside } = fixture;
+    const payer = await fixture.payer(5_000_000n);
+    const dying = await fixture.start({}, `submitter.${arrow}=crash`);
+    const job = await fixture.settle(payer, fixture.quote());
+    await dying.exited;
+    const before = await count(job.settlement_id);
+    expect(before).toBe(['afterCommit', 'afterSend', 'afterConfirm'].includes(arrow) ? 1 : 0);
+    const signed = facts.of(job.settlement_id).find(({ status }) => status === 'signed');
+
+    const next = await fixture.start();
+    const end = await facts.wait(job.settlement_id, 'finalized');
+    if (signed !== undefined) expect(end.tx_hash).toBe(signed.tx_hash);
+    expect(await count(job.settlement_id)).toBe(1);
+    expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+    await next.stop();
+  },
+  60_000,
+);
+
+test('rule 9: a worker paused before its commit wakes late and signs nothing beside the other’s bytes', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const paused = await fixture.start({}, 'submitter.afterSign=wait');
+  const job = await fixture.settle(payer, fixture.quote());
+  await sleep(1500);
+  process.kill(paused.pid, 'SIGSTOP');
+  const other = await fixture.start();
+  await facts.wait(job.settlement_id, 'confirmed');
+  process.kill(paused.pid, 'SIGCONT');
+  await facts.wait(job.settlement_id, 'finalized');
+  await sleep(3000);
+  expect(await count(job.settlement_id)).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  await Promise.all([paused.stop(), other.stop()]);
+}, 60_000);
+
+test('rule 16: two replicas take 40 settles, each once', async () => {
+  const { facts, outside } = fixture;
+  const replicas = await Promise.all([fixture.start(), fixture.start()]);
+  const payer = await fixture.payer(100_000_000n);
+  const { payout } = fixture.quote();
+  const jobs = await Promise.all(
+    Array.from({ length: 40 }, () => fixture.settle(payer, fixture.quote({ payout }))),
+  );
+  await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'finalized')));
+  expect(await outside.balance(payer.owner.publicKey)).toBe(60_000_000n);
+  expect(await Promise.all(jobs.map(({ settlement_id }) => count(settlement_id)))).toEqual(jobs.map(() => 1));
+  await Promise.all(replicas.map((replica) => replica.stop()));
+}, 60_000);
+
+test('rule 17: SIGTERM in the middle of 20 settles; the next worker ends them at once', async () => {
+  const { facts, outside } = fixture;
+  const first = await fixture.start();
+  const payer = await fixture.payer(100_000_000n);
+  const { payout } = fixture.quote();
+  const jobs = await Promise.all(
+    Array.from({ length: 20 }, () => fixture.settle(payer, fixture.quote({ payout }))),
+  );
+  expect(await first.stop()).toBe(0);
+  const next = await fixture.start();
+  await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'finalized')));
+  expect(await outside.balance(payer.owner.publicKey)).toBe(80_000_000n);
+  await next.stop();
+}, 60_000);
