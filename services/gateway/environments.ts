@@ -44,7 +44,6 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   const bus = (): Bus => {
     if (connected !== undefined) return connected;
     throw new ServiceError('service_unavailable', 'not available right now', {
-      money_moved: 'no',
       safe_action: 'retry_same_attempt',
       retryAfterSeconds: 1,
     });

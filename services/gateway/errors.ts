@@ -27,9 +27,12 @@ const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
   payment_failed: 'new_quote',
 };
 
-/** After an error of our own making nobody knows; every other refusal came before anything was done. */
+/**
+ * Whoever is told to repeat the same attempt may have been carried out before: a refusal by a limit or a lapsed
+ * token says nothing of the call whose answer was lost. Every other refusal is a decision that moved nothing.
+ */
 const moneyMoved = (code: ErrorCode): MoneyMoved =>
-  code === 'internal_error' || code === 'service_unavailable' ? 'unknown' : 'no';
+  SAFE_ACTIONS[code] === 'retry_same_attempt' ? 'unknown' : 'no';
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 

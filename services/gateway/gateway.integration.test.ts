@@ -330,7 +330,10 @@ test('errors of money calls say whether money moved and what is safe; others do 
     safe_action: 'stop',
     details: [{ path: 'x' }],
   });
-  expect((await send('POST', '/v1/settle', { body })).body.error).toMatchObject({ money_moved: 'no' });
+  expect((await send('POST', '/v1/settle', { body })).body.error).toMatchObject({
+    money_moved: 'unknown',
+    safe_action: 'retry_same_attempt',
+  });
   expect((await send('POST', '/v1/quote', { key: serviceKey(), body: {} })).body.error).not.toHaveProperty(
     'money_moved',
   );

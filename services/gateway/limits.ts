@@ -130,7 +130,6 @@ export const createLimits = ({
     }
     if (withoutRedis === 'in-process') return inProcess.take(key, points, windowSeconds);
     throw new ServiceError('service_unavailable', 'not available right now; try again shortly', {
-      money_moved: 'no',
       retryAfterSeconds: 5,
     });
   };

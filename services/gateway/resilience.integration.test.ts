@@ -136,7 +136,9 @@ test('nobody serves: 503 at once; a settle that nobody took moved nothing', asyn
   await sleep(1100);
   expect(await settle()).toMatchObject({
     status: 503,
-    body: { error: { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' } },
+    body: {
+      error: { code: 'service_unavailable', money_moved: 'unknown', safe_action: 'retry_same_attempt' },
+    },
   });
   services = await startServices(servers);
   services.answers['quote.list'] = () => list;

@@ -7,7 +7,6 @@ import { addressGroup } from './address.ts';
 import { parseBody } from './body.ts';
 import type { Authenticated } from './credentials.ts';
 import type { Deps } from './deps.ts';
-import { toServiceError } from './errors.ts';
 import { answerOf, forward } from './forward.ts';
 import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
@@ -39,18 +38,6 @@ const environmentNameOf = ({ environment }: HttpOperation, input: RawInput): str
   }
   const token = input[environment.prefixOf];
   return /^[a-z]+_(test|live)_/.exec(typeof token === 'string' ? token : '')?.[1] ?? DEFAULT_ENVIRONMENT;
-};
-
-/** What came before the service was asked moved no money, whoever failed and however. */
-const beforeAnythingMoved = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work;
-  } catch (error) {
-    const known = toServiceError(error);
-    throw known === null
-      ? error
-      : new ServiceError(known.code, known.message, { ...known.extras, money_moved: 'no' });
-  }
 };
 
 /** Each part by its own strict schema: a field in the wrong place is unknown there. Nothing is coerced. */
@@ -110,16 +97,14 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     const environmentName = request.caller?.environment.name ?? environmentNameOf(operation, input);
     const served = deps.environments.has(environmentName);
     const principal = request.caller?.principal;
-    await beforeAnythingMoved(
-      deps.limits.enforce({
-        environment: served ? environmentName : DEFAULT_ENVIRONMENT,
-        name: `${contract.name}.${name}`,
-        operation,
-        accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
-        ip: request.ip,
-        input,
-      }),
-    );
+    await deps.limits.enforce({
+      environment: served ? environmentName : DEFAULT_ENVIRONMENT,
+      name: `${contract.name}.${name}`,
+      operation,
+      accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
+      ip: request.ip,
+      input,
+    });
     if (malformed !== undefined) throw malformed;
     const checked = validated(operation, request, body);
     const caller = request.caller ?? anonymous(environmentName);
@@ -139,7 +124,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
         config: { operation },
         onRequest: async (request) => {
           if (operation.access.length === 0) return;
-          request.caller = await beforeAnythingMoved(deps.authenticate(request.raw.rawHeaders, operation));
+          request.caller = await deps.authenticate(request.raw.rawHeaders, operation);
         },
         handler: (request: FastifyRequest, reply: FastifyReply) =>
           inServerSpan(request, reply, { method, path }, async () => {

@@ -70,7 +70,7 @@ describe('accepting an attempt', () => {
     });
     expect(await pay(payer, q, 'repeat')).toEqual(answer);
     expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
-    expect(await outcome(pay(payer, quote(1_000_000n, { expiresInMs: -1 })))).toBe('quote_expired');
+    expect(await outcome(pay(payer, quote(1_000_000n, { expiresInMs: -1000 })))).toBe('quote_expired');
   });
 
   test('rule 4: attempt, hold, settlement and outbox commit together or not at all', async () => {

@@ -20,7 +20,7 @@ import { revoke } from './handlers/revoke.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
-const SUBMIT_TIMEOUT_MS = 20_000;
+const SUBMIT_TIMEOUT_MS = 10_000;
 const DRIVE_EVERY_MS = 2000;
 
 const config = loadConfig(schema);

@@ -10,12 +10,12 @@ import { inSpan, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** Not sent, or sent and not answered in time: then it may have been done, so only the same ids are safe. */
-const unavailable = (money_moved: 'no' | 'unknown') =>
+/** This call, or an earlier one with the same ids, may have been carried out: only the same ids are safe. */
+const unavailable = () =>
   new ServiceError(
     'service_unavailable',
     'not available right now; it is safe to repeat the call with the same ids',
-    { money_moved, safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
+    { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds: 1 },
   );
 
 const request = (
@@ -26,7 +26,7 @@ const request = (
   headers: Record<string, string> = {},
 ): Promise<unknown> =>
   inSpan(`request ${subject}`, SpanKind.CLIENT, undefined, async () => {
-    if (!bus.connected) throw unavailable('no');
+    if (!bus.connected) throw unavailable();
     try {
       const reply = await bus.nc.request(subject, encode(envelope), {
         timeout: timeoutMs,
@@ -36,7 +36,7 @@ const request = (
     } catch (error) {
       if (!(error instanceof NatsError)) throw error;
       if (error.code === NatsErrorCode.PermissionsViolation) throw error;
-      throw unavailable(error.code === NatsErrorCode.NoResponders ? 'no' : 'unknown');
+      throw unavailable();
     }
   });
 

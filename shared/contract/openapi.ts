@@ -202,8 +202,8 @@ const errorSchema = (): Json => ({
         money_moved: {
           enum: ['no', 'yes', 'unknown'],
           description:
-            'Whether this call moved money. It does not speak of earlier calls with the same payment_attempt_id: ' +
-            'those are answered for by the attempt itself.',
+            'Whether the payment_attempt_id of this call moved money. `unknown`: only a repeat with the same id, or ' +
+            'GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".',
         },
         safe_action: {
           enum: ['retry_same_attempt', 'new_quote', 'top_up', 'raise_limit', 'stop'],

@@ -127,8 +127,8 @@ export const wallet = service({
       summary: 'Submit the signed delegation, or prepare it afresh',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
       access: ['jwt'],
-      // Submit (20 s), wait for the confirmation (15 s), look at the chain.
-      timeoutSeconds: 40,
+      // Submit (10 s), wait for the confirmation (15 s), look at the chain.
+      timeoutSeconds: 29,
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),
@@ -138,8 +138,8 @@ export const wallet = service({
       summary: 'Prepare or submit the transaction that ends the delegation',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
       access: ['jwt'],
-      // Submit (20 s), wait for the confirmation (15 s), look at the chain.
-      timeoutSeconds: 40,
+      // Submit (10 s), wait for the confirmation (15 s), look at the chain.
+      timeoutSeconds: 29,
       params: byId,
       body: signed,
       output: z.union([Wallet, Prepared]),

@@ -43,7 +43,7 @@ test('call 21 of a minute is 429 with a Retry-After that is true; failed calls c
   const refused = answers.at(-1)!;
   expect(refused.body.error).toMatchObject({
     code: 'rate_limited',
-    money_moved: 'no',
+    money_moved: 'unknown',
     safe_action: 'retry_same_attempt',
   });
   // The first of the 20 leaves the window 60 s after it came: that is when the next call is free, and not before.

@@ -48,7 +48,7 @@ const refuse: Record<Exclude<Verdict, 'accepted' | 'known'>, () => ServiceError>
   payer_unknown: () => new ServiceError('internal_error', 'internal error'),
   raced: () =>
     new ServiceError('service_unavailable', 'too much contention; repeat with the same payment_attempt_id', {
-      money_moved: 'no',
+      money_moved: 'unknown',
       safe_action: 'retry_same_attempt',
       retryAfterSeconds: 1,
     }),
