@@ -13,6 +13,8 @@ export type Caps = {
   takeLamports: (amount: bigint) => Promise<boolean>;
 };
 
+/** Rent of a token account of 165 bytes: what the daily budget counts. */
+export const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 const PORTIONS = 100n;
 const MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const MAX_SCOPES = 10_000;

@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import { failpoint } from '../../shared/lib/failpoint.ts';
+import { TOKEN_ACCOUNT_LAMPORTS } from './caps.ts';
 import type { Deps } from './deps.ts';
 import {
   type ChainError,
@@ -21,8 +22,6 @@ import { signFor } from './signer.ts';
 import { type ClaimedIntent, claimIntents, parkIntent } from './store/intents.ts';
 import { assemble, compileMessage } from './wire.ts';
 
-/** Rent of a token account of 165 bytes: what the daily budget counts. */
-const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 const TRIES = 3;
 /** Waits before an intent is taken up again: trouble with providers or our own purse, the pause, a used-up cap. */
 const TROUBLE_MS = 1000;

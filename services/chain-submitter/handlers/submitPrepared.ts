@@ -4,6 +4,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { TOKEN_ACCOUNT_LAMPORTS } from '../caps.ts';
 import type { Deps } from '../deps.ts';
 import { errorKind } from '../domain/failure.ts';
 import { flightOf, launch } from '../launch.ts';
@@ -14,8 +15,6 @@ import { reading } from '../reading.ts';
 import { commitSigned, type IntentRow, insertIntent } from '../store/intents.ts';
 import { findPreparation, type PreparationRow, submitPreparation } from '../store/preparations.ts';
 import { assemble, decodeMessage } from '../wire.ts';
-
-const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
 
 const conflict = (message: string) => new ServiceError('conflict', message, { money_moved: 'no' });
 
