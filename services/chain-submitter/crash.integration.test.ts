@@ -18,7 +18,7 @@ const count = async (objectId: string) => {
 };
 
 test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
-  'killed at %s: the next worker brings the same payment to its end, once',
+  'rule 8: killed at %s, the next worker brings the same payment to its end, once',
   async (arrow) => {
     const { facts, outside } = fixture;
     const payer = await fixture.payer(5_000_000n);
