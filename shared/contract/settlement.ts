@@ -120,6 +120,8 @@ export const settlement = service({
       summary: 'Verify a settlement without consuming it',
       http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
       access: ['service_key'],
+      // A read in spite of its method: it never changes anything.
+      limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
       bodyOptional: true,
       output: z.strictObject({
