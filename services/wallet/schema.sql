@@ -7,6 +7,7 @@ create table outbox (
   payload jsonb not null,
   traceparent text,
   created_at timestamp with time zone default app_now() not null,
+  next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
   constraint outbox_pkey PRIMARY KEY (outbox_id)
 );
 

@@ -19,6 +19,8 @@ export const publish = (
   }: { subject: string; msgId: string; payload: unknown; traceparent?: string },
 ): Promise<void> =>
   inSpan(`send ${subject}`, SpanKind.PRODUCER, undefined, async () => {
+    // The client would keep it and send it late, once more for every try meanwhile.
+    if (!bus.connected) throw new Error('NATS is away');
     const headers = traceHeaders(traceparent === undefined ? {} : { traceparent });
     await bus.js.publish(subject, encode(payload), { msgID: msgId, headers, timeout: 5000 });
   });

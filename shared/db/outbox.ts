@@ -54,14 +54,41 @@ export const insertOutbox = (db: Db, messages: readonly Outgoing[]): Promise<rea
 
 const DELETE_AFTER_MS = 25;
 const SWEEP_EVERY_MS = 1000;
-const SWEEP_AGE = '2 seconds';
 const SWEEP_BATCH = 100;
+/** How long a row is left to the sweep that claimed it. */
+const LEASE_MS = 15_000;
+/** A sweep stops well before its lease ends, so that no other replica publishes the same rows beside it. */
+const SWEEP_FOR_MS = 5000;
 
 export type Relay = {
   /** Publishes committed rows now. Never throws: what fails is left to the sweep. */
   dispatch: (rows: readonly OutboxRow[]) => void;
   stop: () => Promise<void>;
 };
+
+/** Leases rows that the fast path did not take, or that a sweep left when it died, to one sweep. */
+const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(Row)`
+    with due as (
+      select outbox_id from outbox where next_at <= app_now()
+      order by outbox_id limit ${SWEEP_BATCH} for update skip locked
+    ), claimed as (
+      update outbox set next_at = app_now() + make_interval(secs => ${LEASE_MS / 1000}::float8)
+      from due where outbox.outbox_id = due.outbox_id
+      returning outbox.outbox_id, subject, msg_id, payload, traceparent
+    )
+    select * from claimed order by outbox_id`);
+
+const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
+
+/** Gives rows that were claimed and not tried back to the next sweep. */
+const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
+  db.query(
+    sql.typeAlias(
+      'void',
+    )`update outbox set next_at = app_now() where outbox_id = any(${sql.array(ids, 'int8')})`,
+  );
 
 /** Starts publishing a service's outbox. Any number of replicas may run it. */
 export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
@@ -75,9 +102,9 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     const ids = published;
     published = [];
     flushing = undefined;
-    await pool
-      .query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`)
-      .catch((error: unknown) => logger.warn({ err: error }, 'outbox rows will be published again'));
+    await deleteRows(pool, ids).catch((error: unknown) =>
+      logger.warn({ err: error }, 'outbox rows will be published again'),
+    );
   };
 
   const send = async (row: OutboxRow) => {
@@ -89,13 +116,15 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
       ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
     });
     await failpoint('outbox.afterPublish');
-    published.push(row.outbox_id);
-    flushing ??= flush();
   };
 
   const dispatch = (rows: readonly OutboxRow[]) => {
     for (const row of rows) {
       const work = send(row)
+        .then(() => {
+          published.push(row.outbox_id);
+          flushing ??= flush();
+        })
         .catch((error: unknown) =>
           logger.warn({ err: error, subject: row.subject }, 'publish failed, left to the sweep'),
         )
@@ -104,27 +133,31 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     }
   };
 
-  /** Rows older than the fast path takes: published in their order, deleted in the same transaction. */
-  const sweep = (): Promise<number> =>
-    pool.transaction(async (tx) => {
-      const rows = await tx.any(sql.type(Row)`
-        select outbox_id, subject, msg_id, payload, traceparent from outbox
-        where created_at < app_now() - ${SWEEP_AGE}::interval
-        order by outbox_id limit ${SWEEP_BATCH} for update skip locked`);
+  /**
+   * Claims, publishes in order, deletes: three steps, so that no transaction is open while the network is waited
+   * for. A row that fails keeps its lease and the rest is given back: one that can never be published holds up
+   * nothing behind it, and while NATS is away one publish is tried a round.
+   */
+  const sweep = async (): Promise<number> => {
+    const rows = await claimDue(pool);
+    const until = performance.now() + SWEEP_FOR_MS;
+    let done = 0;
+    let failed = 0;
+    try {
       for (const row of rows) {
-        await publish(bus, {
-          subject: row.subject,
-          msgId: row.msg_id,
-          payload: row.payload,
-          ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
-        });
+        if (stopping || performance.now() > until) break;
+        failed = 1;
+        await send(row);
+        failed = 0;
+        done += 1;
       }
+    } finally {
       const ids = rows.map((row) => row.outbox_id);
-      await tx.query(
-        sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`,
-      );
-      return rows.length;
-    });
+      if (done > 0) await deleteRows(pool, ids.slice(0, done));
+      if (done + failed < ids.length) await releaseRows(pool, ids.slice(done + failed));
+    }
+    return done;
+  };
 
   const stopped = new AbortController();
   const loop = async () => {
