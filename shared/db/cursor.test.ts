@@ -29,6 +29,10 @@ test('a cursor counts for its list, caller and filters alone', () => {
     [key, binding, id],
     [key, binding, ''],
     [key, binding, `${cursor}.x`],
+    // Other spellings of the same bytes.
+    [key, binding, `${cursor}=`],
+    [key, binding, `${id}=.${mac}`],
+    [key, binding, `${cursor} `],
   ];
   for (const [withKey, bound, text] of forged)
     expect(() => openCursor(withKey, bound, text)).toThrow(ServiceError);
