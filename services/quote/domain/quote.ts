@@ -1,7 +1,7 @@
 /** Status of a quote, from its record and the time. Settlement decides whether it is paid; this only tells. */
 export type QuoteStatus = 'pending' | 'settling' | 'settled' | 'expired';
 
-/** Steps of a settlement in the only order they can happen. */
+/** Steps of a settlement as they are stored; store/quotes.ts says which follows which. */
 export const STEP = { accepted: 1, failed: 2, issued: 3 } as const;
 
 /**

@@ -64,9 +64,16 @@ export const listQuotes = (
       ${page.status === undefined ? sql.fragment`` : sql.fragment`and ${statusIs(page.status)}`}
     order by quote_id desc limit ${page.limit + 1}`);
 
-/** Takes over a settlement's step unless a later one is known. Settlement ids sort by time. */
+/**
+ * Takes over a settlement's step unless a later one is known. A settlement goes accepted (1) → issued (3) → failed (2),
+ * the last after issued only when its payment was reversed for good; a quote gets another settlement only once the
+ * one before has failed, and settlement ids sort by time.
+ */
 export const advanceQuote = (db: Db, quoteId: string, settlementId: string, step: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update quotes set settlement_id = ${settlementId}, settlement_step = ${step}
-    where quote_id = ${quoteId} and settlement_step is distinct from 3
-      and (settlement_id is null or (settlement_id, settlement_step) < (${settlementId}, ${step}::smallint))`);
+    where quote_id = ${quoteId} and (settlement_id is null
+      or settlement_id = ${settlementId} and (settlement_step = 1 or ${step}::smallint = 2)
+      or settlement_id < ${settlementId}
+      -- Paid by one whose replica's clock was behind.
+      or settlement_id > ${settlementId} and settlement_step = 2 and ${step}::smallint = 3)`);

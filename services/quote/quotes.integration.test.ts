@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectPool, type Pool } from '../../shared/db/pool.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { STEP } from './domain/quote.ts';
+import { advanceQuote, findQuote, insertQuote } from './store/quotes.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = await connectPool(database.url('quote'), { max: 2 });
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+/** `A:accepted` is the older settlement's first fact, `B` a later attempt on the same quote. */
+test.each<[string, string]>([
+  ['A:accepted A:issued', 'A:issued'],
+  ['A:issued A:accepted', 'A:issued'],
+  ['A:accepted A:failed', 'A:failed'],
+  ['A:failed A:accepted', 'A:failed'],
+  // Reversed on chain for good: the quote may be paid again.
+  ['A:accepted A:issued A:failed', 'A:failed'],
+  ['A:accepted A:issued A:failed A:issued', 'A:failed'],
+  ['A:issued A:failed B:accepted B:issued', 'B:issued'],
+  ['A:failed B:accepted A:failed', 'B:accepted'],
+  ['A:accepted B:accepted A:failed', 'B:accepted'],
+  ['B:issued A:accepted A:failed', 'B:issued'],
+  // The replica that accepted the second attempt had a clock behind.
+  ['B:accepted B:failed A:accepted A:issued', 'A:issued'],
+])('facts %s leave %s', async (facts, expected) => {
+  const [account_id, now] = [newId('acct'), Date.now()];
+  const quote_id = newId('q');
+  await insertQuote(pool, {
+    quote_id,
+    account_id,
+    service_id: newServiceId(),
+    quote_amount: 20_000n,
+    fee_amount: 10_000n,
+    redeem_window_seconds: 900,
+    quote_token: 'a.b',
+    expires_at: now + 600_000,
+    created_at: now,
+  });
+  const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
+  const parsed = (text: string) => text.split(':') as [keyof typeof ids, keyof typeof STEP];
+  for (const fact of facts.split(' ')) {
+    const [who, what] = parsed(fact);
+    await advanceQuote(pool, quote_id, ids[who], STEP[what]);
+  }
+  const [who, what] = parsed(expected);
+  expect(await findQuote(pool, { account_id, service_id: null }, quote_id)).toMatchObject({
+    settlement_id: ids[who],
+    settlement_step: STEP[what],
+  });
+});
