@@ -15,6 +15,7 @@ import { startEngine } from './engine.ts';
 import { createFlights } from './flights.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
+import { observeChain } from './handlers/observeChain.ts';
 import { observeWallet } from './handlers/observeWallet.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
@@ -75,6 +76,7 @@ const engine = await startEngine(deps, { pollMs: config.POLL_MS });
 
 await runService(base, config, {
   serving: serve(bus, chainSubmitter, {
+    observeChain: observeChain(deps),
     observeWallet: observeWallet(deps),
     describeWallet: describeWallet(deps),
     checkPayoutAddress: checkPayoutAddress(deps),

@@ -239,15 +239,28 @@ test.each<[string, () => string]>([
 ])('neither a wallet nor a payout address: %s', async (_name, address) => {
   const identity = await fixture.identityBus();
   const check = (allow_off_curve: boolean) =>
-    codeOf(call(identity, chainSubmitter, 'checkPayoutAddress', { address: address(), allow_off_curve }));
-  expect(await codeOf(ask('describeWallet', { owner: address() }))).toBe('validation_error');
+    codeOf(
+      call(identity, chainSubmitter, 'checkPayoutAddress', { payout_address: address(), allow_off_curve }),
+    );
+  expect(await codeOf(ask('describeWallet', { public_key: address() }))).toBe('validation_error');
   expect(await check(false)).toBe('validation_error');
   expect(await check(true)).toBe(_name === 'an owner off the curve' ? 'ok' : 'validation_error');
 });
 
+test('a refused address is named as the public call names it', async () => {
+  const identity = await fixture.identityBus();
+  const { address } = fixture.keys.mint;
+  const named = (path: string) => ({ extras: { details: [{ path }] } });
+  const payout = { payout_address: address, allow_off_curve: false };
+  await expect(call(identity, chainSubmitter, 'checkPayoutAddress', payout)).rejects.toMatchObject(
+    named('payout_address'),
+  );
+  await expect(ask('describeWallet', { public_key: address })).rejects.toMatchObject(named('public_key'));
+});
+
 test('a new key is a wallet, and the newest authority serves it', async () => {
   const owner = Keypair.generate().publicKey;
-  expect(await ask('describeWallet', { owner: owner.toBase58() })).toEqual({
+  expect(await ask('describeWallet', { public_key: owner.toBase58() })).toEqual({
     token_account: fixture.outside.tokenAccount(owner).toBase58(),
     authority: fixture.authority,
   });

@@ -31,8 +31,8 @@ const deps = {
   signingKey: config.SIGNING_KEYS[0]!,
   identitySecret: config.IDENTITY_SECRET,
   cursorKey: config.CURSOR_KEY,
-  checkPayoutAddress: (address: string, allow_off_curve: boolean) =>
-    call(bus, chainSubmitter, 'checkPayoutAddress', { address, allow_off_curve }),
+  checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
+    call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,
 };
 

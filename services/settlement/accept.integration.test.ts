@@ -5,6 +5,7 @@ import { newId } from '../../shared/lib/id.ts';
 import {
   admin,
   as,
+  chainIs,
   consumer,
   database,
   deps,
@@ -44,6 +45,28 @@ describe('accepting an attempt', () => {
     expect(await outcome(pay(payer, quote(), 'one'))).toBe('conflict');
     // Another account's same id is independent.
     expect((await paid(consumer(), quote(), 'one')).answer.status).toBe('confirmed');
+  });
+
+  test('chain down: a new attempt is refused and leaves nothing, one that was accepted waits', async () => {
+    const payer = consumer();
+    const accepted = await underWay(payer);
+    chainIs.readable = false;
+    try {
+      const q = quote();
+      expect(await outcome(pay(payer, q, 'chain-down'))).toBe('service_unavailable');
+      expect(await held(payer)).toBe(1_000_000n);
+      chainIs.readable = true;
+      const { settlementId, answer } = await underWay(payer, q, 'chain-down');
+      chainIs.readable = false;
+      const repeat = pay(payer, q, 'chain-down');
+      await say(settlementId, 'confirmed');
+      expect((await repeat).status).toBe('confirmed');
+      await answer;
+      await say(accepted.settlementId, 'confirmed');
+      expect((await accepted.answer).status).toBe('confirmed');
+    } finally {
+      chainIs.readable = true;
+    }
   });
 
   test('rule 2: 64 attempts on one quote give one settlement', async () => {

@@ -25,5 +25,7 @@ export type Deps = {
   relay: Relay;
   waiting: Waiting;
   findWallet: (accountId: string, walletId: string | null) => Promise<PayerWallet | null>;
+  /** False: the chain is away, and chain-submitter says so. */
+  isChainReadable: () => Promise<boolean>;
   observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>>;
 };

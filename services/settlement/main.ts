@@ -30,6 +30,10 @@ const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_i
 const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
   maxAgeMs: 100,
 });
+// Asked once a second at most, whatever the load.
+const observeChain = cached(() => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }), {
+  maxAgeMs: 1000,
+});
 
 const deps: Deps = {
   pool,
@@ -45,6 +49,12 @@ const deps: Deps = {
   waiting,
   findWallet: (account_id, wallet_id) =>
     wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
+  // A chain-submitter that does not answer says nothing about the chain: its queue waits for it.
+  isChainReadable: () =>
+    observeChain('chain').then(
+      ({ readable }) => readable,
+      () => true,
+    ),
   observeWallet,
 };
 

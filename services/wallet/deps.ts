@@ -21,7 +21,7 @@ export type Deps = {
   /** How long a caller waits for the chain before the answer says how far it has come. */
   chainWaitMs: number;
   observeWallet: (owner: string) => Promise<Sight>;
-  describeWallet: (owner: string) => Promise<Out<Chain['describeWallet']>>;
+  describeWallet: (publicKey: string) => Promise<Out<Chain['describeWallet']>>;
   prepareDelegation: (input: In<Chain['prepareDelegation']>) => Promise<Out<Chain['prepareDelegation']>>;
   submitPrepared: (input: In<Chain['submitPrepared']>) => Promise<Out<Chain['submitPrepared']>>;
 };

@@ -35,7 +35,7 @@ const deps: Deps = {
   waiting,
   chainWaitMs: config.CHAIN_WAIT_MS,
   observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
-  describeWallet: (owner) => call(bus, chainSubmitter, 'describeWallet', { owner }),
+  describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
     call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),

@@ -51,6 +51,12 @@ export const chainSubmitter = service({
   name: 'chain-submitter',
   operations: {},
   internal: {
+    observeChain: internalOperation({
+      summary: 'Whether the chain can be read right now; answered within 2 s',
+      callers: ['settlement'],
+      input: z.strictObject({}),
+      output: z.strictObject({ readable: z.boolean() }),
+    }),
     observeWallet: internalOperation({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
       callers: ['wallet', 'settlement', 'funding'],
@@ -59,15 +65,15 @@ export const chainSubmitter = service({
     }),
     describeWallet: internalOperation({
       summary:
-        'Token account of an owner and the delegate authority for a new onboarding; refuses programs, mints, token accounts',
+        'Token account of a wallet and the delegate authority for a new onboarding; refuses programs, mints, token accounts',
       callers: ['wallet'],
-      input: z.strictObject({ owner: SolanaAddress }),
+      input: z.strictObject({ public_key: SolanaAddress }),
       output: z.strictObject({ token_account: SolanaAddress, authority: SolanaAddress }),
     }),
     checkPayoutAddress: internalOperation({
       summary: 'Whether an address may receive payouts (validation_error says why not)',
       callers: ['identity'],
-      input: z.strictObject({ address: SolanaAddress, allow_off_curve: z.boolean() }),
+      input: z.strictObject({ payout_address: SolanaAddress, allow_off_curve: z.boolean() }),
       output: z.strictObject({ token_account: SolanaAddress }),
     }),
     reserveTokenAccount: internalOperation({

@@ -87,11 +87,12 @@ export const startChainStandIn = (bus: Bus) => {
       const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
       return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
     },
-    describeWallet: async ({ owner }) => {
+    observeChain: async () => ({ readable: true }),
+    describeWallet: async ({ public_key: owner }) => {
       if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
       return { token_account: addressOf(owner), authority: AUTHORITY };
     },
-    checkPayoutAddress: async ({ address }) => ({ token_account: addressOf(address) }),
+    checkPayoutAddress: async ({ payout_address: address }) => ({ token_account: addressOf(address) }),
     reserveTokenAccount: async () => ({ status: 'granted' as const }),
     prepareDelegation: async ({ preparation_id, owner, authority, allowance }) => {
       const parsed = allowance === null ? null : parseMicro(allowance);

@@ -72,6 +72,8 @@ const stops: (() => Promise<unknown>)[] = [];
 
 /** What the chain shows of each wallet; a test changes it. */
 export const sights = new Map<string, { balance: bigint; allowance: bigint; slot: number }>();
+/** Whether the chain can be read at all. */
+export const chainIs = { readable: true };
 export const wallets = new Map<string, { wallet_id: string; owner: string }>();
 
 /** Starts the service; once per test file. */
@@ -106,6 +108,7 @@ export const startFixture = async (): Promise<void> => {
     waiting: base.waiting,
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
+    isChainReadable: async () => chainIs.readable,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
   };
   const serving = serve(base.bus, settlement, {

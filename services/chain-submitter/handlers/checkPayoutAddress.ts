@@ -8,8 +8,8 @@ import { reading, refuseAddress } from '../reading.ts';
 /** Whether an address may receive payouts. */
 export const checkPayoutAddress =
   (deps: Deps): Handler<typeof chainSubmitter.internal.checkPayoutAddress> =>
-  async ({ address, allow_off_curve: allowOffCurve }) => {
+  async ({ payout_address: address, allow_off_curve: allowOffCurve }) => {
     const why = await reading(whyNotOwner(deps, address, { allowOffCurve }));
-    if (why !== null) throw refuseAddress('address', why);
+    if (why !== null) throw refuseAddress('payout_address', why);
     return { token_account: tokenAccountOf(address, deps.network.mint) };
   };

@@ -8,9 +8,9 @@ import { reading, refuseAddress } from '../reading.ts';
 /** Token account and delegate authority of a wallet to be linked. The newest authority serves new onboardings. */
 export const describeWallet =
   (deps: Deps): Handler<typeof chainSubmitter.internal.describeWallet> =>
-  async ({ owner }) => {
+  async ({ public_key: owner }) => {
     const why = await reading(whyNotOwner(deps, owner, { allowOffCurve: false }));
-    if (why !== null) throw refuseAddress('owner', why);
+    if (why !== null) throw refuseAddress('public_key', why);
     const { mint, delegateAuthorities } = deps.network;
     return { token_account: tokenAccountOf(owner, mint), authority: delegateAuthorities[0]! };
   };

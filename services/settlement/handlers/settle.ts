@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { readUntil } from '../../../shared/bus/read-until.ts';
 import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -54,6 +55,13 @@ const refuse: Record<Exclude<Verdict, 'accepted' | 'known'>, () => ServiceError>
     }),
 };
 
+const chainAway = () =>
+  new ServiceError('service_unavailable', 'the chain is away; repeat with the same payment_attempt_id', {
+    money_moved: 'no',
+    safe_action: 'retry_same_attempt',
+    retryAfterSeconds: 2,
+  });
+
 /** POST /v1/settle (docs/settle.md). */
 export const settle =
   (deps: Deps): Handler<typeof settlement.operations.settle> =>
@@ -69,7 +77,12 @@ export const settle =
     if (known !== null) return repeat(deps, known, claims.quote_id, caller);
 
     const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
-    const payer = await payerFor(deps, caller.account_id, walletId, claims);
+    const [payer, chainReadable] = await Promise.all([
+      payerFor(deps, caller.account_id, walletId, claims),
+      deps.isChainReadable(),
+    ]);
+    // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
+    if (!chainReadable) throw chainAway();
     const attempt: Attempt = {
       settlementId: newId('stl'),
       accountId: caller.account_id,
@@ -140,18 +153,15 @@ const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller)
   return outcome(deps, row.settlement_id);
 };
 
-/** Waits for the fact, not for a poll; a missed wake-up is caught by reading the row before giving up. */
-const outcome = async (deps: Deps, settlementId: string): Promise<Answer> => {
-  const { woken, cancel } = deps.waiting.until(settlementId, deps.settleWaitMs);
-  try {
-    const first = await readSettlement(deps.pool, settlementId);
-    if (first.status !== 'pending') return show(first);
-    await woken;
-    return show(await readSettlement(deps.pool, settlementId));
-  } finally {
-    cancel();
-  }
-};
+/** Waits for the fact, not for a poll. */
+const outcome = async (deps: Deps, settlementId: string): Promise<Answer> =>
+  show(
+    await readUntil(deps.waiting, settlementId, {
+      read: () => readSettlement(deps.pool, settlementId),
+      done: ({ status }) => status !== 'pending',
+      timeoutMs: deps.settleWaitMs,
+    }),
+  );
 
 const show = (row: SettlementRow): Answer => {
   if (row.status === 'pending') {
