@@ -29,6 +29,14 @@ const check = (value: unknown, depth: number): void => {
   }
 };
 
+/** Beyond 2^53 a number is not what was sent: what is signed into a scope would silently be another. */
+const exactly = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+  const inexact =
+    typeof value === 'number' && /^-?[0-9]+$/.test(context?.source ?? '') && !Number.isSafeInteger(value);
+  if (inexact) throw refuse('the body has an integer beyond 2^53: send it as a string');
+  return value;
+};
+
 /**
  * The JSON object of a request body; no body counts as `{}`, and the schema then says what is missing.
  * @throws ServiceError validation_error
@@ -37,8 +45,9 @@ export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> =>
   if (bytes === undefined || bytes.length === 0) return {};
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
-  } catch {
+    value = JSON.parse(decoder.decode(bytes), exactly);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw refuse('the body is not valid JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -193,6 +193,11 @@ test.each<[string, string | Buffer, number]>([
     400,
   ],
   [
+    'an integer that would be signed as another',
+    `{"service_id":"${order.service_id}","scope":{"order":12345678901234567890}}`,
+    400,
+  ],
+  [
     'constructor.prototype',
     `{"service_id":"${order.service_id}","scope":{"constructor":{"prototype":{}}}}`,
     400,
