@@ -58,6 +58,23 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
   ]);
 });
 
+test('an attempt that comes back under another settlement pays nothing again and does not wait for ever', async () => {
+  const { outside, facts } = fixture;
+  const payer = await fixture.payer(10_000_000n);
+  const quote = fixture.quote();
+  const { settlement_id, payment_attempt_id } = await fixture.settle(payer, quote);
+  const paid = await facts.wait(settlement_id, 'confirmed');
+  // settlement's database was set back, and the client repeated its call.
+  const again = await fixture.settle(payer, quote, { payment_attempt_id });
+  expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash: paid.tx_hash });
+  const other = await fixture.settle(payer, fixture.quote(), { payment_attempt_id });
+  expect(await facts.wait(other.settlement_id, 'failed')).toMatchObject({
+    tx_hash: null,
+    failure: { code: 'payment_failed' },
+  });
+  expect(await outside.balance(payer.owner.publicKey)).toBe(9_000_000n);
+});
+
 test('rule 13: 32 first settles to one new vendor at once all land', async () => {
   const { facts, outside } = fixture;
   const payers = await Promise.all(Array.from({ length: 8 }, () => fixture.payer(10_000_000n)));

@@ -3,7 +3,7 @@ import { insertOutbox } from '../../../shared/db/outbox.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Deps } from '../deps.ts';
 import { isTerminal } from '../domain/intent.ts';
-import { presentProgress } from '../progress.ts';
+import { presentProgress, progressMessage } from '../progress.ts';
 import { findIntent, type IntentRow, insertIntent } from '../store/intents.ts';
 
 /** The job's trace, kept with the intent so that facts told minutes later belong to it. */
@@ -14,14 +14,46 @@ const traceparent = (): string | null => {
 };
 
 /**
+ * The same payment_attempt_id under another settlement: settlement's database was set back and the attempt was made
+ * anew. It must not wait for ever, and nothing is paid for it: for the same quote the payment that is known is told
+ * under the new id; for another quote, it is proven that nothing was signed or will be.
+ */
+const answerAnother = async (
+  { pool, relay, logger }: Deps,
+  known: IntentRow,
+  job: Pick<IntentRow, 'object_id'> & { request: object },
+): Promise<void> => {
+  logger.error({ intent: known.intent_id, object_id: job.object_id }, 'the same work under another id');
+  const quoteOf = (request: unknown) => (request as { quote_token?: string }).quote_token;
+  const progress =
+    quoteOf(known.request) === quoteOf(job.request)
+      ? presentProgress({ ...known, object_id: job.object_id })
+      : progressMessage(
+          { ...known, object_id: job.object_id },
+          {
+            status: 'failed',
+            generation: 0,
+            tx_hash: null,
+            slot: null,
+            failure: {
+              code: 'payment_failed',
+              message: 'this payment_attempt_id paid another quote before; no money moved',
+            },
+          },
+        );
+  if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
+};
+
+/**
  * Takes a job: writes its intent and drives it in the background. The message is acknowledged when the intent is
  * committed, never after confirmation. A job that is known already (a re-drive, a redelivery) tells its present
  * state once more and is hurried on.
  */
 export const takeJob = async (
-  { pool, relay, flights, driver, workerId, logger }: Deps,
+  deps: Deps,
   job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object },
 ): Promise<void> => {
+  const { pool, relay, flights, driver, workerId } = deps;
   await failpoint('submitter.beforeIntent');
   const inserted = await insertIntent(pool, { ...job, traceparent: traceparent() }, workerId);
   await failpoint('submitter.afterIntent');
@@ -29,10 +61,7 @@ export const takeJob = async (
 
   const known = await findIntent(pool, job.intent_id);
   if (known === null) throw new Error('an intent is neither new nor known');
-  if (known.object_id !== job.object_id) {
-    logger.error({ intent: job.intent_id }, 'the same work was asked for under another id, ignored');
-    return;
-  }
+  if (known.object_id !== job.object_id) return answerAnother(deps, known, job);
   const progress = presentProgress(known);
   if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
   if (isTerminal(known.status)) return;
