@@ -7,12 +7,14 @@ import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
+import type { Logger } from '../../shared/lib/logger.ts';
 
 export type PayerWallet = NonNullable<z.infer<typeof wallet.internal.find.output>>;
 
 /** What the handlers, consumers and jobs of this service depend on; main.ts builds it. */
 export type Deps = {
   pool: Pool;
+  logger: Logger;
   /** The database's clock, epoch milliseconds. */
   clock: Clock;
   environment: Environment;

@@ -16,6 +16,7 @@ import {
   paid,
   pay,
   quote,
+  reversals,
   row,
   type Settled,
   say,
@@ -106,8 +107,22 @@ describe('rule 14: confirmed, finalized, forked', () => {
       chain_status: 'failed',
     });
     expect(await as(key, 'redeem', redeemed)).toMatchObject({ status: 'redeemed', replayed: true });
+    await until(
+      async () => reversals.length,
+      (told) => told === 2,
+    );
+    expect(reversals.map(({ settlement_id, redeemed }) => [settlement_id, redeemed])).toEqual([
+      [lost.settlementId, false],
+      [kept.settlementId, true],
+    ]);
     const dead = { settlement_id: lost.settlementId, settlement_token: lost.answer.settlement_token };
     expect(await outcome(as(key, 'redeem', dead))).toBe('conflict');
+  });
+
+  test('a fact of a settlement that is not known is put aside, not tried for ever', async () => {
+    const unknown = { object_id: newId('stl'), generation: 1, tx_hash: HASH[0], slot: 101, failure: null };
+    for (const status of ['signed', 'confirmed', 'finalized', 'reopened', 'failed'] as const)
+      await expect(settleProgressed(deps)({ ...unknown, status })).resolves.toBeUndefined();
   });
 
   const states = [

@@ -37,6 +37,7 @@ const observeChain = cached(() => call(bus, chainSubmitter, 'observeChain', {}, 
 
 const deps: Deps = {
   pool,
+  logger,
   clock: clock.now,
   environment: config.ENVIRONMENT,
   publicKeys: config.PUBLIC_KEYS,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   AccountId,
   CompactToken,
+  label,
   MicroUsdc,
   MicroUsdcOrZero,
   PaymentAttemptId,
@@ -24,10 +25,10 @@ export const ChainStatus = z
   .enum(['pending', 'confirmed', 'finalized', 'failed'])
   .meta({ id: 'ChainStatus' });
 
-const RedeemId = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters')
-  .meta({ id: 'RedeemId', description: 'Chosen by the vendor replica that redeems' });
+const RedeemId = label(128).meta({
+  id: 'RedeemId',
+  description: 'Chosen by the vendor replica that redeems',
+});
 
 const Confirmed = z.strictObject({
   settlement_id: SettlementId,
@@ -170,6 +171,8 @@ export const settlement = service({
     issued: z.strictObject({ ...fact, tx_hash: TransactionHash }),
     /** Proven: no money moved and none will. The quote may be tried again. */
     failed: z.strictObject({ ...fact, code: z.string() }),
+    /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */
+    reversed: z.strictObject({ ...fact, redeemed: z.boolean() }),
   },
   jobs: {},
   consumes: ['chain-submitter.settleProgressed'],

@@ -18,6 +18,7 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
@@ -74,6 +75,8 @@ const stops: (() => Promise<unknown>)[] = [];
 export const sights = new Map<string, { balance: bigint; allowance: bigint; slot: number }>();
 /** Whether the chain can be read at all. */
 export const chainIs = { readable: true };
+/** What was told of reversals. */
+export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
 export const wallets = new Map<string, { wallet_id: string; owner: string }>();
 
 /** Starts the service; once per test file. */
@@ -96,6 +99,7 @@ export const startFixture = async (): Promise<void> => {
   });
   deps = {
     pool: base.pool,
+    logger: base.logger,
     clock: base.clock.now,
     environment: 'test',
     publicKeys,
@@ -153,6 +157,11 @@ export const startFixture = async (): Promise<void> => {
       msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
     },
   });
+  const watcher = await testBus.as('admin' as BusUser);
+  watcher.nc.subscribe('evt.settlement.reversed', {
+    callback: (_error, msg) => void reversals.push(msg.json()),
+  });
+  await watcher.nc.flush();
   await Promise.all([walletBus.nc.flush(), chain.nc.flush(), base.bus.nc.flush()]);
   stops.push(
     () => serving.stop(),

@@ -7,7 +7,7 @@ import { fact, refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
-import { readSettlement } from '../store/settlements.ts';
+import { lookUpSettlement } from '../store/settlements.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -29,12 +29,20 @@ export const settleProgressed =
     }
   };
 
+/** This database was set back. Delivered again it would fail again, for ever. */
+const unknown = ({ logger }: Deps, settlementId: string): void =>
+  logger.error(
+    { metric: 'unknown_settlement', settlement_id: settlementId },
+    'a fact of a settlement not known here',
+  );
+
 const landed = async (
   deps: Deps,
   { object_id: settlementId, status, generation, tx_hash: txHash, slot }: Progress,
 ): Promise<void> => {
   if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
-  const row = await readSettlement(deps.pool, settlementId);
+  const row = await lookUpSettlement(deps.pool, settlementId);
+  if (row === null) return unknown(deps, settlementId);
   const issuedAt = deps.clock();
   const redeemExpiresAt = issuedAt + row.redeem_window_seconds * 1000;
   const settlementToken = signToken(
@@ -65,13 +73,23 @@ const landed = async (
 
 const failed = async (
   deps: Deps,
-  { object_id: settlementId, generation, failure }: Progress,
+  { object_id: settlementId, generation, tx_hash: txHash, failure }: Progress,
 ): Promise<void> => {
-  const row = await readSettlement(deps.pool, settlementId);
+  const row = await lookUpSettlement(deps.pool, settlementId);
+  if (row === null) return unknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const outbox = await noteFailed(deps.pool, settlementId, { generation, code, message }, [
-    fact('failed', { settlement_id: settlementId, quote_id: row.quote_id, code }),
-  ]);
+  const told = { settlement_id: settlementId, quote_id: row.quote_id };
+  const reversed = fact('reversed', { ...told, redeemed: row.redeemed_at !== null });
+  const outbox = await noteFailed(
+    deps.pool,
+    settlementId,
+    { generation, code, message },
+    { failed: fact('failed', { ...told, code }), reversed },
+  );
+  if (outbox.some(({ subject }) => subject === reversed.subject)) {
+    const alarm = { metric: 'settlement_reversed', settlement_id: settlementId, tx: txHash };
+    deps.logger.error(alarm, 'a confirmed payment was reversed on chain for good');
+  }
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
   // The last sight promised more than the chain held: look again, or the next attempt fails the same way.

@@ -92,11 +92,11 @@ export const noteFailed = (
   db: Db,
   settlementId: string,
   { generation, code, message }: { generation: number; code: string; message: string },
-  messages: readonly Outgoing[],
+  messages: { failed: Outgoing; reversed: Outgoing },
 ): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(Sent)`
     with before as (
-      select settlement_id, holding from settlements where settlement_id = ${settlementId} for update
+      select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
     ), changed as (
       update settlements as s set
         status = case when s.status = 'redeemed' then 'redeemed' else 'failed' end,
@@ -105,8 +105,10 @@ export const noteFailed = (
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and s.chain_status in ('pending', 'confirmed')
-      returning s.wallet_id, s.quote_amount, s.status, before.holding as was_holding
+      returning s.wallet_id, s.quote_amount, s.status, before.status as was, before.holding as was_holding
     ), released as (${release(null)})
     insert into outbox (subject, msg_id, payload, traceparent)
-    select message.* from ${outboxValues(messages)} where exists (select from changed where status = 'failed')
+    select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
+    union all
+    select message.* from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')
     returning outbox_id, subject, msg_id, payload, traceparent`);

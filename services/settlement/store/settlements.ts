@@ -38,6 +38,10 @@ export const columns = sql.fragment`settlement_id, account_id, payment_attempt_i
 export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
   db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
+/** The same for a fact of another service, which may speak of what this database does not know. */
+export const lookUpSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
+
 /** The attempt of a payer's account, or null. */
 export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
