@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
-import { natsRights } from '../shared/bus/rights.ts';
+import { natsRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';

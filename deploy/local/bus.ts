@@ -1,5 +1,5 @@
-import { natsRights } from '../../shared/bus/rights.ts';
 import { ensureStreams as ensureStreamsOf } from '../../shared/bus/setup.ts';
+import { natsRights } from '../../shared/bus/topology.ts';
 import { chooseNats, type Server, type ServerChoice } from './choose-servers.ts';
 import { urlAs } from './database.ts';
 import type { EnvironmentKeys } from './keys.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { QuoteRecord } from '../../shared/contract/quote.ts';
-import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
+import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import { quoteStatus } from './domain/quote.ts';
 import type { Owner, QuoteRow } from './store/quotes.ts';
@@ -14,21 +14,17 @@ export const ownerOf = (caller: PrincipalOf<readonly ['service_key', 'jwt']>): O
 });
 
 /** A quote as its vendor reads it. The scope stands in the token that was signed, and nowhere else. */
-export const showQuote = (row: QuoteRow, now: number): z.infer<typeof QuoteRecord> => {
-  const [payload] = row.quote_token.split('.');
-  const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString('utf8')) as QuoteClaims;
-  return {
-    quote_id: row.quote_id,
-    quote_token: row.quote_token,
-    quote_amount: formatMicro(row.quote_amount),
-    fee_amount: formatMicro(row.fee_amount),
-    currency: 'USDC',
-    expires_at: isoTime(row.expires_at),
-    status: quoteStatus(row.settlement_step, row.expires_at, now),
-    service_id: row.service_id,
-    redeem_window_seconds: row.redeem_window_seconds,
-    scope: claims.scope,
-    settlement_id: row.settlement_id,
-    created_at: isoTime(row.created_at),
-  };
-};
+export const showQuote = (row: QuoteRow, now: number): z.infer<typeof QuoteRecord> => ({
+  quote_id: row.quote_id,
+  quote_token: row.quote_token,
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  currency: 'USDC',
+  expires_at: isoTime(row.expires_at),
+  status: quoteStatus(row.settlement_step, row.expires_at, now),
+  service_id: row.service_id,
+  redeem_window_seconds: row.redeem_window_seconds,
+  scope: storedClaims(row.quote_token).scope,
+  settlement_id: row.settlement_id,
+  created_at: isoTime(row.created_at),
+});

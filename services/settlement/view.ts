@@ -3,6 +3,7 @@ import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { Settlement } from '../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
+import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import type { SettlementRow, Viewer } from './store/settlements.ts';
 
@@ -22,10 +23,7 @@ export const statusNow = (row: SettlementRow): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
 /** The scope stands in the quote token that was signed, and nowhere else. */
-export const scopeOf = (row: SettlementRow): QuoteClaims['scope'] => {
-  const [payload] = row.quote_token.split('.');
-  return (JSON.parse(Buffer.from(payload!, 'base64url').toString('utf8')) as QuoteClaims).scope;
-};
+export const scopeOf = (row: SettlementRow): QuoteClaims['scope'] => storedClaims(row.quote_token).scope;
 
 /** Gross, fee and net as the wire shows them. */
 export const amountsOf = (row: SettlementRow) => ({

@@ -12,6 +12,13 @@ const getter = {
 };
 const setter = { set: (carrier: MsgHdrs, key: string, value: string) => carrier.set(key, value) };
 
+/** The active trace's W3C traceparent, for a row whose work goes on later; null without a trace. */
+export const activeTraceparent = (): string | null => {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(context.active(), carrier);
+  return carrier.traceparent ?? null;
+};
+
 /** Headers that carry the active trace context (W3C traceparent) over a hop. */
 export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
   const carrier = createHeaders();

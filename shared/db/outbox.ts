@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { context, propagation } from '@opentelemetry/api';
 import { z } from 'zod';
 import type { Bus } from '../bus/connect.ts';
 import { publish } from '../bus/publish.ts';
+import { activeTraceparent } from '../bus/trace.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type Db, type Pool, sql } from './pool.ts';
@@ -13,28 +13,23 @@ import { type Db, type Pool, sql } from './pool.ts';
  */
 export type Outgoing = { subject: string; msgId: string; payload: unknown };
 
-const Row = z.object({
+/** A row as a statement that inserts it returns it, for `relay.dispatch`. */
+export const outboxRow = z.object({
   outbox_id: z.bigint(),
   subject: z.string(),
   msg_id: z.string(),
   payload: z.unknown(),
   traceparent: z.string().nullable(),
 });
-export type OutboxRow = z.infer<typeof Row>;
-
-/** The active trace's W3C traceparent, kept with the row so that a redelivery hours later joins its trace. */
-const traceparent = (): string | null => {
-  const carrier: { traceparent?: string } = {};
-  propagation.inject(context.active(), carrier);
-  return carrier.traceparent ?? null;
-};
+export type OutboxRow = z.infer<typeof outboxRow>;
 
 /**
  * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them in the same breath:
  * ``insert into outbox (subject, msg_id, payload, traceparent) select * from ${outboxValues([...])}``
  */
 export const outboxValues = (messages: readonly Outgoing[]) => {
-  const trace = traceparent();
+  // Kept with the row, so that a redelivery hours later joins its trace.
+  const trace = activeTraceparent();
   const rows = messages.map(({ subject, msgId, payload }) => ({
     subject,
     msg_id: msgId,
@@ -47,7 +42,7 @@ export const outboxValues = (messages: readonly Outgoing[]) => {
 
 /** Inserts messages within the caller's transaction; hand the rows to `relay.dispatch` after the commit. */
 export const insertOutbox = (db: Db, messages: readonly Outgoing[]): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(Row)`
+  db.any(sql.type(outboxRow)`
     insert into outbox (subject, msg_id, payload, traceparent)
     select * from ${outboxValues(messages)}
     returning outbox_id, subject, msg_id, payload, traceparent`);
@@ -68,7 +63,7 @@ export type Relay = {
 
 /** Leases rows that the fast path did not take, or that a sweep left when it died, to one sweep. */
 const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(Row)`
+  db.any(sql.type(outboxRow)`
     with due as (
       select outbox_id from outbox where next_at <= app_now()
       order by outbox_id limit ${SWEEP_BATCH} for update skip locked

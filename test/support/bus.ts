@@ -7,8 +7,8 @@ import { createPortPicker } from '../../deploy/local/ports.ts';
 import { natsServer } from '../../deploy/local/servers.ts';
 import { createSupervisor } from '../../deploy/local/supervisor.ts';
 import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
-import { natsRights } from '../../shared/bus/rights.ts';
 import { ensureStreams } from '../../shared/bus/setup.ts';
+import { natsRights } from '../../shared/bus/topology.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 
 const PASSWORD = 'test';

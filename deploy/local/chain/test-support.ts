@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,32 +11,9 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js';
+import { createPortPicker } from '../ports.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-
-const listenOn = (port: number) =>
-  new Promise<{ port: number; close: () => Promise<void> }>((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') return reject(new Error('no port'));
-      resolve({ port: address.port, close: () => new Promise((done) => server.close(() => done())) });
-    });
-  });
-
-/** A port that is free together with the next one, where web3.js looks for the WebSocket. */
-const freePortPair = async (): Promise<number> => {
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const first = await listenOn(0);
-    const second = await listenOn(first.port + 1).catch(() => undefined);
-    await first.close();
-    if (!second) continue;
-    await second.close();
-    return first.port;
-  }
-  throw new Error('no two adjacent free ports');
-};
 
 export type RpcAnswer = {
   id: unknown;
@@ -60,7 +36,7 @@ export const startChain = async ({
   control?: boolean;
   dataDir?: string;
 } = {}) => {
-  const port = await freePortPair();
+  const port = await createPortPicker().anyPair();
   const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
     env: {

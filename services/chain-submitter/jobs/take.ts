@@ -1,17 +1,10 @@
-import { context, propagation } from '@opentelemetry/api';
+import { activeTraceparent } from '../../../shared/bus/trace.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Deps } from '../deps.ts';
 import { isTerminal } from '../domain/intent.ts';
 import { presentProgress, progressMessage } from '../progress.ts';
 import { findIntent, type IntentRow, insertIntent } from '../store/intents.ts';
-
-/** The job's trace, kept with the intent so that facts told minutes later belong to it. */
-const traceparent = (): string | null => {
-  const carrier: { traceparent?: string } = {};
-  propagation.inject(context.active(), carrier);
-  return carrier.traceparent ?? null;
-};
 
 /**
  * The same payment_attempt_id under another settlement: settlement's database was set back and the attempt was made
@@ -55,7 +48,8 @@ export const takeJob = async (
 ): Promise<void> => {
   const { pool, relay, flights, driver, workerId } = deps;
   await failpoint('submitter.beforeIntent');
-  const inserted = await insertIntent(pool, { ...job, traceparent: traceparent() }, workerId);
+  // The job's trace is kept, so that facts told minutes later belong to it.
+  const inserted = await insertIntent(pool, { ...job, traceparent: activeTraceparent() }, workerId);
   await failpoint('submitter.afterIntent');
   if (inserted !== null) return driver.drive(inserted);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import type { Failure } from '../domain/failure.ts';
 import { type Event, step } from '../domain/intent.ts';
@@ -109,14 +109,6 @@ export type Move = {
   traceparent: string | null;
 };
 
-const Published = z.object({
-  outbox_id: z.bigint(),
-  subject: z.string(),
-  msg_id: z.string(),
-  payload: z.unknown(),
-  traceparent: z.string().nullable(),
-});
-
 /**
  * Moves intents by one event, each only from a state the event belongs to and only in the generation it is about;
  * what does not move says nothing. State, the transactions and grants that hang on it, and the facts are one
@@ -142,7 +134,7 @@ export const moveIntents = (
     payload: message.payload,
     traceparent,
   }));
-  return db.any(sql.type(Published)`
+  return db.any(sql.type(outboxRow)`
     with m as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m(intent_id text, generation integer,
         tx_hash text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
@@ -191,7 +183,7 @@ export type Generation = {
  */
 export const commitSigned = (db: Db, move: Move, signed: Generation): Promise<readonly OutboxRow[]> => {
   const { from, to } = step('sign');
-  return db.any(sql.type(Published)`
+  return db.any(sql.type(outboxRow)`
     with moved as (
       update intents set status = ${to}, generation = ${move.generation}, tx_hash = ${signed.signature},
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval

@@ -1,19 +1,10 @@
-import { z } from 'zod';
-import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
 /**
  * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
  * repeat or a fact that another overtook changes nothing and returns no outbox rows.
  */
-const Sent = z.object({
-  outbox_id: z.bigint(),
-  subject: z.string(),
-  msg_id: z.string(),
-  payload: z.unknown(),
-  traceparent: z.string().nullable(),
-});
-
 /**
  * Gives the hold back. What landed after the payer was last seen is taken off the sight; what landed before is in
  * it already. Sights thus never count a payment twice, and never too little.
@@ -50,7 +41,7 @@ export const noteLanded = (
   issue: { issuedAt: number; redeemExpiresAt: number; settlementToken: string },
   messages: readonly Outgoing[],
 ): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(Sent)`
+  db.any(sql.type(outboxRow)`
     with before as (
       select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
     ), changed as (
@@ -94,7 +85,7 @@ export const noteFailed = (
   { generation, code, message }: { generation: number; code: string; message: string },
   messages: { failed: Outgoing; reversed: Outgoing },
 ): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(Sent)`
+  db.any(sql.type(outboxRow)`
     with before as (
       select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
     ), changed as (

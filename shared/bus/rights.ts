@@ -1,1 +1,0 @@
-export { natsRights, type Rights } from './topology.ts';
