@@ -18,11 +18,10 @@ export type Options = {
   faults: readonly string[];
   seed: number;
   slotMs?: number;
-  workers?: number;
+  /** Payments that begin in a second. */
+  perSecond?: number;
   payers?: number;
   vendors?: number;
-  /** Longest pause of a worker between two payments. */
-  pauseMs?: number;
   print: (line: string) => void;
 };
 
@@ -60,7 +59,7 @@ export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault
 
 /** Runs one campaign over a stack of its own and judges it. */
 export const runCampaign = async (options: Options): Promise<Report> => {
-  const { stateDir, seconds, seed, print, slotMs = 100, workers = 8, payers = 6, vendors = 3 } = options;
+  const { stateDir, seconds, seed, print, slotMs = 100, perSecond = 15, payers = 6, vendors = 3 } = options;
   const rng = createRng(seed);
   const startedAt = Date.now();
   const at = () => `${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
@@ -68,13 +67,13 @@ export const runCampaign = async (options: Options): Promise<Report> => {
 
   const world = await startWorld({ stateDir, slotMs, print: () => {} });
   try {
-    const faults = chooseFaults(allFaults(world), options.faults);
-    const people = await createPeople(world, { payers, vendors });
     const ledger = createLedger();
+    const noticed: Break[] = [];
+    const faults = chooseFaults(allFaults(world, ledger, noticed), options.faults);
+    const people = await createPeople(world, { payers, vendors });
     const client = createClient(world, ledger);
     const watch = startWatch(world);
-    const pauseMs = options.pauseMs ?? 100;
-    const load = startLoad({ client, people, ledger, rng: rng.fork(-1), workers, pauseMs });
+    const load = startLoad({ client, people, ledger, rng: rng.fork(-1), perSecond });
     say(`the stack runs, ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
 
     const events: Event[] = [];
@@ -104,7 +103,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
 
     const evidence = await gather(world, ledger);
-    const breaks = [...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
+    const breaks = [...noticed, ...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
     if (quiet.terminalMs === null)
       breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${TERMINAL_MS / 1000} s` });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;

@@ -4,6 +4,7 @@ import type { Attempt, Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
+const MOST_IN_FLIGHT = 300;
 
 /** Everything in micro-units; the least fee is 10,000. */
 const AMOUNT = [20_000, 500_000] as const;
@@ -17,10 +18,9 @@ export const startLoad = (options: {
   people: People;
   ledger: Ledger;
   rng: Rng;
-  workers: number;
-  pauseMs: number;
+  perSecond: number;
 }) => {
-  const { client, people, ledger, rng, workers, pauseMs } = options;
+  const { client, people, ledger, rng, perSecond } = options;
   let running = true;
 
   const settle = async (attempt: Attempt, own: Rng): Promise<void> => {
@@ -57,18 +57,26 @@ export const startLoad = (options: {
     const rival = own.chance(0.05) ? [ledger.begin(payer, vendor, quote)] : [];
     await Promise.all([attempt, ...rival].map((one) => settle(one, own)));
     if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
-    await sleep(own.int(0, pauseMs));
   };
 
-  const worker = async (own: Rng): Promise<void> => {
-    while (running) await pay(own);
+  // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.
+  const inFlight = new Set<Promise<void>>();
+  const arrivals = async () => {
+    for (let number = 0; running; number += 1) {
+      if (inFlight.size < MOST_IN_FLIGHT) {
+        const work = pay(rng.fork(number)).finally(() => inFlight.delete(work));
+        inFlight.add(work);
+      }
+      await sleep(rng.int(0, 2000) / perSecond);
+    }
   };
-  const all = Promise.all(Array.from({ length: workers }, (_, number) => worker(rng.fork(number))));
+  const arriving = arrivals();
   return {
     /** No new payments; resolves when every call under way was answered or lost. */
     stop: async (): Promise<void> => {
       running = false;
-      await all;
+      await arriving;
+      await Promise.all(inFlight);
     },
   };
 };

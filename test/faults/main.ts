@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { testStateDir } from '../support/test-state.ts';
 import { runCampaign } from './campaign.ts';
+import { faultNames } from './faults/index.ts';
 import { reportLines } from './report.ts';
 
 const usage = `Usage: npm run faults -- [options]
@@ -11,7 +12,7 @@ const usage = `Usage: npm run faults -- [options]
   --seconds 60         how long faults go on
   --faults a,b,c       only these, or all that begin so: kill, crash-before, nats-wipe (default: all)
   --seed n             repeats a schedule (default: a new one, printed)
-  --workers 8          payments at a time
+  --rate 15            payments that begin in a second
   --slot-ms 100        pace of the chain
   --list               names the faults
   --help               this text
@@ -24,7 +25,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     faults: { type: 'string', default: '' },
     seed: { type: 'string' },
-    workers: { type: 'string', default: '8' },
+    rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -35,6 +36,10 @@ if (values.help) {
   process.exit(0);
 }
 
+if (values.list) {
+  for (const name of faultNames()) print(name);
+  process.exit(0);
+}
 const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
 const stateDir = testStateDir('faults');
 print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
@@ -43,7 +48,7 @@ const report = await runCampaign({
   seed,
   seconds: Number(values.seconds),
   faults: values.faults.split(',').filter((name) => name !== ''),
-  workers: Number(values.workers),
+  perSecond: Number(values.rate),
   slotMs: Number(values['slot-ms']),
   print,
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { identify, isRunning, signal } from '../../deploy/local/processes.ts';
+import { programNames } from '../../deploy/local/services.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
@@ -11,6 +12,12 @@ import { chainOf } from '../support/chain.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 /** Those that hold money's state run twice, so that one is there to take over what the other left. */
 const INSTANCES = { settlement: 2, 'chain-submitter': 2 } as const;
+
+/** Every process of the stack, as its file names them. */
+export const processNames: readonly string[] = [
+  ...['postgres', 'nats-server', 'redis-server', 'chain'],
+  ...programNames.flatMap((name) => (Object.hasOwn(INSTANCES, name) ? [name, `${name}#2`] : [name])),
+];
 
 /** The system under test as a campaign reaches it: its processes, its chain, its database. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -65,7 +72,6 @@ export const startWorld = async (options: {
 
   const pids = (): Record<string, number> =>
     (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
-  const names = Object.keys(pids());
 
   /** Kills a process for good and waits until it is gone. False when it was away already. */
   const kill = async (name: string): Promise<boolean> => {
@@ -93,8 +99,7 @@ export const startWorld = async (options: {
     /** Rows of a query over all schemas, as superuser. */
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
       (await database.query<Row>(sql, values)).rows,
-    /** Every process of the stack, those that are away at the moment included. */
-    names,
+    names: processNames,
     pids,
     kill,
     /** Sends a signal; false when the process is away. */
@@ -120,8 +125,8 @@ export const startWorld = async (options: {
       let inARow = 0;
       while (inARow < 3) {
         if (Date.now() > deadline)
-          throw new Error(`not healthy again: ${names.filter((name) => !pids()[name])}`);
-        const up = names.every((name) => pids()[name] !== undefined);
+          throw new Error(`not healthy again: ${processNames.filter((name) => !pids()[name])}`);
+        const up = processNames.every((name) => pids()[name] !== undefined);
         const ready = await fetch(`${running.stack.gateway_url}/v1/health/ready`, {
           signal: AbortSignal.timeout(3000),
         }).then(
