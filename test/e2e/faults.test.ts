@@ -33,7 +33,7 @@ own(
     const lines: string[] = [];
     const report = await runCampaign({
       stateDir: testStateDir('faults'),
-      seconds: 40,
+      seconds: 30,
       seed: 20_260_101,
       faults: FAULTS,
       perSecond: 8,

@@ -6,6 +6,7 @@ import { allFaults, chooseFaults } from './faults/index.ts';
 import { type Break, judge } from './invariants.ts';
 import { createLedger, spanOf } from './ledger.ts';
 import { startLoad } from './load.ts';
+import type { Mutation } from './mutations.ts';
 import { quietPhase, TERMINAL_MS } from './quiet.ts';
 import { createRng, type Rng } from './rng.ts';
 import { startWatch } from './watch.ts';
@@ -22,6 +23,10 @@ export type Options = {
   perSecond?: number;
   payers?: number;
   vendors?: number;
+  /** How soon after the heal everything must be at its end. */
+  terminalMs?: number;
+  /** A rule to switch off: the campaign must then find a break. */
+  mutation?: Mutation;
   print: (line: string) => void;
 };
 
@@ -59,13 +64,23 @@ export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault
 
 /** Runs one campaign over a stack of its own and judges it. */
 export const runCampaign = async (options: Options): Promise<Report> => {
-  const { stateDir, seconds, seed, print, slotMs = 100, perSecond = 15, payers = 6, vendors = 3 } = options;
+  const {
+    stateDir,
+    seconds,
+    seed,
+    print,
+    slotMs = 100,
+    perSecond = 15,
+    payers = 6,
+    vendors = 3,
+    terminalMs = TERMINAL_MS,
+  } = options;
   const rng = createRng(seed);
   const startedAt = Date.now();
   const at = () => `${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
   const say = (line: string) => print(`${at()}  ${line}`);
 
-  const world = await startWorld({ stateDir, slotMs, print: () => {} });
+  const world = await startWorld({ stateDir, slotMs, mutation: options.mutation, print: () => {} });
   try {
     const ledger = createLedger();
     const noticed: Break[] = [];
@@ -98,14 +113,14 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     const healedAt = Date.now();
     await load.stop();
     say('quiet phase: no more faults, nor new payments');
-    const quiet = await quietPhase(world, { client, ledger, rng, healedAt });
+    const quiet = await quietPhase(world, { client, ledger, rng, healedAt, terminalMs });
     const seen = await watch.stop();
     say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
 
     const evidence = await gather(world, ledger);
     const breaks = [...noticed, ...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
     if (quiet.terminalMs === null)
-      breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${TERMINAL_MS / 1000} s` });
+      breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = ledger.attempts.map(spanOf);
     const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));

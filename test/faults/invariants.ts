@@ -124,6 +124,15 @@ export const invariants: Record<string, Invariant> = {
     );
   },
 
+  /**
+   * Whoever cannot pay is refused before anything is signed: nobody here revokes, so nothing of ours fails on chain,
+   * unless a fork gave the money to another payment.
+   */
+  'nothing-fails-on-chain': ({ evidence, forks }) =>
+    [...evidence.transactions.values()]
+      .filter(({ succeeded }) => !succeeded && forks === 0)
+      .map(({ signature }) => ({ what: `${signature} failed` })),
+
   'held-is-zero': ({ evidence }) =>
     evidence.payers
       .filter(({ held }) => held !== '0')

@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { testStateDir } from '../support/test-state.ts';
-import { runCampaign } from './campaign.ts';
+import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';
+import { mutations } from './mutations.ts';
 import { reportLines } from './report.ts';
 
 const usage = `Usage: npm run faults -- [options]
@@ -14,6 +15,7 @@ const usage = `Usage: npm run faults -- [options]
   --seed n             repeats a schedule (default: a new one, printed)
   --rate 15            payments that begin in a second
   --slot-ms 100        pace of the chain
+  --mutate all         switches one rule off at a time: each must break the campaign
   --list               names the faults
   --help               this text
 `;
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
+    mutate: { type: 'string' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -41,17 +44,51 @@ if (values.list) {
   process.exit(0);
 }
 const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
-const stateDir = testStateDir('faults');
-print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
-const report = await runCampaign({
-  stateDir,
+/** Nobody waits for what a mutant will never end. */
+const MUTANT_TERMINAL_MS = 45_000;
+const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => Number(values[name]);
+const options: Omit<Options, 'stateDir'> = {
   seed,
-  seconds: Number(values.seconds),
+  seconds: numberIn('seconds'),
   faults: values.faults.split(',').filter((name) => name !== ''),
-  perSecond: Number(values.rate),
-  slotMs: Number(values['slot-ms']),
+  perSecond: numberIn('rate'),
+  slotMs: numberIn('slot-ms'),
   print,
-});
-for (const line of reportLines(report)) print(line);
-print(`seed ${seed} repeats this schedule`);
-process.exit(report.breaks.length === 0 ? 0 : 1);
+};
+
+/** One campaign over the product as it is. */
+const prove = async (): Promise<boolean> => {
+  const stateDir = testStateDir('faults');
+  print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
+  const report = await runCampaign({ ...options, stateDir });
+  for (const line of reportLines(report)) print(line);
+  print(`seed ${seed} repeats this schedule`);
+  return report.breaks.length === 0;
+};
+
+/** A campaign for each rule that is switched off: true when every one of them broke. */
+const mutate = async (wanted: string): Promise<boolean> => {
+  const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
+  if (chosen.length === 0) throw new Error(`there are ${mutations.map(({ name }) => name).join(', ')}`);
+  let caught = 0;
+  for (const mutation of chosen) {
+    const { faults, name, rule } = mutation;
+    const report = await runCampaign({
+      ...options,
+      faults,
+      mutation,
+      terminalMs: MUTANT_TERMINAL_MS,
+      stateDir: testStateDir('faults'),
+      print: () => {},
+    });
+    const found = [...new Set(report.breaks.map(({ invariant }) => invariant))];
+    if (found.length > 0) caught += 1;
+    print(
+      `${name.padEnd(26)} rule ${rule}: ${found.length > 0 ? `caught by ${found.join(', ')}` : 'NOT CAUGHT'}`,
+    );
+  }
+  return caught === chosen.length;
+};
+
+const good = values.mutate === undefined ? await prove() : await mutate(values.mutate);
+process.exit(good ? 0 : 1);

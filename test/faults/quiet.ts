@@ -42,9 +42,15 @@ export const openWork = async (world: World): Promise<number> => {
  */
 export const quietPhase = async (
   world: World,
-  { client, ledger, rng, healedAt }: { client: Client; ledger: Ledger; rng: Rng; healedAt: number },
+  {
+    client,
+    ledger,
+    rng,
+    healedAt,
+    terminalMs,
+  }: { client: Client; ledger: Ledger; rng: Rng; healedAt: number; terminalMs: number },
 ): Promise<{ openAttempts: number; terminalMs: number | null }> => {
-  const deadline = healedAt + TERMINAL_MS;
+  const deadline = healedAt + terminalMs;
   const open = ledger.attempts.filter(({ standing }) => standing === 'open');
   const forgetful = new Set(open.filter(() => rng.chance(0.3)));
 

@@ -8,10 +8,18 @@ import { programNames } from '../../deploy/local/services.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
+import type { Mutation } from './mutations.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Those that hold money's state run twice, so that one is there to take over what the other left. */
 const INSTANCES = { settlement: 2, 'chain-submitter': 2 } as const;
+
+/** URL of a module beside this one, told something. */
+const module = (file: string, told: Record<string, string>): string => {
+  const url = pathToFileURL(path.join(import.meta.dirname, file));
+  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  return url.href;
+};
 
 /** Every process of the stack, as its file names them. */
 export const processNames: readonly string[] = [
@@ -26,13 +34,17 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 export const startWorld = async (options: {
   stateDir: string;
   slotMs: number;
+  /** A rule to switch off (mutations.ts). */
+  mutation?: Mutation | undefined;
   print: (line: string) => void;
 }) => {
-  const { stateDir, slotMs, print } = options;
+  const { stateDir, slotMs, mutation, print } = options;
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
-  const armed = pathToFileURL(path.join(import.meta.dirname, 'armed-failpoints.ts'));
-  armed.searchParams.set('folder', failpointFolder);
+  const loaded = [
+    module('armed-failpoints.ts', { folder: failpointFolder }),
+    ...(mutation ? [module('mutate.ts', { name: mutation.name })] : []),
+  ];
   const running = await startStack({
     stateDir,
     ports: 'any',
@@ -43,7 +55,7 @@ export const startWorld = async (options: {
     instances: INSTANCES,
     serviceCommand: (service) => ({
       command: process.execPath,
-      args: ['--import', armed.href, path.join(root, 'services', service, 'main.ts')],
+      args: [...loaded.flatMap((url) => ['--import', url]), path.join(root, 'services', service, 'main.ts')],
     }),
     print,
   });
@@ -55,6 +67,8 @@ export const startWorld = async (options: {
   });
   // Its back ends are killed like all others.
   database.on('error', () => {});
+
+  if (mutation?.sql !== undefined) await database.query(mutation.sql);
 
   let calls = 0;
   /** One JSON-RPC call, control methods too. Throws when the chain is away or refuses. */
