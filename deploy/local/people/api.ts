@@ -6,13 +6,14 @@ export type Api = <T = Record<string, unknown>>(
   options?: { token?: string; body?: unknown; headers?: Record<string, string> },
 ) => Promise<Answer<T>>;
 
-/** Calls that answer with whatever the gateway says; a refused connection throws. */
+/** Calls that answer with whatever the gateway says; a refused connection throws, and so does a silent one. */
 export const createApi =
-  (gatewayUrl: string): Api =>
+  (gatewayUrl: string, { timeoutMs = 60_000 }: { timeoutMs?: number } = {}): Api =>
   async (call, { token, body, headers = {} } = {}) => {
     const [method, path] = call.split(' ') as [string, string];
     const response = await fetch(`${gatewayUrl}${path}`, {
       method,
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

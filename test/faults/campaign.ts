@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, createPeople } from './client.ts';
+import { gather } from './evidence.ts';
+import type { Fault } from './fault.ts';
+import { allFaults, chooseFaults } from './faults/index.ts';
+import { type Break, judge } from './invariants.ts';
+import { createLedger, spanOf } from './ledger.ts';
+import { startLoad } from './load.ts';
+import type { Mutation } from './mutations.ts';
+import { quietPhase, TERMINAL_MS } from './quiet.ts';
+import { createRng, type Rng } from './rng.ts';
+import { startWatch } from './watch.ts';
+import { startWorld } from './world.ts';
+
+export type Options = {
+  stateDir: string;
+  seconds: number;
+  /** Names, or beginnings of names; none: all. */
+  faults: readonly string[];
+  seed: number;
+  slotMs?: number;
+  /** Payments that begin in a second. */
+  perSecond?: number;
+  payers?: number;
+  vendors?: number;
+  /** How soon after the heal everything must be at its end. */
+  terminalMs?: number;
+  /** A rule to switch off: the campaign must then find a break. */
+  mutation?: Mutation;
+  print: (line: string) => void;
+};
+
+/** One fault of the schedule as it went. */
+type Event = { fault: string; from: number; to: number };
+
+export type Row = { fault: string; events: number; missed: number; payments: number; breaks: number };
+export type Report = {
+  rows: Row[];
+  breaks: Break[];
+  attempts: number;
+  paid: number;
+  answers: number;
+  redeemed: number;
+  /** After the heal, until the last payment was at its end; null: not within the time it has. */
+  terminalMs: number | null;
+};
+
+/** How long a fault's trouble is counted as its own. */
+const AFTERMATH_MS = 1500;
+
+/**
+ * The schedule: rounds of all chosen faults, each round in another order, so that none is left out of a short run.
+ * The same seed gives the same faults with the same choices in the same order; how many of them fit is a
+ * matter of time.
+ */
+export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
+  for (let number = 0; ; ) {
+    for (const fault of rng.shuffle(faults)) {
+      yield { fault, own: rng.fork(number) };
+      number += 1;
+    }
+  }
+}
+
+/** Runs one campaign over a stack of its own and judges it. */
+export const runCampaign = async (options: Options): Promise<Report> => {
+  const {
+    stateDir,
+    seconds,
+    seed,
+    print,
+    slotMs = 100,
+    perSecond = 15,
+    payers = 6,
+    vendors = 3,
+    terminalMs = TERMINAL_MS,
+  } = options;
+  const rng = createRng(seed);
+  const startedAt = Date.now();
+  const at = () => `${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
+  const say = (line: string) => print(`${at()}  ${line}`);
+
+  const world = await startWorld({ stateDir, slotMs, mutation: options.mutation, print: () => {} });
+  try {
+    const ledger = createLedger();
+    const noticed: Break[] = [];
+    const faults = chooseFaults(allFaults(world, ledger, noticed), options.faults);
+    const people = await createPeople(world, { payers, vendors });
+    const client = createClient(world, ledger);
+    const watch = startWatch(world);
+    const load = startLoad({ client, people, ledger, rng: rng.fork(-1), perSecond });
+    say(`the stack runs, ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
+
+    const events: Event[] = [];
+    const missed: string[] = [];
+    const deadline = Date.now() + seconds * 1000;
+    for (const { fault, own } of schedule(faults, rng)) {
+      if (Date.now() >= deadline) break;
+      const from = Date.now();
+      const heal = await fault.inject(own);
+      if (heal === null) missed.push(fault.name);
+      else {
+        const { attempts, paid } = ledger.counts();
+        say(`${fault.name.padEnd(40)} ${attempts} attempts, ${paid} paid`);
+        await sleep(own.int(...fault.holdMs));
+        await heal();
+        events.push({ fault: fault.name, from, to: Date.now() + AFTERMATH_MS });
+      }
+      await sleep(own.int(0, 500));
+    }
+
+    await world.healthy();
+    const healedAt = Date.now();
+    await load.stop();
+    say('quiet phase: no more faults, nor new payments');
+    const quiet = await quietPhase(world, { client, ledger, rng, healedAt, terminalMs });
+    const seen = await watch.stop();
+    say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
+
+    const evidence = await gather(world, ledger);
+    const breaks = [...noticed, ...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
+    if (quiet.terminalMs === null)
+      breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
+    const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
+    const spans = ledger.attempts.map(spanOf);
+    const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));
+    const rows = faults.map(({ name }): Row => {
+      const own = events.filter(({ fault }) => fault === name);
+      const count = (list: [number, number][]) =>
+        list.filter((span) => own.some((event) => within(event, span))).length;
+      return {
+        fault: name,
+        events: own.length,
+        missed: missed.filter((one) => one === name).length,
+        payments: count(spans),
+        breaks: count(broken),
+      };
+    });
+    return {
+      rows,
+      breaks,
+      ...ledger.counts(),
+      redeemed: ledger.redeemed.length,
+      terminalMs: quiet.terminalMs,
+    };
+  } finally {
+    await world.stop();
+  }
+};

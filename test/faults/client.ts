@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Api, createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  type Quote,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import type { SignIn } from '../../deploy/local/people/sign-in.ts';
+import type { Attempt, Ledger } from './ledger.ts';
+import type { World } from './world.ts';
+
+/** Longer than any answer of the API takes, so that silence is a fault and not impatience. */
+const TIMEOUT_MS = 25_000;
+const BALANCE = 10_000_000_000n;
+/** Can pay for a few only: its refusals must stay refusals. */
+const POOR_BALANCE = 2_000_000n;
+/** Access tokens live for 15 minutes. */
+const REFRESH_AFTER_MS = 8 * 60_000;
+
+export type People = { payers: Consumer[]; vendors: Vendor[] };
+
+/** Signs everybody up while nothing is broken yet. */
+export const createPeople = async (
+  { stack }: World,
+  { payers, vendors }: { payers: number; vendors: number },
+): Promise<People> => {
+  const api = createApi(stack.gateway_url);
+  const rich = Array.from({ length: payers - 1 }, () =>
+    createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
+  );
+  return {
+    payers: await Promise.all([
+      ...rich,
+      createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE }),
+    ]),
+    vendors: await Promise.all(Array.from({ length: vendors }, () => createVendor(api, stack))),
+  };
+};
+
+/** Clients that write down everything they ask and are told. */
+export type Client = ReturnType<typeof createClient>;
+
+export const createClient = ({ stack }: World, ledger: Ledger) => {
+  const api: Api = createApi(stack.gateway_url, { timeoutMs: TIMEOUT_MS });
+  const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
+
+  /** The payer's access token, exchanged for a new one before it lapses. */
+  const tokenOf = async (payer: Consumer): Promise<string> => {
+    const held = tokens.get(payer) ?? { at: Date.now(), session: Promise.resolve(payer.signIn) };
+    tokens.set(payer, held);
+    const { access_token, refresh_token } = await held.session;
+    if (Date.now() - held.at < REFRESH_AFTER_MS) return access_token;
+    const next = must(api<SignIn>('POST /v1/auth/refresh', { body: { refresh_token } }), 'refresh');
+    tokens.set(payer, { at: Date.now(), session: next });
+    return next.then(
+      (session) => session.access_token,
+      () => {
+        // The old one is good for minutes yet; the next call tries again.
+        tokens.set(payer, { at: held.at + 5000, session: held.session });
+        return access_token;
+      },
+    );
+  };
+
+  const asked = async (ask: () => Promise<{ status: number; body: unknown }>) => {
+    const askedAt = Date.now();
+    const { status, body } = await ask().catch((error: Error & { cause?: { code?: string } }) => ({
+      status: null,
+      body: { lost: error.cause?.code ?? error.name },
+    }));
+    return { askedAt, at: Date.now(), status, body };
+  };
+
+  return {
+    /** A quote, asked for until there is one; null when nobody wants it any more. */
+    quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {
+      while (wanted()) {
+        const { status, body: quote } = await asked(() =>
+          api('POST /v1/quote', {
+            token: vendor.apiKey,
+            body: { service_id: vendor.serviceId, ...body },
+          }),
+        );
+        if (status === 201) return quote as Quote;
+        await sleep(200);
+      }
+      return null;
+    },
+    /** Asks once to settle. */
+    settle: async (attempt: Attempt): Promise<void> => {
+      const token = await tokenOf(attempt.payer);
+      const answer = await asked(() => settleWith(api, token, attempt.quote, attempt.id));
+      ledger.note(attempt, { ...answer, how: 'settle' });
+    },
+    /** A client that lost everything but the id asks what became of it. False when nobody could say. */
+    look: async (attempt: Attempt): Promise<boolean> => {
+      const token = await tokenOf(attempt.payer);
+      const answer = await asked(() =>
+        api(`GET /v1/settlements?payment_attempt_id=${attempt.id}`, { token }),
+      );
+      if (answer.status !== 200) return false;
+      const found = (answer.body as { data: unknown[] }).data[0];
+      if (found === undefined) attempt.standing = 'unknown';
+      else ledger.note(attempt, { ...answer, how: 'look', body: found });
+      return attempt.standing !== 'open';
+    },
+    /** Asks once to redeem what was paid. True when there was an answer that will not change. */
+    redeem: async (attempt: Attempt, redeemId: string): Promise<boolean> => {
+      const { settlementId, token, vendor } = attempt;
+      const answer = await asked(() =>
+        api(`POST /v1/settlements/${settlementId}/redeem`, {
+          token: vendor.apiKey,
+          body: { settlement_token: token, redeem_id: redeemId },
+        }),
+      );
+      const first = !attempt.redeems.some(({ status }) => status === 200);
+      attempt.redeems.push({ redeemId, ...answer });
+      if (answer.status === 200 && first) ledger.redeemed.push(attempt);
+      return answer.status !== null && answer.status < 500;
+    },
+  };
+};

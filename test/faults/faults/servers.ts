@@ -1,0 +1,88 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fault, over } from '../fault.ts';
+import type { World } from '../world.ts';
+import { serviceNames } from './kill.ts';
+
+const gap = [500, 2000] as const;
+
+/** Kills a process again and again, so that it is away until the heal. */
+const keepAway = (world: World, name: string) => {
+  let away = true;
+  const keeping = (async () => {
+    while (away) {
+      await world.kill(name);
+      await sleep(20);
+    }
+  })();
+  return async () => {
+    away = false;
+    await keeping;
+  };
+};
+
+const killed = (world: World, name: string) => async () => ((await world.kill(name)) ? over : null);
+
+/** The servers: JetStream, Postgres, Redis. */
+export const serverFaults = (world: World): Fault[] => [
+  { name: 'nats-kill', holdMs: gap, inject: killed(world, 'nats-server') },
+  {
+    // Everything that JetStream held is gone: streams, consumers, jobs, facts, what was acknowledged.
+    name: 'nats-wipe',
+    holdMs: gap,
+    inject: async () => {
+      if (!(await world.kill('nats-server'))) return null;
+      rmSync(path.join(world.stateDir, 'nats/jetstream'), { recursive: true, force: true });
+      return over;
+    },
+  },
+  { name: 'nats-away', holdMs: [1000, 4000], inject: async () => keepAway(world, 'nats-server') },
+  { name: 'postgres-kill', holdMs: gap, inject: killed(world, 'postgres') },
+  {
+    // Back ends go in the middle of whatever they do: a COMMIT whose answer is lost is among it.
+    name: 'postgres-terminate',
+    holdMs: [1000, 3000],
+    inject: async (rng) => {
+      let cutting = true;
+      const share = rng.int(20, 60) / 100;
+      const loop = (async () => {
+        while (cutting) {
+          await world
+            .query(
+              `select pg_terminate_backend(pid) from pg_stat_activity
+               where datname = current_database() and usename <> current_user and random() < $1`,
+              [share],
+            )
+            .catch(() => []);
+          await sleep(50);
+        }
+      })();
+      return async () => {
+        cutting = false;
+        await loop;
+      };
+    },
+  },
+  { name: 'redis-kill', holdMs: gap, inject: killed(world, 'redis-server') },
+  { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepAway(world, 'redis-server') },
+];
+
+/** Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late. */
+const LEASE_PAST_MS = [3500, 7000] as const;
+
+/** SIGSTOP: the process lives, holds its connections and its leases, and answers nothing. */
+export const pauses = (world: World): Fault[] =>
+  serviceNames(world)
+    .filter((name) => /^(chain-submitter|settlement)/.test(name))
+    .map((name) => ({
+      name: `pause-${name}`,
+      holdMs: LEASE_PAST_MS,
+      inject: async () => {
+        const pid = world.pids()[name];
+        if (pid === undefined || !world.send(name, 'SIGSTOP')) return null;
+        return async () => {
+          world.send(name, 'SIGCONT');
+        };
+      },
+    }));

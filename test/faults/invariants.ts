@@ -1,0 +1,223 @@
+import type { Evidence, Landed, SettlementRow } from './evidence.ts';
+import { type Answer, type Attempt, bodyOf, type Ledger } from './ledger.ts';
+import type { World } from './world.ts';
+
+/** One invariant that does not hold, with the ids to look for. */
+export type Break = { invariant: string; what: string; attempt?: Attempt };
+
+/** What a campaign ends with, for the invariants to be held against. */
+export type Case = {
+  world: World;
+  ledger: Ledger;
+  evidence: Evidence;
+  /** How often the chain was forked: only then may a confirmed transaction be replaced. */
+  forks: number;
+};
+
+type Found = { what: string; attempt?: Attempt };
+export type Invariant = (of: Case) => Found[];
+
+const rowOf = ({ evidence }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
+  evidence.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
+
+/** Successful finalized transactions under a quote's reference. */
+const paymentsOf = ({ evidence }: Case, quoteId: string): Landed[] =>
+  (evidence.under.get(quoteId) ?? []).flatMap((signature) => {
+    const landed = evidence.transactions.get(signature);
+    return landed?.succeeded ? [landed] : [];
+  });
+
+const isPaid = (row: SettlementRow | undefined): boolean =>
+  row !== undefined && row.status !== 'failed' && row.chain_status !== 'failed';
+
+const confirmations = ({ answers }: Attempt): Answer[] =>
+  answers.filter(
+    (answer) => answer.status === 200 && !['pending', 'failed'].includes(bodyOf(answer).status!),
+  );
+
+/** The token balance changes that a payment is made of. */
+const movesExactly = ({ world }: Case, landed: Landed, { payer, vendor, quote }: Attempt): boolean => {
+  const account = (owner: Parameters<typeof world.chain.tokenAccount>[0]) =>
+    world.chain.tokenAccount(owner).toBase58();
+  const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
+  const expected = new Map([
+    [account(payer.wallet.publicKey), -gross],
+    [account(vendor.payout.publicKey), gross - fee],
+    [account(world.stack.environments.test!.fee_wallet), fee],
+  ]);
+  const moved = [...landed.deltas].filter(([, delta]) => delta !== 0n);
+  return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
+};
+
+export const invariants: Record<string, Invariant> = {
+  /** Every 200 has exactly one finalized successful transaction under its reference, and it moves what was quoted. */
+  'answered-200-is-paid-once': (of) =>
+    of.ledger.attempts
+      .filter((attempt) => confirmations(attempt).length > 0)
+      .flatMap((attempt): Found[] => {
+        const row = rowOf(of, attempt);
+        if (row === undefined) return [{ what: 'confirmed, and not in the records', attempt }];
+        const payments = paymentsOf(of, attempt.quote.quote_id);
+        if (!isPaid(row)) {
+          // Reversed for good: only a fork can do that, and then nothing may have moved.
+          return of.forks > 0 && payments.length === 0
+            ? []
+            : [{ what: `confirmed, then failed, with ${payments.length} payments`, attempt }];
+        }
+        const [payment] = payments;
+        if (payments.length !== 1 || payment === undefined)
+          return [{ what: `${payments.length} transactions under the reference`, attempt }];
+        if (payment.signature !== row.tx_hash)
+          return [{ what: `paid by ${payment.signature}, the record says ${row.tx_hash}`, attempt }];
+        return movesExactly(of, payment, attempt)
+          ? []
+          : [{ what: `${payment.signature} moved other amounts than were quoted`, attempt }];
+      }),
+
+  /** No quote, and so no attempt, was paid twice, whatever anybody was told. */
+  'quote-paid-at-most-once': (of) =>
+    [...of.evidence.under.keys()].flatMap((quoteId) => {
+      const payments = paymentsOf(of, quoteId);
+      return payments.length <= 1
+        ? []
+        : [{ what: `${quoteId}: ${payments.map(({ signature }) => signature).join(' ')}` }];
+    }),
+
+  /** What our keys signed and the chain holds is in the records, and not as proven dead. */
+  'chain-is-in-the-records': ({ evidence }) =>
+    [...evidence.transactions.values()].flatMap(({ signature, succeeded }) => {
+      const record = evidence.records.get(signature);
+      if (record === undefined) return [{ what: `${signature} is in no record` }];
+      return succeeded && record.status !== 'live'
+        ? [{ what: `${signature} of ${record.intent_id} landed and is recorded ${record.status}` }]
+        : [];
+    }),
+
+  /** What the records call final is final on the chain. */
+  'records-are-on-the-chain': ({ evidence }) =>
+    evidence.settlements
+      .filter(({ chain_status }) => chain_status === 'finalized')
+      .flatMap(({ settlement_id, tx_hash }) =>
+        evidence.transactions.get(tx_hash ?? '')?.succeeded
+          ? []
+          : [{ what: `${settlement_id}: ${tx_hash} is not on the chain` }],
+      ),
+
+  /** Every balance is what was funded, less and plus what the records say was paid. */
+  'balances-equal-the-records': (of) => {
+    const { ledger, evidence, world } = of;
+    const expected = new Map<string, bigint>();
+    const add = (owner: string, amount: bigint) => expected.set(owner, (expected.get(owner) ?? 0n) + amount);
+    const payers = new Map(ledger.attempts.map(({ payer }) => [payer.walletId, payer]));
+    const vendors = new Map(ledger.attempts.map(({ vendor }) => [vendor.serviceId, vendor]));
+    for (const { owner, amount } of evidence.funded) add(owner, BigInt(amount));
+    for (const row of evidence.settlements.filter(isPaid)) {
+      const [gross, fee] = [BigInt(row.quote_amount), BigInt(row.fee_amount)];
+      add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), -gross);
+      add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), gross - fee);
+      add(world.stack.environments.test!.fee_wallet, fee);
+    }
+    return [...evidence.balances].flatMap(([owner, balance]) =>
+      balance === (expected.get(owner) ?? 0n)
+        ? []
+        : [{ what: `${owner} has ${balance}, the records say ${expected.get(owner) ?? 0n}` }],
+    );
+  },
+
+  /**
+   * Whoever cannot pay is refused before anything is signed: nobody here revokes, so nothing of ours fails on chain,
+   * unless a fork gave the money to another payment.
+   */
+  'nothing-fails-on-chain': ({ evidence, forks }) =>
+    [...evidence.transactions.values()]
+      .filter(({ succeeded }) => !succeeded && forks === 0)
+      .map(({ signature }) => ({ what: `${signature} failed` })),
+
+  'held-is-zero': ({ evidence }) =>
+    evidence.payers
+      .filter(({ held }) => held !== '0')
+      .map(({ wallet_id, held }) => ({ what: `${wallet_id} still holds ${held}` })),
+
+  /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
+  'failed-moved-nothing': (of) => {
+    const live = new Set(
+      [...of.evidence.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
+    );
+    return of.evidence.settlements
+      .filter((row) => !isPaid(row))
+      .flatMap((row) => {
+        const intent = `settle:${row.account_id}:${row.payment_attempt_id}`;
+        const own = paymentsOf(of, row.quote_id).filter(
+          ({ signature }) => of.evidence.records.get(signature)?.intent_id === intent,
+        );
+        if (own.length > 0) return [{ what: `${row.settlement_id} failed and paid ${own[0]!.signature}` }];
+        return live.has(intent) ? [{ what: `${row.settlement_id} failed, its bytes may land` }] : [];
+      });
+  },
+
+  /** Who was told that nothing moved, or that there is no such payment, has paid nothing by that attempt. */
+  'refused-is-unpaid': (of) =>
+    of.ledger.attempts
+      .filter(({ standing }) => standing === 'refused' || standing === 'failed' || standing === 'unknown')
+      .flatMap((attempt) => {
+        const row = rowOf(of, attempt);
+        return isPaid(row) ? [{ what: `${attempt.standing}, and ${row?.settlement_id} paid`, attempt }] : [];
+      }),
+
+  /** The same attempt was always answered with the same settlement, and it is the recorded one. */
+  'one-settlement-per-attempt': (of) =>
+    of.ledger.attempts.flatMap((attempt) => {
+      const told = attempt.answers.flatMap((answer) => bodyOf(answer).settlement_id ?? []);
+      const ids = new Set([...told, ...(told.length > 0 ? [rowOf(of, attempt)?.settlement_id] : [])]);
+      return ids.size <= 1 ? [] : [{ what: `told ${[...ids].join(' ')}`, attempt }];
+    }),
+
+  /** A confirmed transaction is replaced only by a fork; the settlement then names the old one. */
+  'hash-changes-only-by-fork': (of) =>
+    of.ledger.attempts.flatMap((attempt) => {
+      const told = new Set(confirmations(attempt).flatMap((answer) => bodyOf(answer).tx_hash ?? []));
+      const row = rowOf(of, attempt);
+      const known = new Set([row?.tx_hash, ...(row?.superseded_tx_hashes ?? [])]);
+      const strange = [...told].filter((hash) => !known.has(hash));
+      if (strange.length > 0) return [{ what: `told ${strange.join(' ')}, not recorded`, attempt }];
+      return told.size > 1 && of.forks === 0 ? [{ what: `told ${[...told].join(' ')}`, attempt }] : [];
+    }),
+
+  /** One redeemed_at, one redeem_id, and at most one answer that is not a repeat. */
+  'redeemed-at-most-once': ({ ledger }) =>
+    ledger.attempts.flatMap((attempt) => {
+      const done = attempt.redeems
+        .filter(({ status }) => status === 200)
+        .map(({ body }) => body as { redeemed_at: string; redeem_id: string; replayed: boolean });
+      const kinds = new Set(done.map(({ redeemed_at, redeem_id }) => `${redeemed_at} ${redeem_id}`));
+      const firsts = done.filter(({ replayed }) => !replayed).length;
+      return kinds.size <= 1 && firsts <= 1
+        ? []
+        : [{ what: `${firsts} firsts: ${[...kinds].join(', ')}`, attempt }];
+    }),
+
+  'every-attempt-terminal': (of) => [
+    ...of.ledger.attempts
+      .filter(({ standing }) => standing === 'open')
+      .map((attempt) => ({ what: 'no client could learn what became of it', attempt })),
+    ...of.evidence.settlements
+      .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
+      .map(({ settlement_id, status, chain_status }) => ({
+        what: `${settlement_id} is ${status}, ${chain_status}`,
+      })),
+    ...of.evidence.intents
+      .filter(({ status }) => status !== 'finalized' && status !== 'failed')
+      .map(({ intent_id, status }) => ({ what: `${intent_id} is ${status}` })),
+  ],
+
+  'outboxes-and-quarantine-empty': ({ evidence }) =>
+    evidence.left
+      .filter(({ rows }) => rows > 0)
+      .map(({ table, rows }) => ({ what: `${rows} rows in ${table}` })),
+};
+
+/** Holds every invariant against the case. */
+export const judge = (of: Case): Break[] =>
+  Object.entries(invariants).flatMap(([invariant, check]) =>
+    check(of).map((found) => ({ invariant, ...found })),
+  );

@@ -1,0 +1,106 @@
+import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
+
+/**
+ * What the clients asked and were told, kept apart from everything that the system keeps: the invariants hold the
+ * chain and the databases against it.
+ */
+export type Answer = {
+  askedAt: number;
+  at: number;
+  how: 'settle' | 'look';
+  /** Null: no answer came, for the reason in `body`. */
+  status: number | null;
+  body: unknown;
+};
+
+export type Redeem = {
+  redeemId: string;
+  askedAt: number;
+  at: number;
+  status: number | null;
+  body: unknown;
+};
+
+/**
+ * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told that nothing moved;
+ * `unknown` holds no such settlement, asked by the id alone.
+ */
+export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'unknown';
+
+export type Attempt = {
+  id: string;
+  payer: Consumer;
+  vendor: Vendor;
+  quote: Quote;
+  answers: Answer[];
+  redeems: Redeem[];
+  standing: Standing;
+  /** The settlement that it was told first. */
+  settlementId: string | null;
+  token: string | null;
+};
+
+export type Ledger = ReturnType<typeof createLedger>;
+
+type Body = {
+  status?: string;
+  settlement_id?: string;
+  settlement_token?: string;
+  tx_hash?: string | null;
+  error?: { code: string; money_moved?: string };
+};
+export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
+
+/** What an answer to settle, or a settlement that was looked up, says about the attempt for good; null when a client has to ask again. */
+const verdictOf = (answer: Answer): Exclude<Standing, 'open' | 'unknown'> | null => {
+  const { status } = answer;
+  const { error, status: lifecycle } = bodyOf(answer);
+  if (status === 200) return lifecycle === 'failed' ? 'failed' : lifecycle === 'pending' ? null : 'paid';
+  if (status === null || error?.money_moved !== 'no' || status >= 500) return null;
+  return error.code === 'payment_failed' ? 'failed' : 'refused';
+};
+
+export const createLedger = () => {
+  const attempts: Attempt[] = [];
+  const paid: Attempt[] = [];
+  let answers = 0;
+  return {
+    attempts,
+    /** In the order in which they were redeemed; the newest can still be forked away. */
+    redeemed: [] as Attempt[],
+    counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),
+    begin: (payer: Consumer, vendor: Vendor, quote: Quote): Attempt => {
+      const attempt: Attempt = {
+        id: crypto.randomUUID(),
+        payer,
+        vendor,
+        quote,
+        answers: [],
+        redeems: [],
+        standing: 'open',
+        settlementId: null,
+        token: null,
+      };
+      attempts.push(attempt);
+      return attempt;
+    },
+    /** Writes an answer down and reads from it where the attempt stands. */
+    note: (attempt: Attempt, answer: Answer): void => {
+      answers += 1;
+      attempt.answers.push(answer);
+      const { settlement_id, settlement_token } = bodyOf(answer);
+      attempt.settlementId ??= settlement_id ?? null;
+      attempt.token ??= settlement_token ?? null;
+      const verdict = verdictOf(answer);
+      if (verdict === null || attempt.standing === 'paid') return;
+      attempt.standing = verdict;
+      if (verdict === 'paid') paid.push(attempt);
+    },
+  };
+};
+
+/** From the first question to the last answer. */
+export const spanOf = ({ answers, redeems }: Attempt): [from: number, to: number] => {
+  const all = [...answers, ...redeems];
+  return [Math.min(...all.map(({ askedAt }) => askedAt)), Math.max(...all.map(({ at }) => at))];
+};

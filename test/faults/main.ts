@@ -1,0 +1,94 @@
+// `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and none made twice.
+import { randomInt } from 'node:crypto';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { testStateDir } from '../support/test-state.ts';
+import { type Options, runCampaign } from './campaign.ts';
+import { faultNames } from './faults/index.ts';
+import { mutations } from './mutations.ts';
+import { reportLines } from './report.ts';
+
+const usage = `Usage: npm run faults -- [options]
+
+  --seconds 60         how long faults go on
+  --faults a,b,c       only these, or all that begin so: kill, crash-before, nats-wipe (default: all)
+  --seed n             repeats a schedule (default: a new one, printed)
+  --rate 15            payments that begin in a second
+  --slot-ms 100        pace of the chain
+  --mutate all         switches one rule off at a time: each must break the campaign
+  --list               names the faults
+  --help               this text
+`;
+
+const print = (line: string): void => console.log(line);
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    faults: { type: 'string', default: '' },
+    seed: { type: 'string' },
+    rate: { type: 'string', default: '15' },
+    'slot-ms': { type: 'string', default: '100' },
+    mutate: { type: 'string' },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  print(usage);
+  process.exit(0);
+}
+
+if (values.list) {
+  for (const name of faultNames()) print(name);
+  process.exit(0);
+}
+const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
+/** Nobody waits for what a mutant will never end. */
+const MUTANT_TERMINAL_MS = 45_000;
+const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => Number(values[name]);
+const options: Omit<Options, 'stateDir'> = {
+  seed,
+  seconds: numberIn('seconds'),
+  faults: values.faults.split(',').filter((name) => name !== ''),
+  perSecond: numberIn('rate'),
+  slotMs: numberIn('slot-ms'),
+  print,
+};
+
+/** One campaign over the product as it is. */
+const prove = async (): Promise<boolean> => {
+  const stateDir = testStateDir('faults');
+  print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
+  const report = await runCampaign({ ...options, stateDir });
+  for (const line of reportLines(report)) print(line);
+  print(`seed ${seed} repeats this schedule`);
+  return report.breaks.length === 0;
+};
+
+/** A campaign for each rule that is switched off: true when every one of them broke. */
+const mutate = async (wanted: string): Promise<boolean> => {
+  const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
+  if (chosen.length === 0) throw new Error(`there are ${mutations.map(({ name }) => name).join(', ')}`);
+  let caught = 0;
+  for (const mutation of chosen) {
+    const { faults, name, rule } = mutation;
+    const report = await runCampaign({
+      ...options,
+      faults,
+      mutation,
+      terminalMs: MUTANT_TERMINAL_MS,
+      stateDir: testStateDir('faults'),
+      print: () => {},
+    });
+    const found = [...new Set(report.breaks.map(({ invariant }) => invariant))];
+    if (found.length > 0) caught += 1;
+    print(
+      `${name.padEnd(26)} rule ${rule}: ${found.length > 0 ? `caught by ${found.join(', ')}` : 'NOT CAUGHT'}`,
+    );
+  }
+  return caught === chosen.length;
+};
+
+const good = values.mutate === undefined ? await prove() : await mutate(values.mutate);
+process.exit(good ? 0 : 1);

@@ -1,0 +1,25 @@
+import { registerHooks } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { mutations } from './mutations.ts';
+
+/** Loaded with `node --import` before a service: changes its files as they are read, by the mutation in this URL. */
+const name = new URL(import.meta.url).searchParams.get('name');
+const mutation = mutations.find((one) => one.name === name);
+if (mutation === undefined) throw new Error(`no mutation ${name}`);
+
+const root = path.resolve(import.meta.dirname, '../..');
+const { patches = [] } = mutation;
+registerHooks({
+  load: (url, context, nextLoad) => {
+    const loaded = nextLoad(url, context);
+    const own = patches.filter(({ file }) => pathToFileURL(path.join(root, file)).href === url);
+    if (own.length === 0) return loaded;
+    let source = Buffer.from(loaded.source as Uint8Array).toString();
+    for (const { file, from, to } of own) {
+      if (!source.includes(from)) throw new Error(`mutation ${name}: ${file} does not hold: ${from}`);
+      source = source.replace(from, () => to);
+    }
+    return { ...loaded, source };
+  },
+});

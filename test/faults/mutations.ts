@@ -1,0 +1,120 @@
+/**
+ * Each rule of docs/settle.md that a campaign can see, switched off by itself: a campaign that does not break then
+ * proves nothing. `npm run faults -- --mutate <name>` runs one, `--mutate all` each in turn.
+ */
+export type Mutation = {
+  name: string;
+  rule: string;
+  /** Texts of product files that are replaced while a service loads them; each must be there. */
+  patches?: readonly { file: string; from: string; to: string }[];
+  /** Run in the database before the load begins. */
+  sql?: string;
+  /** Faults under which the rule is needed. */
+  faults: readonly string[];
+};
+
+const noLookForReference = {
+  file: 'services/chain-submitter/found.ts',
+  from: "if (order.kind === 'createTokenAccount') return null;",
+  to: 'if (order !== null) return null;',
+};
+
+export const mutations: readonly Mutation[] = [
+  {
+    name: 'one-settlement-per-quote',
+    rule: '2',
+    sql: 'drop index settlement.settlements_by_quote',
+    faults: ['kill-quote'],
+  },
+  {
+    name: 'conditional-holds',
+    rule: '4, 5',
+    patches: [
+      {
+        file: 'services/settlement/store/accept.ts',
+        from: 'when (select balance - held from payer) <',
+        to: 'when (select balance from payer) <',
+      },
+    ],
+    faults: ['kill-quote'],
+  },
+  {
+    name: 'holds-are-released',
+    rule: '5',
+    patches: [
+      {
+        file: 'services/settlement/store/progress.ts',
+        from: 'held = payers.held - changed.quote_amount,',
+        to: 'held = payers.held,',
+      },
+    ],
+    faults: ['kill-quote'],
+  },
+  {
+    name: 'inbox',
+    rule: '6',
+    patches: [
+      {
+        file: 'services/chain-submitter/jobs/settle.ts',
+        from: '$' + '{job.payment_attempt_id}`',
+        to: '$' + '{job.payment_attempt_id}:$' + '{Math.random()}`',
+      },
+    ],
+    faults: ['crash-before-submitter.afterIntent', 'crash-after-outbox.afterPublish', 'nats-wipe'],
+  },
+  {
+    name: 'commit-before-send',
+    rule: '8 (and the look of 12, which finds what it lost)',
+    patches: [
+      {
+        file: 'services/chain-submitter/launch.ts',
+        from: '  try {\n    const rows = await commitSigned',
+        to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const rows = await commitSigned",
+      },
+      noLookForReference,
+    ],
+    faults: ['crash-before-submitter.afterSend'],
+  },
+  {
+    name: 'expiry-proof',
+    rule: '11 (and the look of 12, which finds what it lost)',
+    patches: [
+      {
+        file: 'services/chain-submitter/jobs/expire.ts',
+        from: 'sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height)',
+        to: 'sent.filter(() => height > 0)',
+      },
+      {
+        file: 'services/chain-submitter/jobs/expire.ts',
+        from: 'if (!(await isProvenDead(deps, flight)))',
+        to: 'if (isProvenDead.length === 0)',
+      },
+      noLookForReference,
+    ],
+    faults: ['chain-stands-still', 'rpc-null-status'],
+  },
+  {
+    name: 'reference',
+    rule: '12',
+    patches: [
+      {
+        file: 'services/chain-submitter/reference.ts',
+        from: '.update(`$' + '{environment}/$' + '{id}`)',
+        to: ".update(id.startsWith('fund/') ? id : environment)",
+      },
+    ],
+    faults: ['kill-quote'],
+  },
+  {
+    name: 'forks-are-driven-again',
+    rule: '14',
+    patches: [
+      {
+        file: 'services/chain-submitter/jobs/poll.ts',
+        from: 'flight.missed >= MISSES_BEFORE_FORK &&',
+        to: 'flight.missed < 0 &&',
+      },
+    ],
+    faults: ['fork-original-never-lands'],
+  },
+];

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from './client.ts';
+import type { Attempt, Ledger } from './ledger.ts';
+import type { Rng } from './rng.ts';
+import type { World } from './world.ts';
+
+/** Every accepted attempt is at its end this long after the faults went. */
+export const TERMINAL_MS = 120_000;
+const CLIENTS = 16;
+
+/** Works through a list with so many hands. */
+export const inParallel = async <T, R>(
+  list: readonly T[],
+  hands: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = [];
+  let next = 0;
+  const hand = async () => {
+    for (let at = next++; at < list.length; at = next++) results[at] = await work(list[at]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(hands, list.length) }, hand));
+  return results;
+};
+
+const until = async (deadline: number, done: () => Promise<boolean>): Promise<void> => {
+  while (!(await done()) && Date.now() < deadline) await sleep(200);
+};
+
+/** Payments and the work behind them that are not at their end. */
+export const openWork = async (world: World): Promise<number> => {
+  const [row] = await world.query<{ open: number }>(`
+    select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
+      + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);
+  return row!.open;
+};
+
+/**
+ * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the others have lost all
+ * but the id. Then everything must come to its end.
+ * @returns how long after the heal the last payment was at its end, and half the clients' questions were answered
+ */
+export const quietPhase = async (
+  world: World,
+  {
+    client,
+    ledger,
+    rng,
+    healedAt,
+    terminalMs,
+  }: { client: Client; ledger: Ledger; rng: Rng; healedAt: number; terminalMs: number },
+): Promise<{ openAttempts: number; terminalMs: number | null }> => {
+  const deadline = healedAt + terminalMs;
+  const open = ledger.attempts.filter(({ standing }) => standing === 'open');
+  const forgetful = new Set(open.filter(() => rng.chance(0.3)));
+
+  const settled = async (attempt: Attempt) => {
+    await client.settle(attempt);
+    return attempt.standing !== 'open';
+  };
+  const everyone = inParallel(
+    open.filter((attempt) => !forgetful.has(attempt)),
+    CLIENTS,
+    (attempt) => until(deadline, () => settled(attempt)),
+  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.look(attempt))));
+
+  let terminalAt: number | null = null;
+  const watch = until(deadline, async () => {
+    const left = await openWork(world).catch(() => Number.NaN);
+    if (left !== 0) {
+      terminalAt = null;
+      return false;
+    }
+    terminalAt ??= Date.now();
+    // A repeat may still be accepted for the first time: none may be left.
+    return ledger.attempts.every(({ standing }) => standing !== 'open');
+  });
+  await Promise.all([everyone, watch]);
+
+  const paid = ledger.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
+  // What was answered once is answered the same way again, after everything that happened.
+  await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
+  const unredeemed = paid.filter(
+    ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),
+  );
+  await inParallel(unredeemed, CLIENTS, (attempt) =>
+    until(Date.now() + 10_000, () => client.redeem(attempt, attempt.redeems[0]!.redeemId)),
+  );
+  return { openAttempts: open.length, terminalMs: terminalAt === null ? null : terminalAt - healedAt };
+};

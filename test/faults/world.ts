@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { identify, isRunning, signal } from '../../deploy/local/processes.ts';
+import { programNames } from '../../deploy/local/services.ts';
+import { startStack } from '../../deploy/local/stack.ts';
+import type { Stack } from '../../deploy/local/stack-file.ts';
+import { chainOf } from '../support/chain.ts';
+import type { Mutation } from './mutations.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+/** Those that hold money's state run twice, so that one is there to take over what the other left. */
+const INSTANCES = { settlement: 2, 'chain-submitter': 2 } as const;
+
+/** URL of a module beside this one, told something. */
+const module = (file: string, told: Record<string, string>): string => {
+  const url = pathToFileURL(path.join(import.meta.dirname, file));
+  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  return url.href;
+};
+
+/** Every process of the stack, as its file names them. */
+export const processNames: readonly string[] = [
+  ...['postgres', 'nats-server', 'redis-server', 'chain'],
+  ...programNames.flatMap((name) => (Object.hasOwn(INSTANCES, name) ? [name, `${name}#2`] : [name])),
+];
+
+/** The system under test as a campaign reaches it: its processes, its chain, its database. */
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** Starts a stack of its own, every service with failpoints that can be armed. */
+export const startWorld = async (options: {
+  stateDir: string;
+  slotMs: number;
+  /** A rule to switch off (mutations.ts). */
+  mutation?: Mutation | undefined;
+  print: (line: string) => void;
+}) => {
+  const { stateDir, slotMs, mutation, print } = options;
+  const failpointFolder = path.join(stateDir, 'failpoints');
+  mkdirSync(failpointFolder, { recursive: true });
+  const loaded = [
+    module('armed-failpoints.ts', { folder: failpointFolder }),
+    ...(mutation ? [module('mutate.ts', { name: mutation.name })] : []),
+  ];
+  const running = await startStack({
+    stateDir,
+    ports: 'any',
+    chainControl: true,
+    chainSlotMs: slotMs,
+    rateLimitScale: 10_000,
+    durable: false,
+    instances: INSTANCES,
+    serviceCommand: (service) => ({
+      command: process.execPath,
+      args: [...loaded.flatMap((url) => ['--import', url]), path.join(root, 'services', service, 'main.ts')],
+    }),
+    print,
+  });
+  const environment = running.stack.environments.test!;
+  const database = new pg.Pool({
+    connectionString: running.stack.postgres_url,
+    max: 4,
+    connectionTimeoutMillis: 3000,
+  });
+  // Its back ends are killed like all others.
+  database.on('error', () => {});
+
+  if (mutation?.sql !== undefined) await database.query(mutation.sql);
+
+  let calls = 0;
+  /** One JSON-RPC call, control methods too. Throws when the chain is away or refuses. */
+  const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const response = await fetch(environment.rpc_url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method, params }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const body = (await response.json()) as { result: T; error?: { message: string } };
+    if (body.error) throw new Error(`${method}: ${body.error.message}`);
+    return body.result;
+  };
+
+  const pids = (): Record<string, number> =>
+    (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
+
+  /** Kills a process for good and waits until it is gone. False when it was away already. */
+  const kill = async (name: string): Promise<boolean> => {
+    const who = identify(pids()[name] ?? 0);
+    if (!who || !signal(who.pid, 'SIGKILL')) return false;
+    while (isRunning(who)) await sleep(2);
+    return true;
+  };
+
+  /** How often a process has said that it is ready. */
+  const readyCount = (name: string): number => {
+    const file = path.join(stateDir, 'logs', `${name}.log`);
+    return existsSync(file) ? readFileSync(file, 'utf8').split('"msg":"ready"').length - 1 : 0;
+  };
+
+  return {
+    /** How often the chain was forked; the faults that do it count. */
+    forks: 0,
+    stack: running.stack,
+    stateDir,
+    slotMs,
+    failpointFolder,
+    chain: chainOf(environment),
+    rpc,
+    /** Rows of a query over all schemas, as superuser. */
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+      (await database.query<Row>(sql, values)).rows,
+    names: processNames,
+    pids,
+    kill,
+    /** Sends a signal; false when the process is away. */
+    send: (name: string, what: NodeJS.Signals): boolean => {
+      const pid = pids()[name];
+      return pid !== undefined && signal(pid, what);
+    },
+    /** Asks a service to end and waits until its successor is ready. */
+    restart: async (name: string): Promise<void> => {
+      const before = readyCount(name);
+      const pid = pids()[name];
+      if (pid === undefined) throw new Error(`${name} is not there to be restarted`);
+      signal(pid, 'SIGTERM');
+      const deadline = Date.now() + 30_000;
+      while (readyCount(name) <= before) {
+        if (Date.now() > deadline) throw new Error(`${name} did not come back from SIGTERM`);
+        await sleep(50);
+      }
+    },
+    /** Resolves when everything runs and the gateway, which asks all others, reports ready. */
+    healthy: async (timeoutMs = 60_000): Promise<void> => {
+      const deadline = Date.now() + timeoutMs;
+      let inARow = 0;
+      while (inARow < 3) {
+        if (Date.now() > deadline)
+          throw new Error(`not healthy again: ${processNames.filter((name) => !pids()[name])}`);
+        const up = processNames.every((name) => pids()[name] !== undefined);
+        const ready = await fetch(`${running.stack.gateway_url}/v1/health/ready`, {
+          signal: AbortSignal.timeout(3000),
+        }).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+        inARow = up && ready ? inARow + 1 : 0;
+        await sleep(100);
+      }
+    },
+    stop: async (): Promise<void> => {
+      await database.end();
+      await running.stop();
+    },
+  };
+};
