@@ -11,11 +11,9 @@ export type Quote = { quoteId: string; token: string; grossMicro: bigint; expire
 export type Attempt = {
   attemptId: string;
   quote: Quote;
-  /** What the client was told: the 200, and the error that counts as final. */
+  /** What the client was told: the 200, and an error to a call that was made after it. */
   paid: { settlement_id: string; settlement_token: string } | null;
   refused: string | null;
-  /** It was told `money_moved: no` by a stored failure, which sticks to the id. */
-  failed: string | null;
 };
 
 const CALL_TIMEOUT_MS = 20_000;
@@ -86,6 +84,8 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
   /** One call of settle. True: the answer is final. */
   const ask = async (attempt: Attempt): Promise<boolean> => {
     const { attemptId, quote } = attempt;
+    // Before it is accepted a refusal records nothing: the same id may be paid later.
+    const wasPaid = attempt.paid !== null;
     const caller = {
       kind: 'jwt' as const,
       account_id: parties.payers[quote.payer]!.account_id,
@@ -103,7 +103,7 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
       const code = error instanceof ServiceError ? error.code : 'internal_error';
       world.trace('client', `${attemptId}: ${code} (${(error as Error).message})`);
       if (TRANSIENT.includes(code)) return false;
-      attempt.refused = code;
+      if (wasPaid) attempt.refused = code;
       return true;
     }
   };
@@ -140,7 +140,7 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
     process,
     ask,
     begin: (attemptId: string, quote: Quote, delayMs: number) => {
-      const attempt: Attempt = { attemptId, quote, paid: null, refused: null, failed: null };
+      const attempt: Attempt = { attemptId, quote, paid: null, refused: null };
       attempts.push(attempt);
       world.inside(process, delayMs, () => void pursue(attempt));
       // An impatient client asks twice at once.

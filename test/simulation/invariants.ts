@@ -1,6 +1,8 @@
+import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
 import { isTerminal, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
+import { parties } from './parties.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 import { Broken } from './world.ts';
@@ -21,15 +23,23 @@ const require = (met: boolean, invariant: string, detail: () => string): void =>
 /** Holds, live generations and signed bytes: true between any two steps. */
 export const checkStep = ({ chain, clients, submitter, settlement, undisturbed }: Judged): void => {
   const held = new Map<string, bigint>();
-  for (const { holding, wallet_id, quote_amount } of settlement.settlements.values())
-    if (holding) held.set(wallet_id, (held.get(wallet_id) ?? 0n) + quote_amount);
+  /** Of holds whose payment has not landed: until its fact is heard, a landed one is both held and gone. */
+  const unpaid = new Map<string, bigint>();
+  const landed = new Set<string>();
+  for (const { signature, intent_id } of submitter.transactions.values())
+    if (chain.find(signature)) landed.add(submitter.intents.get(intent_id)!.object_id);
+  for (const { settlement_id, holding, wallet_id, quote_amount } of settlement.settlements.values()) {
+    if (!holding) continue;
+    held.set(wallet_id, (held.get(wallet_id) ?? 0n) + quote_amount);
+    if (!landed.has(settlement_id)) unpaid.set(wallet_id, (unpaid.get(wallet_id) ?? 0n) + quote_amount);
+  }
   for (const payer of settlement.payers.values()) {
     const sum = held.get(payer.wallet_id) ?? 0n;
     require(payer.held === sum, 'held is the sum of open holds', () => `${payer.held} for ${sum}`);
-    if (undisturbed) {
-      require(payer.held <= payer.balance, 'never more held than there is', () =>
-        `${payer.held} of ${payer.balance} are held`);
-    }
+    if (!undisturbed) continue;
+    const purse = chain.accounts.get(tokenAccountOf(payer.owner, parties.mint))!;
+    const open = (unpaid.get(payer.wallet_id) ?? 0n) <= purse.amount;
+    require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${purse.amount}`);
   }
   const live = new Set<string>();
   for (const { intent_id, status, signed_at } of submitter.transactions.values()) {

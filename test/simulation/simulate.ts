@@ -165,14 +165,11 @@ export const simulate = async (
     await world.run(world.now() + 80_000, check);
     for (const attempt of clients.attempts) {
       if (attempt.paid === null) continue;
-      const before = attempt.refused;
-      attempt.refused = null;
       let answered = false;
       void clients.ask(attempt).then(() => {
         answered = true;
       });
       await world.run(world.now() + 30_000, check, () => answered);
-      attempt.refused ??= before;
     }
     checkEnd(judged);
   } catch (error) {

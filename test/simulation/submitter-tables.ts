@@ -146,6 +146,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     if (guarded && (intent.generation !== last || !from.includes(intent.status))) return [];
     if (guarded && liveOf(intentId) !== undefined) throw new UniqueViolation('transactions_one_live');
     if (transactions.has(signature)) throw new UniqueViolation('transactions_pkey');
+    world.call(signature, `T${transactions.size + 1}`);
     const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
     world.trace('intents', text);
     Object.assign(intent, {
