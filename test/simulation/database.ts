@@ -39,20 +39,27 @@ export const createOutbox = (world: World) => {
   };
 };
 
+/** Which model stands for a text, kept over all runs: by service, as both have an outbox. */
+const known = { submitter: new Map<string, number>(), settlement: new Map<string, number>() };
+
 export type Database = ReturnType<typeof createDatabase>;
 
 /**
  * A service's schema. Processes reach it through `connect`, which gives the store code the pool it asks for; a
  * statement that no model stands for ends the run, so the model cannot fall behind unseen.
  */
-export const createDatabase = (world: World, models: readonly Model[]) => {
-  const byText = new Map<string, Model>();
+export const createDatabase = (world: World, service: keyof typeof known, models: readonly Model[]) => {
+  const places = known[service];
   const modelOf = (sql: string): Model => {
-    const known =
-      byText.get(sql) ?? models.find(({ text }) => text.test(sql.replaceAll('$slonik_', '$').trim()));
-    if (known === undefined) throw new Broken('every statement has a model', sql);
-    byText.set(sql, known);
-    return known;
+    const place = places.get(sql) ?? placeOf(sql);
+    places.set(sql, place);
+    return models[place]!;
+  };
+  const placeOf = (sql: string): number => {
+    const text = sql.replaceAll('$slonik_', '$').trim();
+    const place = models.findIndex((model) => model.text.test(text));
+    if (place < 0) throw new Broken('every statement has a model', sql);
+    return place;
   };
   const carryOut = ({ sql, values }: Statement): unknown[] => modelOf(sql).run(values as never[]);
 

@@ -16,7 +16,7 @@ const count = values.seed === undefined ? Number(values.seeds) : 1;
 const begun = Date.now();
 let [failures, payments, virtualMs] = [0, 0, 0];
 for (let seed = first; seed < first + count; seed++) {
-  const outcome = await simulate(seed);
+  const outcome = await simulate(seed, { traced: values.trace });
   payments += outcome.payments;
   virtualMs += outcome.virtualMs;
   if (outcome.broken !== null) {

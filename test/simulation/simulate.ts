@@ -42,7 +42,7 @@ export type Outcome = {
 /** One run: everything that happens follows from the seed. `off`: the rule that a mutation switches off. */
 export const simulate = async (
   seed: number,
-  { off = null }: { off?: Rule | null } = {},
+  { off = null, traced = false }: { off?: Rule | null; traced?: boolean } = {},
 ): Promise<Outcome> => {
   const faults: Faults = { ...QUIET };
   const world = createWorld(seed, { off, faults });
@@ -67,8 +67,8 @@ export const simulate = async (
   });
   const settlementTables = createSettlementTables(world);
   const databases = {
-    submitter: createDatabase(world, submitterTables.models),
-    settlement: createDatabase(world, settlementTables.models),
+    submitter: createDatabase(world, 'submitter', submitterTables.models),
+    settlement: createDatabase(world, 'settlement', settlementTables.models),
   };
   const profiles = profilesOf(random.int(0, 4), random.chance(0.5), random.int(2, 60));
   const submitters: Submitter[] = [];
@@ -162,7 +162,7 @@ export const simulate = async (
     const settled = () => clients.attempts.length > 0 && isQuiet(judged) && bus.isEmpty();
     await world.run(FAULTS_MS + HEAL_MS, check, settled);
     // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
-    await world.run(world.now() + 80_000, check);
+    await world.run(world.now() + 62_000, check);
     for (const attempt of clients.attempts) {
       if (attempt.paid === null) continue;
       let answered = false;
@@ -180,7 +180,13 @@ export const simulate = async (
     performance.now = realNow;
   }
   const payments = settlementTables.settlements.size;
-  return { seed, broken, trace: world.lines, payments, virtualMs: world.now() };
+  return {
+    seed,
+    broken,
+    trace: broken === null && !traced ? [] : world.readable(),
+    payments,
+    virtualMs: world.now(),
+  };
 };
 
 /** At most one provider errs; sometimes there is one alone. */

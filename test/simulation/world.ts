@@ -61,6 +61,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   let now = 0;
   let order = 0;
   let broken: Error | null = null;
+  let changed = false;
   let onCrash: (process: Process) => void = () => {};
 
   const before = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
@@ -101,10 +102,10 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
       else run();
     });
 
+  /** Notes what has happened. Whatever changes a table or the chain says so here, so the invariants are checked after. */
   const trace = (actor: string, what: string) => {
-    let text = what;
-    for (const [id, name] of names) text = text.replaceAll(id, name);
-    lines.push(`${(now / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(14)}  ${text}`);
+    changed = true;
+    lines.push(`${(now / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(14)}  ${what}`);
   };
 
   const crash = (process: Process) => {
@@ -151,7 +152,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
       event.run();
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (broken !== null) throw broken;
-      check();
+      if (changed) check();
+      changed = false;
     }
     now = Math.max(now, Math.min(until, queue[0]?.at ?? until));
   };
@@ -160,7 +162,13 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     random,
     faults,
     off,
-    lines,
+    /** The trace, with short names in the place of ids. */
+    readable: () =>
+      lines.map((line) => {
+        let text = line;
+        for (const [id, name] of names) text = text.replaceAll(id, name);
+        return text;
+      }),
     trace,
     /** A short name for an id in the trace. */
     call: (id: string, name: string) => names.set(id, name),
