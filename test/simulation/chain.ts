@@ -204,6 +204,10 @@ export const createChain = (world: World) => {
     lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
     tipSlot: (): number => blocks.at(-1)?.slot ?? 0,
     find: (signature: string): Landed | undefined => landedBySignature.get(signature),
+    isFinal: (signature: string): boolean => {
+      const landed = landedBySignature.get(signature);
+      return landed !== undefined && landed.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
+    },
     all: (): Iterable<Landed> => landedBySignature.values(),
     /** An account as it was after a block. */
     accountAt: (address: string, index: number): TokenAccount | null => {

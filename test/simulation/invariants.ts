@@ -14,14 +14,21 @@ export type Judged = {
   settlement: SettlementTables;
   /** Nothing but our own settles has moved the payers' money. */
   undisturbed: boolean;
+  /** Some worker has been at work long enough to sweep. */
+  awake: () => boolean;
+  now: () => number;
 };
+
+/** Far more than the sweeper needs to take what is nobody's. */
+const RESTS_MS = 15_000;
 
 const require = (met: boolean, invariant: string, detail: () => string): void => {
   if (!met) throw new Broken(invariant, detail());
 };
 
 /** Holds, live generations and signed bytes: true between any two steps. */
-export const checkStep = ({ chain, clients, submitter, settlement, undisturbed }: Judged): void => {
+export const checkStep = (judged: Judged): void => {
+  const { chain, clients, submitter, settlement, undisturbed } = judged;
   const held = new Map<string, bigint>();
   /** Of holds whose payment has not landed: until its fact is heard, a landed one is both held and gone. */
   const unpaid = new Map<string, bigint>();
@@ -53,10 +60,20 @@ export const checkStep = ({ chain, clients, submitter, settlement, undisturbed }
         quote.expiresAt + SIGNING_GRACE_MS, 'nothing is signed 60 s after the quote’s expiry', () =>
       `${intent_id} ${signed_at - (quote?.expiresAt ?? 0)} ms after`);
   }
+  if (judged.awake()) {
+    for (const intent of submitter.intents.values()) {
+      if (isTerminal(intent.status)) continue;
+      const { worker_id, next_at, object_id } = intent;
+      const free = worker_id === null ? next_at : (submitter.workers.get(worker_id) ?? 0);
+      const rests = judged.now() - free;
+      require(rests < RESTS_MS, 'nothing rests unseen', () => `${object_id} is nobody’s for ${rests} ms`);
+    }
+  }
   const paid = new Set<string>();
   for (const { payment, error } of chain.all()) {
     if (payment.outside !== undefined) continue;
-    require(submitter.transactions.has(payment.signature), 'no bytes leave before they are committed', () =>
+    require(submitter.transactions.has(payment.signature) ||
+      submitter.lost.has(payment.signature), 'no bytes leave before they are committed', () =>
       `${payment.signature} has landed and no record knows it`);
     if (error !== null) continue;
     require(!paid.has(payment.reference!), 'one payment for a quote', () => `${payment.reference} has two`);

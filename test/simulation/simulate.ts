@@ -14,13 +14,14 @@ import {
 import type { Profile } from './providers.ts';
 import { createSettlementTables } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
-import { Broken, createWorld, type Faults, type Process, type Rule } from './world.ts';
+import { Broken, createWorld, type Faults, type Process, type Rule, type World } from './world.ts';
 
 const QUIET: Faults = {
   loss: 0,
   repeat: 0,
   slow: 0,
   crash: 0,
+  sleep: 0,
   lostAnswer: 0,
   rpcError: 0,
   rpcLie: 0,
@@ -53,6 +54,7 @@ export const simulate = async (
     repeat: mild(0.5),
     slow: mild(0.5),
     crash: mild(0.02),
+    sleep: mild(0.01),
     lostAnswer: mild(0.05),
     rpcError: mild(0.2),
     rpcLie: mild(0.3),
@@ -79,6 +81,7 @@ export const simulate = async (
     name: `${kind}-${++born}`,
     alive: true,
     pausedUntil: 0,
+    startedAt: world.now(),
   });
   const start = (kind: 'submitter' | 'settlement') => {
     const process = processOf(kind);
@@ -127,13 +130,10 @@ export const simulate = async (
     undisturbed = false;
     world.schedule(random.between(3000, FAULTS_MS), () => chain.fork(random.int(2, 28)));
   }
-  const pauses = random.chance(0.4) ? random.int(1, 3) : 0;
-  for (let pause = 0; pause < pauses; pause++) {
-    world.schedule(random.between(0, FAULTS_MS), () => {
-      const { process } = random.pick([...submitters, ...replicas].filter((one) => one.process.alive));
-      process.pausedUntil = world.now() + random.between(500, 30_000);
-      world.trace(process.name, `sleeps until ${process.pausedUntil} ms (SIGSTOP)`);
-    });
+  if (random.chance(0.3)) {
+    const lose = () =>
+      loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
+    world.schedule(random.between(5000, FAULTS_MS), lose);
   }
   if (random.chance(0.25)) {
     undisturbed = false;
@@ -146,6 +146,8 @@ export const simulate = async (
     submitter: submitterTables,
     settlement: settlementTables,
     undisturbed,
+    awake: () => submitters.some(({ process }) => isAwake(process, world.now())),
+    now: world.now,
   };
   const realNow = performance.now;
   performance.now = world.now;
@@ -187,6 +189,39 @@ export const simulate = async (
     payments,
     virtualMs: world.now(),
   };
+};
+
+/** A worker that has had time to sweep. */
+const SWEEP_MS = 15_000;
+const isAwake = ({ alive, startedAt, pausedUntil }: Process, now: number): boolean =>
+  alive && Math.max(startedAt, pausedUntil) + SWEEP_MS < now;
+
+/**
+ * chain-submitter's database is set back: intents are gone whose payments have landed and which settlement will ask
+ * for again. What was sent and has not landed cannot be looked up; an operator waits for that before (docs/mutations.md).
+ */
+const loseRows = (
+  world: World,
+  {
+    submitters,
+    submitter,
+    settlement,
+    chain,
+  }: Pick<Judged, 'submitter' | 'settlement' | 'chain'> & { submitters: readonly Submitter[] },
+): void => {
+  for (const { process } of submitters) world.crash(process);
+  for (const { intent_id, object_id } of [...submitter.intents.values()]) {
+    const asked = settlement.settlements.get(object_id)!.chain_status;
+    const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
+    const landed = bytes.some(({ signature }) => chain.isFinal(signature));
+    if (!landed || asked === 'finalized' || asked === 'failed') continue;
+    world.trace('intents', `${object_id}: its rows are lost`);
+    submitter.intents.delete(intent_id);
+    for (const { signature } of bytes) {
+      submitter.transactions.delete(signature);
+      submitter.lost.add(signature);
+    }
+  }
 };
 
 /** At most one provider errs; sometimes there is one alone. */

@@ -145,6 +145,9 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     const guarded = world.off !== 'one live generation';
     if (guarded && (intent.generation !== last || !from.includes(intent.status))) return [];
     if (guarded && liveOf(intentId) !== undefined) throw new UniqueViolation('transactions_one_live');
+    const own = [...transactions.values()].filter((one) => one.intent_id === intentId);
+    if (guarded && own.some((one) => one.generation === generation))
+      throw new UniqueViolation('transactions_intent_id_generation_key');
     if (transactions.has(signature)) throw new UniqueViolation('transactions_pkey');
     world.call(signature, `T${transactions.size + 1}`);
     const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
@@ -225,5 +228,5 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     { text: /^\s*insert into outbox/, run: ([json]) => outbox.insert(json!) },
   ];
 
-  return { intents, transactions, outbox, models };
+  return { intents, transactions, workers, outbox, models, lost: new Set<string>() };
 };

@@ -1,18 +1,20 @@
 import { createRandom, type Random } from './random.ts';
 
 /** Rules of docs/settle.md that a mutation switches off in the model, one at a time. */
-export type Rule =
-  | 'commit before send'
-  | 'unique intent (inbox)'
-  | 'unique quote index'
-  | 'reference look-up before signing'
-  | 'expiry proof: block height'
-  | 'expiry proof: every provider'
-  | 'conditional holds'
-  | 'one live generation'
-  | 'attempt looked up first'
-  | 'sweeper of settlement'
-  | 'sweeper of chain-submitter';
+export const RULES = [
+  'commit before send',
+  'unique intent (inbox)',
+  'unique quote index',
+  'reference look-up before signing',
+  'expiry proof: block height',
+  'expiry proof: every provider',
+  'conditional holds',
+  'one live generation',
+  'attempt looked up first',
+  'sweeper of settlement',
+  'sweeper of chain-submitter',
+] as const;
+export type Rule = (typeof RULES)[number];
 
 /** How much goes wrong in a run; all zero after the heal. */
 export type Faults = {
@@ -22,6 +24,8 @@ export type Faults = {
   slow: number;
   /** Of a statement or publish: the process dies right before or right after it. */
   crash: number;
+  /** Of a call: the process sleeps before it hears the answer (SIGSTOP). */
+  sleep: number;
   /** Of a statement: it was carried out, its answer is an error. */
   lostAnswer: number;
   /** Of an RPC call. */
@@ -33,7 +37,7 @@ export type Faults = {
 };
 
 /** One run of the program under test. What dies takes its memory with it; what is committed stays. */
-export type Process = { name: string; alive: boolean; pausedUntil: number };
+export type Process = { name: string; alive: boolean; pausedUntil: number; startedAt: number };
 
 /** An invariant does not hold. */
 export class Broken extends Error {
@@ -108,6 +112,11 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     lines.push(`${(now / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(14)}  ${what}`);
   };
 
+  const pause = (process: Process) => {
+    process.pausedUntil = now + random.between(500, 30_000);
+    trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
+  };
+
   const crash = (process: Process) => {
     if (!process.alive) return;
     process.alive = false;
@@ -135,6 +144,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
           return answer(() => reject(error));
         }
         if (random.chance(faults.crash / 2)) return crash(process);
+        if (random.chance(faults.sleep)) pause(process);
         if (result instanceof Promise) {
           result.then(
             (value) => answer(() => resolve(value)),
@@ -177,6 +187,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     inside,
     io,
     crash,
+    pause,
     run,
     sleep: (process: Process, ms: number) => new Promise<void>((resolve) => inside(process, ms, resolve)),
     onCrash: (listener: (process: Process) => void) => {
