@@ -164,10 +164,11 @@ export const createChain = (world: World) => {
     pending.push({ payment, slot: slot + wait });
   };
 
-  const fork = (depth: number) => {
+  /** Takes back the blocks of the last slots; what is final stays. */
+  const fork = (slots: number) => {
     advance();
     forks += 1;
-    const gone = blocks.splice(Math.max(1, blocks.length - depth));
+    const gone = blocks.splice(Math.max(1, indexBehind(slots) + 1));
     const lost = gone.flatMap((block) => block.landed).reverse();
     world.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
     for (const { hash } of gone) hashes.delete(hash);

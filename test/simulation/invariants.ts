@@ -35,6 +35,7 @@ export const checkStep = (judged: Judged): void => {
   const landed = new Set<string>();
   for (const { signature, intent_id } of submitter.transactions.values())
     if (chain.find(signature)) landed.add(submitter.intents.get(intent_id)!.object_id);
+  for (const [signature, id] of submitter.lost) if (chain.find(signature)) landed.add(id);
   for (const { settlement_id, holding, wallet_id, quote_amount } of settlement.settlements.values()) {
     if (!holding) continue;
     held.set(wallet_id, (held.get(wallet_id) ?? 0n) + quote_amount);
@@ -95,9 +96,10 @@ export const checkEnd = (judged: Judged): void => {
     require(isTerminal(intent.status), 'everything ends', () => `${intent.object_id} is ${intent.status}`);
   const paidBy = new Map<string, number>();
   for (const { payment, error } of chain.all()) {
-    const intentId = submitter.transactions.get(payment.signature)?.intent_id;
-    if (error !== null || intentId === undefined) continue;
-    const id = submitter.intents.get(intentId)!.object_id;
+    const { signature } = payment;
+    const intentId = submitter.transactions.get(signature)?.intent_id;
+    const id = submitter.intents.get(intentId ?? '')?.object_id ?? submitter.lost.get(signature);
+    if (error !== null || id === undefined) continue;
     paidBy.set(id, (paidBy.get(id) ?? 0) + 1);
   }
   for (const row of settlement.settlements.values()) {

@@ -219,7 +219,7 @@ const loseRows = (
     submitter.intents.delete(intent_id);
     for (const { signature } of bytes) {
       submitter.transactions.delete(signature);
-      submitter.lost.add(signature);
+      submitter.lost.set(signature, object_id);
     }
   }
 };

@@ -39,6 +39,8 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   const intents = new Map<string, Intent>();
   const transactions = new Map<string, Transaction>();
   const workers = new Map<string, number>();
+  /** Rows that a set-back database has lost: signature to what the intent was for. */
+  const lost = new Map<string, string>();
   const outbox = createOutbox(world);
   const { now } = world;
 
@@ -228,5 +230,5 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     { text: /^\s*insert into outbox/, run: ([json]) => outbox.insert(json!) },
   ];
 
-  return { intents, transactions, workers, outbox, models, lost: new Set<string>() };
+  return { intents, transactions, workers, outbox, models, lost };
 };
