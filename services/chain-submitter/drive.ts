@@ -57,6 +57,26 @@ const refused = async (
   return { failure: settleFailure(error, source.account, order) };
 };
 
+/** The chain knows the payment already: it is watched as this intent's, or another's it is. */
+const takeOver = async (
+  deps: DriveDeps,
+  intent: ClaimedIntent,
+  order: OwnOrder,
+  paid: NonNullable<Awaited<ReturnType<typeof findPaid>>>,
+): Promise<Verdict> => {
+  if (paid === 'by another')
+    return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
+  deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
+  const adopted = { ...paid, wire: new Uint8Array(), creates: null };
+  return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : 'over';
+};
+
+/** Nothing may be signed any more. What was paid and then forgotten here is no failure all the same. */
+const tooLate = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder): Promise<Verdict> => {
+  const paid = await findPaid(deps, intent, order);
+  return paid === null ? { failure: TOO_LATE } : takeOver(deps, intent, order, paid);
+};
+
 /**
  * Signs the next generation of an order: plan, build, check, simulate unsigned, sign, commit, and only then send
  * (rules 7 to 13).
@@ -81,13 +101,7 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
     Array.from(signers, () => null),
   );
   const [error, paid] = await Promise.all([rpc.simulate(unsigned), findPaid(deps, intent, order)]);
-  if (paid === 'by another')
-    return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
-  if (paid !== null) {
-    logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
-    const adopted = { ...paid, wire: new Uint8Array(), creates: null };
-    return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : 'over';
-  }
+  if (paid !== null) return takeOver(deps, intent, order, paid);
   if (error !== null) return refused(deps, order, error, plan.creates !== null);
 
   const settles = order.kind === 'settle';
@@ -130,7 +144,7 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> 
   // The owner signed one message; another generation would need another signature of theirs.
   if (order.kind === 'delegation') return { failure: EXPIRED };
   for (let tries = 0; tries < TRIES; tries++) {
-    if (deps.clock() > order.signBefore) return { failure: TOO_LATE };
+    if (deps.clock() > order.signBefore) return tooLate(deps, intent, order);
     if (intent.paused) return { waitMs: PAUSED_MS };
     const verdict = await attempt(deps, intent, order);
     if (verdict !== 'again') return verdict;

@@ -1,6 +1,6 @@
 import type { Deps } from './deps.ts';
 import type { Network, Order, OwnOrder } from './domain/order.ts';
-import type { Rpc } from './rpc.ts';
+import { type LandedBalances, type Rpc, RpcUnavailable } from './rpc.ts';
 import type { IntentRow } from './store/intents.ts';
 import { intentOf } from './store/transactions.ts';
 
@@ -31,6 +31,26 @@ export const signaturesUnder = async (
 };
 
 /**
+ * What a transaction moved, from the first provider that knows it.
+ * @throws RpcUnavailable when none does: one that keeps no history must not make a payment look like none
+ */
+const balancesOf = async (rpc: Rpc, signature: string): Promise<LandedBalances> => {
+  const looks = rpc.providers.map((provider) => provider.balances(signature, 'confirmed'));
+  for (const answer of await Promise.allSettled(looks))
+    if (answer.status === 'fulfilled' && answer.value !== null) return answer.value;
+  throw new RpcUnavailable('no provider tells what a transaction under the reference moved');
+};
+
+/** A record that was written and lost again is older than this. */
+const FRESH_MS = 5000;
+
+/** An intent that is new here and old at settlement may have been paid before its record was lost. */
+const mayBeForgotten = ({ request }: Pick<IntentRow, 'request'>, nowMs: number): boolean => {
+  const { accepted_at } = request as { accepted_at?: string };
+  return accepted_at !== undefined && nowMs - Date.parse(accepted_at) > FRESH_MS;
+};
+
+/**
  * Looks for a payment that the chain knows and this database does not (rule 12): before each signing, so that even
  * a database that was set back pays nothing twice.
  * @returns null when there is none; what to watch when it is this intent's; `by another` when another intent
@@ -38,20 +58,21 @@ export const signaturesUnder = async (
  * @throws RpcUnavailable
  */
 export const findPaid = async (
-  { rpc, pool, network }: Pick<Deps, 'rpc' | 'pool' | 'network'>,
-  intent: Pick<IntentRow, 'intent_id' | 'generation'>,
+  { rpc, pool, network, clock }: Pick<Deps, 'rpc' | 'pool' | 'network' | 'clock'>,
+  intent: Pick<IntentRow, 'intent_id' | 'generation' | 'request'>,
   order: OwnOrder,
 ): Promise<{ signature: string; lastValidBlockHeight: number } | 'by another' | null> => {
   if (order.kind === 'createTokenAccount') return null;
-  const found = await signaturesUnder(rpc, order.reference, { everywhere: intent.generation > 0 });
+  // One provider may lag behind or keep no history. Where that could pay twice, each has to say that it knows nothing.
+  const everywhere = intent.generation > 0 || (order.kind === 'settle' && mayBeForgotten(intent, clock()));
+  const found = await signaturesUnder(rpc, order.reference, { everywhere });
   for (const signature of found) {
     const owner = await intentOf(pool, signature);
     if (owner !== null && owner !== intent.intent_id) return 'by another';
-    const landed = await rpc.first((provider) => provider.balances(signature, 'confirmed'));
+    const landed = await balancesOf(rpc, signature);
     // Anybody may name the reference in a transaction of their own: only one that moved all of the money,
     // the fee included, is the payment.
     const matches =
-      landed !== null &&
       landed.err === null &&
       expectedDeltas(order, network).every(([account, delta]) => landed.deltaOf(account) === delta);
     if (!matches || owner !== null) continue;

@@ -179,8 +179,14 @@ const createProvider = (url: string, number: number) => {
 export type Provider = ReturnType<typeof createProvider>;
 
 /** All providers of the environment. */
-export const createRpc = (urls: readonly string[]) => {
-  const providers = urls.map((url, index) => createProvider(url, index + 1));
+export const createRpc = (urls: readonly string[]) =>
+  rpcOver(urls.map((url, index) => createProvider(url, index + 1)));
+
+/** @param pause waits between two rounds of asking; virtual in the simulation */
+export const rpcOver = (
+  providers: readonly Provider[],
+  pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
+) => {
   let seen = { slot: 0, at: 0 };
 
   /** Remembers the newest slot that was seen, so that a lagging node is not believed about older state. */
@@ -193,7 +199,7 @@ export const createRpc = (urls: readonly string[]) => {
   const first = async <T>(read: (provider: Provider) => Promise<T>): Promise<T> => {
     let last: unknown;
     for (let round = 0; round < ROUNDS; round++) {
-      if (round > 0) await sleep(PAUSE_MS * round);
+      if (round > 0) await pause(PAUSE_MS * round);
       for (const provider of providers) {
         try {
           return await read(provider);
@@ -242,4 +248,4 @@ export const createRpc = (urls: readonly string[]) => {
       ),
   };
 };
-export type Rpc = ReturnType<typeof createRpc>;
+export type Rpc = ReturnType<typeof rpcOver>;

@@ -3,6 +3,7 @@ import { chainSubmitter, settlement } from '../../shared/contract/index.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import type { Outgoing } from '../../shared/db/outbox.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import type { Deps } from './deps.ts';
 import { findPayer, type Payer, savePayer } from './store/payers.ts';
 import type { StalledRow } from './store/settlements.ts';
@@ -18,6 +19,7 @@ export const settleJob = (row: StalledRow): Outgoing => ({
     account_id: row.account_id,
     payment_attempt_id: row.payment_attempt_id,
     settlement_id: row.settlement_id,
+    accepted_at: isoTime(row.created_at),
     quote_token: row.quote_token,
     payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
   },

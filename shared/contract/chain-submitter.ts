@@ -118,6 +118,8 @@ export const chainSubmitter = service({
         account_id: AccountId,
         payment_attempt_id: PaymentAttemptId,
         settlement_id: SettlementId,
+        /** When settlement accepted the attempt: a new intent for an old one is a record that was lost. */
+        accepted_at: Timestamp.optional(),
         quote_token: CompactToken,
         payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
       }),

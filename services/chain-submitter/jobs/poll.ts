@@ -119,6 +119,20 @@ const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise
   if (final.length > 0) await finalize(deps, final);
 };
 
+/** Looks once at what is due. `looks` counts those that found something to look at. */
+export const pollDue = async (deps: Deps, pollMs: number, looks: { count: number }): Promise<void> => {
+  const { flights } = deps;
+  const soon = performance.now() + LEAST_GAP_MS;
+  const due = flights.inAir().filter(({ pollAt }) => pollAt <= soon);
+  if (due.length === 0) return;
+  // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
+  const sent = flights.inAir().filter((flight) => flight.phase === 'sent' && !due.includes(flight));
+  const patient = sent.filter(({ launchedAt }) => performance.now() - launchedAt >= LEAST_GAP_MS);
+  const shared = due.some(({ phase }) => phase === 'sent') ? [...due, ...patient] : due;
+  looks.count += 1;
+  await judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0), pollMs);
+};
+
 /**
  * Watches everything in flight: one batched status call for all of it, as soon as something is due. New bytes are
  * looked at after 30 ms, because a local chain confirms at once, then every `pollMs`.
@@ -126,7 +140,7 @@ const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise
 export const startPolling = (deps: Deps, pollMs: number): Periodic => {
   const { flights, logger } = deps;
   let stopping = false;
-  let rounds = 0;
+  const looks = { count: 0 };
   let wake = new AbortController();
   flights.onWake(() => wake.abort());
 
@@ -138,15 +152,7 @@ export const startPolling = (deps: Deps, pollMs: number): Periodic => {
     wake = new AbortController();
     // Woken means new bytes: how long to pause is worked out anew, but never without any pause.
     await sleep(woken ? LEAST_GAP_MS : pause, undefined, { signal: wake.signal }).catch(() => {});
-    const soon = performance.now() + LEAST_GAP_MS;
-    const due = flights.inAir().filter(({ pollAt }) => pollAt <= soon);
-    if (due.length === 0) return;
-    // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
-    const sent = flights.inAir().filter((flight) => flight.phase === 'sent' && !due.includes(flight));
-    const patient = sent.filter(({ launchedAt }) => performance.now() - launchedAt >= LEAST_GAP_MS);
-    const shared = due.some(({ phase }) => phase === 'sent') ? [...due, ...patient] : due;
-    rounds += 1;
-    await judge(deps, await look(deps, shared, rounds % ASK_ALL_EVERY === 0), pollMs);
+    await pollDue(deps, pollMs, looks);
   };
 
   const loop = async () => {

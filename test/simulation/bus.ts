@@ -1,0 +1,124 @@
+import type { OutboxRow, Relay } from '../../shared/db/outbox.ts';
+import type { Outbox } from './database.ts';
+import type { Process, World } from './world.ts';
+
+const DUPLICATE_WINDOW_MS = 120_000;
+const ACK_WAIT_MS = 10_000;
+const LATENCY_MS = 10;
+const DELETE_AFTER_MS = 25;
+const SWEEP_AGE_MS = 2000;
+const SWEEP_EVERY_MS = 1000;
+
+/** Facts for services that are not part of the simulation go nowhere. */
+const HEARD = ['job.chain-submitter.settle', 'evt.chain-submitter.settleProgressed'];
+
+type Handle = (payload: never) => Promise<void>;
+type Message = { subject: string; payload: unknown; deliveries: number; acked: boolean };
+export type Bus = ReturnType<typeof createBus>;
+
+/**
+ * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose, repeat, delay and
+ * reorder as the run says.
+ */
+export const createBus = (world: World) => {
+  const { random } = world;
+  const publishedAt = new Map<string, number>();
+  const consumers = new Map<Process, Map<string, Handle>>();
+  let open = 0;
+
+  const deliver = (message: Message): void => {
+    if (message.acked) return;
+    const able = [...consumers].filter(
+      ([process, handlers]) =>
+        process.alive && process.pausedUntil <= world.now() && handlers.has(message.subject),
+    );
+    if (able.length === 0) {
+      world.schedule(500, () => deliver(message));
+      return;
+    }
+    const [process, handlers] = random.pick(able);
+    message.deliveries += 1;
+    const again = (delay: number) => world.schedule(delay, () => deliver(message));
+    again(ACK_WAIT_MS);
+    handlers.get(message.subject)!(message.payload as never).then(
+      () => {
+        // An acknowledgement may be lost as well.
+        if (!process.alive || message.acked || random.chance(world.faults.repeat / 4)) return;
+        message.acked = true;
+        open -= 1;
+      },
+      (error: unknown) => {
+        world.trace(process.name, `message failed: ${(error as Error).message}`);
+        again(250 * 2 ** Math.min(message.deliveries, 5));
+      },
+    );
+  };
+
+  const store = (row: OutboxRow) => {
+    if (!HEARD.includes(row.subject)) return;
+    const last = publishedAt.get(row.msg_id);
+    if (last !== undefined && world.now() - last < DUPLICATE_WINDOW_MS) return;
+    publishedAt.set(row.msg_id, world.now());
+    const { loss, repeat, slow } = world.faults;
+    const what = `${row.subject} ${JSON.stringify(row.payload).replace(/"quote_token.*/, '')}`;
+    if (random.chance(loss)) return world.trace('bus', `loses ${what}`);
+    const copies = random.chance(repeat) ? 2 : 1;
+    for (let copy = 0; copy < copies; copy++) {
+      open += 1;
+      const payload: unknown = JSON.parse(JSON.stringify(row.payload));
+      const message: Message = { subject: row.subject, payload, deliveries: 0, acked: false };
+      const delay = random.chance(slow) ? random.between(0, 8000) : random.between(1, 20);
+      world.schedule(delay, () => deliver(message));
+    }
+  };
+
+  return {
+    publish: (process: Process, row: OutboxRow): Promise<void> =>
+      world.io(process, LATENCY_MS, () => {
+        const away = random.chance(world.faults.lostAnswer);
+        if (!away || random.chance(0.5)) store(row);
+        if (away) throw new Error('the server did not answer');
+      }),
+    consume: (process: Process, handlers: Record<string, Handle>) =>
+      consumers.set(process, new Map(Object.entries(handlers))),
+    isEmpty: () => open === 0,
+  };
+};
+
+/** What shared/db/outbox.ts does with committed rows: publish at once, delete, and sweep what was left. */
+export const createRelay = (
+  world: World,
+  { bus, outbox, process }: { bus: Bus; outbox: Outbox; process: Process },
+): Pick<Relay, 'dispatch'> => {
+  const remove = (id: bigint) =>
+    world
+      .io(process, LATENCY_MS, () => {
+        outbox.rows.delete(id);
+      })
+      .catch(() => {});
+  const send = async (row: OutboxRow) => {
+    await bus.publish(process, row);
+    await world.sleep(process, DELETE_AFTER_MS);
+    await remove(row.outbox_id);
+  };
+  const sweep = async () => {
+    const old = [...outbox.rows.values()].filter(({ created_at }) => created_at < world.now() - SWEEP_AGE_MS);
+    for (const row of old) {
+      await bus.publish(process, row);
+      await remove(row.outbox_id);
+    }
+  };
+  const loop = (): void =>
+    world.inside(process, SWEEP_EVERY_MS, () => {
+      if (outbox.rows.size === 0) return loop();
+      void sweep()
+        .catch(() => {})
+        .then(loop);
+    });
+  loop();
+  return {
+    dispatch: (rows) => {
+      for (const row of rows) void send(row).catch(() => {});
+    },
+  };
+};

@@ -1,0 +1,241 @@
+import bs58 from 'bs58';
+import { readInstruction } from '../../services/chain-submitter/instructions/decode.ts';
+import { decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
+import type { World } from './world.ts';
+
+export const SLOT_MS = 400;
+/** Blocks that a blockhash is good for. */
+const BLOCKHASH_BLOCKS = 150;
+export const CONFIRMED_SLOTS = 2;
+export const FINALIZED_SLOTS = 32;
+
+export type TokenAccount = { owner: string; amount: bigint; delegate: string | null; allowance: bigint };
+type Transfer = { source: string; destination: string; authority: string; amount: bigint };
+/** What bytes do. `outside`: an act of the payer that none of our services knows of. */
+export type Payment = {
+  signature: string;
+  blockhash: string;
+  transfers: Transfer[];
+  reference: string | null;
+  outside?: (accounts: Map<string, TokenAccount>) => void;
+};
+export type ChainError = { InstructionError: [number, { Custom: number }] };
+export type Landed = {
+  payment: Payment;
+  slot: number;
+  error: ChainError | null;
+  deltas: Map<string, bigint>;
+  before: Map<string, TokenAccount>;
+};
+type Block = { slot: number; hash: string; landed: Landed[] };
+
+const parsed = new Map<string, Payment>();
+const MAX_PARSED = 2000;
+
+/** Reads wire bytes with the reader of the policy check. */
+export const readPayment = (wire: Uint8Array): Payment => {
+  const { signatures, message } = disassemble(wire);
+  const signature = bs58.encode(signatures[0]!);
+  const key = Buffer.from(message).toString('latin1');
+  let known = parsed.get(key);
+  if (known === undefined) {
+    const plain = decodeMessage(message);
+    const instructions = plain.instructions.map(readInstruction);
+    const transfers = instructions.flatMap((one) =>
+      one.name === 'transferChecked' ? [{ ...one, amount: one.amountMicro }] : [],
+    );
+    const reference = transfers.find((one) => one.reference !== null)?.reference ?? null;
+    known = { signature, blockhash: plain.blockhash, transfers, reference };
+    if (parsed.size > MAX_PARSED) parsed.clear();
+    parsed.set(key, known);
+  }
+  return { ...known, signature };
+};
+
+const refused = (index: number, code: number): ChainError => ({
+  InstructionError: [index, { Custom: code }],
+});
+
+/** Carries out a payment on the given accounts, as the token program does. */
+const execute = (payment: Payment, account: (address: string) => TokenAccount): ChainError | null => {
+  for (const [index, { source, destination, authority, amount }] of payment.transfers.entries()) {
+    const from = account(source);
+    if (from.amount < amount) return refused(index, 1);
+    if (from.delegate !== authority) return refused(index, 4);
+    if (from.allowance < amount) return refused(index, 1);
+    from.amount -= amount;
+    from.allowance -= amount;
+    if (from.allowance === 0n) from.delegate = null;
+    account(destination).amount += amount;
+  }
+  return null;
+};
+
+export type Chain = ReturnType<typeof createChain>;
+
+/**
+ * One chain with slots, blockhashes that run out, confirmation, finality and forks. A fork takes back blocks that are
+ * not final; their transactions land again later, or never do.
+ */
+export const createChain = (world: World) => {
+  const { random } = world;
+  const accounts = new Map<string, TokenAccount>();
+  const blocks: Block[] = [];
+  const hashes = new Map<string, number>();
+  const landedBySignature = new Map<string, Landed>();
+  const rolledBack = new Set<string>();
+  let pending: { payment: Payment; slot: number }[] = [];
+  let forks = 0;
+
+  const addBlock = (slot: number): Block => {
+    const hash = bs58.encode(Buffer.from(`block ${slot}/${forks}`.padEnd(32, '.')));
+    const block: Block = { slot, hash, landed: [] };
+    hashes.set(hash, blocks.length);
+    blocks.push(block);
+    return block;
+  };
+
+  const isAlive = ({ blockhash, outside }: Payment): boolean => {
+    if (outside !== undefined) return true;
+    const at = hashes.get(blockhash);
+    return at !== undefined && blocks.length - 1 <= at + BLOCKHASH_BLOCKS;
+  };
+
+  const land = (payment: Payment, block: Block) => {
+    if (landedBySignature.has(payment.signature) || !isAlive(payment)) return;
+    const before = new Map<string, TokenAccount>();
+    const copy = new Map<string, TokenAccount>();
+    const at = (address: string): TokenAccount => {
+      const known = copy.get(address);
+      if (known !== undefined) return known;
+      const present = accounts.get(address)!;
+      before.set(address, { ...present });
+      const working = { ...present };
+      copy.set(address, working);
+      return working;
+    };
+    let error: ChainError | null = null;
+    if (payment.outside === undefined) error = execute(payment, at);
+    else {
+      const all = new Map([...accounts].map(([address]) => [address, at(address)]));
+      payment.outside(all);
+    }
+    const deltas = new Map<string, bigint>();
+    if (error === null) {
+      for (const [address, account] of copy) {
+        deltas.set(address, account.amount - before.get(address)!.amount);
+        accounts.set(address, account);
+      }
+    }
+    const landed: Landed = { payment, slot: block.slot, error, deltas, before };
+    block.landed.push(landed);
+    landedBySignature.set(payment.signature, landed);
+    world.trace(
+      'chain',
+      `slot ${block.slot}: ${payment.signature} lands${error === null ? '' : ` and fails ${JSON.stringify(error)}`}`,
+    );
+  };
+
+  /** Makes the blocks up to now. */
+  const advance = () => {
+    const slot = Math.floor(world.now() / SLOT_MS);
+    while ((blocks.at(-1)?.slot ?? -1) < slot) {
+      const block = addBlock((blocks.at(-1)?.slot ?? -1) + 1);
+      if (pending.length === 0) continue;
+      const due = pending.filter((one) => one.slot <= block.slot);
+      pending = pending.filter((one) => one.slot > block.slot);
+      for (const { payment } of due) land(payment, block);
+    }
+  };
+
+  /** Takes bytes into the pool of what may land. */
+  const accept = (payment: Payment) => {
+    advance();
+    const { late } = world.faults;
+    const slot = blocks.at(-1)!.slot;
+    const last = (hashes.get(payment.blockhash) ?? 0) + BLOCKHASH_BLOCKS;
+    // Late: any slot of the blockhash's life, the very last ones among them.
+    const left = Math.max(1, last - blocks.length + 1);
+    const wait = random.chance(late)
+      ? random.chance(0.3)
+        ? Math.max(1, left - random.int(0, 3))
+        : random.int(1, left + 1)
+      : random.int(1, 4);
+    pending.push({ payment, slot: slot + wait });
+  };
+
+  /** Takes back the blocks of the last slots; what is final stays. */
+  const fork = (slots: number) => {
+    advance();
+    forks += 1;
+    const gone = blocks.splice(Math.max(1, indexBehind(slots) + 1));
+    const lost = gone.flatMap((block) => block.landed).reverse();
+    world.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
+    for (const { hash } of gone) hashes.delete(hash);
+    const tip = gone.at(-1)?.slot ?? 0;
+    addBlock(tip);
+    for (const { payment, error, before, deltas } of lost) {
+      if (error === null) for (const address of deltas.keys()) accounts.set(address, before.get(address)!);
+      landedBySignature.delete(payment.signature);
+      rolledBack.add(payment.signature);
+      const again = payment.outside !== undefined || random.chance(0.5);
+      world.trace('chain', `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`);
+      if (again) pending.push({ payment, slot: tip + random.int(1, 30) });
+    }
+  };
+
+  /** Index of the newest block of at least this many slots ago. */
+  const indexBehind = (slots: number): number => {
+    advance();
+    const limit = blocks.at(-1)!.slot - slots;
+    let index = blocks.length - 1;
+    while (index > 0 && blocks[index]!.slot > limit) index -= 1;
+    return index;
+  };
+
+  return {
+    accounts,
+    advance,
+    accept,
+    fork,
+    indexBehind,
+    /** Every signature that a fork has taken back at some time. */
+    rolledBack,
+    blockAt: (index: number): Block => blocks[index]!,
+    lastValidOf: (index: number) => index + BLOCKHASH_BLOCKS,
+    tipSlot: (): number => blocks.at(-1)?.slot ?? 0,
+    find: (signature: string): Landed | undefined => landedBySignature.get(signature),
+    isFinal: (signature: string): boolean => {
+      const landed = landedBySignature.get(signature);
+      return landed !== undefined && landed.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
+    },
+    all: (): Iterable<Landed> => landedBySignature.values(),
+    /** An account as it was after a block. */
+    accountAt: (address: string, index: number): TokenAccount | null => {
+      for (let at = index + 1; at < blocks.length; at++) {
+        for (const { before, error } of blocks[at]!.landed) {
+          const was = before.get(address);
+          if (error === null && was !== undefined) return was;
+        }
+      }
+      return accounts.get(address) ?? null;
+    },
+    /** What executing it now would say. */
+    simulate: (payment: Payment): ChainError | 'BlockhashNotFound' | null => {
+      advance();
+      if (!isAlive(payment)) return 'BlockhashNotFound';
+      const copy = new Map<string, TokenAccount>();
+      return execute(payment, (address) => {
+        const known = copy.get(address) ?? { ...accounts.get(address)! };
+        copy.set(address, known);
+        return known;
+      });
+    },
+    /** An act of a payer that our services do not know of. */
+    outside: (name: string, act: (accounts: Map<string, TokenAccount>) => void) => {
+      advance();
+      const payment = { signature: name, blockhash: '', transfers: [], reference: null, outside: act };
+      pending.push({ payment, slot: blocks.at(-1)!.slot + 1 });
+    },
+  };
+};

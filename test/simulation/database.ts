@@ -1,0 +1,101 @@
+import type { OutboxRow } from '../../shared/db/outbox.ts';
+import type { Db, Pool } from '../../shared/db/pool.ts';
+import { Broken, type Process, type World } from './world.ts';
+
+/** Epoch milliseconds of the virtual clock's zero. */
+export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
+const LATENCY_MS = 8;
+
+/** A statement of a store as the real code binds it: its text and its values. */
+export type Statement = { sql: string; values: readonly unknown[] };
+
+/**
+ * The model of one statement: which text it stands for, and what it does to the tables with exactly the guards of the
+ * SQL. It runs in one event, as the statement is one transaction.
+ */
+export type Model = { text: RegExp; run: (values: readonly never[]) => unknown[] };
+
+/** As Postgres reports a unique violation. */
+export class UniqueViolation extends Error {
+  readonly code = '23505';
+}
+
+export type Outbox = ReturnType<typeof createOutbox>;
+
+/** The outbox table of one service. */
+export const createOutbox = (world: World) => {
+  const rows = new Map<bigint, OutboxRow & { created_at: number }>();
+  let last = 0n;
+  return {
+    rows,
+    /** Rows of an `outboxValues` parameter. */
+    insert: (json: string): OutboxRow[] =>
+      (JSON.parse(json) as { subject: string; msg_id: string; payload: unknown }[]).map((message) => {
+        last += 1n;
+        const row = { ...message, outbox_id: last, traceparent: null };
+        rows.set(last, { ...row, created_at: world.now() });
+        return row;
+      }),
+  };
+};
+
+/** Which model stands for a text, kept over all runs: by service, as both have an outbox. */
+const known = { submitter: new Map<string, number>(), settlement: new Map<string, number>() };
+
+export type Database = ReturnType<typeof createDatabase>;
+
+/**
+ * A service's schema. Processes reach it through `connect`, which gives the store code the pool it asks for; a
+ * statement that no model stands for ends the run, so the model cannot fall behind unseen.
+ */
+export const createDatabase = (world: World, service: keyof typeof known, models: readonly Model[]) => {
+  const places = known[service];
+  const modelOf = (sql: string): Model => {
+    const place = places.get(sql) ?? placeOf(sql);
+    places.set(sql, place);
+    return models[place]!;
+  };
+  const placeOf = (sql: string): number => {
+    const text = sql.replaceAll('$slonik_', '$').trim();
+    const place = models.findIndex((model) => model.text.test(text));
+    if (place < 0) throw new Broken('every statement has a model', sql);
+    return place;
+  };
+  const carryOut = ({ sql, values }: Statement): unknown[] => modelOf(sql).run(values as never[]);
+
+  const shapes = (execute: (statement: Statement) => Promise<unknown[]>) => {
+    const firstOf = (row: unknown) => (row === undefined ? null : Object.values(row as object)[0]);
+    return {
+      any: execute,
+      many: execute,
+      query: execute,
+      anyFirst: async (statement: Statement) => (await execute(statement)).map(firstOf),
+      one: async (statement: Statement) => (await execute(statement))[0],
+      maybeOne: async (statement: Statement) => (await execute(statement))[0] ?? null,
+      oneFirst: async (statement: Statement) => firstOf((await execute(statement))[0]),
+      maybeOneFirst: async (statement: Statement) => firstOf((await execute(statement))[0]),
+    } as unknown as Db;
+  };
+
+  return {
+    connect: (process: Process): Pool => {
+      const step = <T>(effect: () => T | Promise<T>): Promise<T> =>
+        world.io(process, LATENCY_MS, () => {
+          const lost = world.random.chance(world.faults.lostAnswer);
+          // Half of the lost answers are of statements that never got there.
+          if (lost && world.random.chance(0.5)) throw new Error('connection refused');
+          const result = effect();
+          if (lost) throw new Error('connection terminated during the statement');
+          return result;
+        });
+      return Object.assign(
+        shapes((statement) => step(() => carryOut(statement))),
+        {
+          // No time passes inside: a transaction is there as a whole or not at all.
+          transaction: <T>(work: (tx: Db) => Promise<T>): Promise<T> =>
+            step(() => work(shapes(async (statement) => carryOut(statement)))),
+        },
+      ) as unknown as Pool;
+    },
+  };
+};

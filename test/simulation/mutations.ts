@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+import { simulate } from './simulate.ts';
+import { RULES, type Rule } from './world.ts';
+
+/**
+ * The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it.
+ * `npm run mutations -- [--seeds 1000] [--rule '<name>']`
+ */
+export type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
+
+/** Runs seeds until one breaks. */
+export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { broken } = await simulate(seed, { off: rule });
+    if (broken !== null) return { rule, seed, tried: seed, broken: broken.invariant };
+  }
+  return { rule, seed: null, tried: seeds, broken: null };
+};
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '1000' },
+      rule: { type: 'string' },
+    },
+  });
+  const chosen = RULES.filter((rule) => values.rule === undefined || rule === values.rule);
+  console.log('| Rule switched off | Seeds until found | Invariant that broke |');
+  console.log('| --- | --- | --- |');
+  let missed = 0;
+  for (const rule of chosen) {
+    const { seed, tried, broken } = await mutate(rule, Number(values.seeds));
+    if (seed === null) missed += 1;
+    console.log(`| ${rule} | ${seed === null ? `none of ${tried}` : tried} | ${broken ?? 'NOT FOUND'} |`);
+  }
+  process.exitCode = missed > 0 ? 1 : 0;
+}

@@ -1,0 +1,182 @@
+import { createChainView } from '../../services/chain-submitter/chain.ts';
+import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
+import { createDriver } from '../../services/chain-submitter/drive.ts';
+import { createFlights } from '../../services/chain-submitter/flights.ts';
+import { observeWallet } from '../../services/chain-submitter/handlers/observeWallet.ts';
+import { expireFlights } from '../../services/chain-submitter/jobs/expire.ts';
+import { pollDue } from '../../services/chain-submitter/jobs/poll.ts';
+import { rebroadcast } from '../../services/chain-submitter/jobs/rebroadcast.ts';
+import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
+import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
+import { rpcOver } from '../../services/chain-submitter/rpc.ts';
+import { keepAlive } from '../../services/chain-submitter/store/workers.ts';
+import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
+import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
+import { redeem } from '../../services/settlement/handlers/redeem.ts';
+import { settle } from '../../services/settlement/handlers/settle.ts';
+import { expireSettlements } from '../../services/settlement/jobs/expireSettlements.ts';
+import { resumeSettlements } from '../../services/settlement/jobs/resumeSettlements.ts';
+import type { Waiting } from '../../shared/bus/wake.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import type { Logger } from '../../shared/lib/logger.ts';
+import { type Bus, createRelay } from './bus.ts';
+import type { Chain } from './chain.ts';
+import { type Database, EPOCH, type Outbox } from './database.ts';
+import { parties } from './parties.ts';
+import { createProvider, type Profile } from './providers.ts';
+import type { Process, World } from './world.ts';
+
+/** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
+const POLL_MS = 400;
+const SECOND_MS = 1000;
+const SETTLE_WAIT_MS = 15_000;
+
+const quiet = () => {};
+const loggerOf = (world: World, process: Process): Logger => {
+  const say = (fields: unknown, text?: string) => {
+    const { err } = (fields ?? {}) as { err?: Error };
+    world.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
+  };
+  return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
+};
+
+/** A service's work by the clock: one round after the other, errors left to the next. */
+const every = (world: World, process: Process, ms: number, round: () => Promise<void>): void =>
+  world.inside(process, ms, () => {
+    void round()
+      .catch(quiet)
+      .then(() => every(world, process, ms, round));
+  });
+
+type Surroundings = { world: World; bus: Bus; chain: Chain };
+
+/** A run of chain-submitter: the product's driver, jobs and stores, on virtual time and ports. */
+export const startSubmitter = (
+  { world, bus, chain }: Surroundings,
+  {
+    process,
+    database,
+    outbox,
+    profiles,
+  }: {
+    process: Process;
+    database: Database;
+    outbox: Outbox;
+    profiles: readonly Profile[];
+  },
+) => {
+  const seenBy = world.off === 'expiry proof: every provider' ? profiles.slice(0, 1) : profiles;
+  const providers = seenBy.map((profile, index) =>
+    createProvider(world, chain, parties, { process, number: index + 1, profile }),
+  );
+  const rpc = rpcOver(providers, (ms) => world.sleep(process, ms));
+  const parts = {
+    pool: database.connect(process),
+    relay: createRelay(world, { bus, outbox, process }),
+    clock: () => EPOCH + world.now(),
+    logger: loggerOf(world, process),
+    workerId: process.name,
+    environment: 'test',
+    network: parties.network,
+    keys: parties.publicKeys,
+    rpc,
+    chain: createChainView(rpc, parties.mint),
+    signers: parties.signers,
+    caps: {
+      takeMicro: async () => !world.random.chance(world.faults.lostAnswer),
+      takeLamports: async () => true,
+    },
+    flights: createFlights(),
+  };
+  const deps: SubmitterDeps = { ...parts, driver: createDriver(parts) };
+  const start = async (): Promise<void> => {
+    try {
+      await keepAlive(deps.pool, deps.workerId);
+    } catch {
+      return world.inside(process, 200, () => void start());
+    }
+    const looks = { count: 0 };
+    every(world, process, SECOND_MS, () => reconcile(deps));
+    every(world, process, SECOND_MS, () => expireFlights(deps));
+    every(world, process, SECOND_MS, () => rebroadcast(deps));
+    every(world, process, POLL_MS / 2, () => pollDue(deps, POLL_MS, looks));
+    bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
+  };
+  void start();
+  return { process, observe: observeWallet(deps) };
+};
+export type Submitter = ReturnType<typeof startSubmitter>;
+
+/** Waiting requests of all replicas; a wake may be lost. */
+export const createWaiters = (world: World) => {
+  const waiters = new Map<string, Set<() => void>>();
+  return (process: Process): Waiting => ({
+    until: (key, timeoutMs) => {
+      let done = () => {};
+      const woken = new Promise<void>((resolve) => {
+        const set = waiters.get(key) ?? new Set();
+        done = () => {
+          set.delete(done);
+          resolve();
+        };
+        waiters.set(key, set.add(done));
+        world.inside(process, timeoutMs, done);
+      });
+      return { woken, cancel: () => done() };
+    },
+    wake: (key) => {
+      for (const done of waiters.get(key) ?? [])
+        if (!world.random.chance(world.faults.loss)) world.schedule(5, done);
+    },
+    stop: async () => {},
+  });
+};
+
+/** A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and ports. */
+export const startSettlement = (
+  { world, bus }: Omit<Surroundings, 'chain'>,
+  {
+    process,
+    database,
+    outbox,
+    waiting,
+    submitters,
+  }: {
+    process: Process;
+    database: Database;
+    outbox: Outbox;
+    waiting: Waiting;
+    submitters: () => readonly Submitter[];
+  },
+) => {
+  const deps: SettlementDeps = {
+    pool: database.connect(process),
+    clock: () => EPOCH + world.now(),
+    environment: 'test',
+    publicKeys: parties.publicKeys,
+    signingKey: parties.settlementKey,
+    mint: parties.mint,
+    feeWallet: parties.network.feeWallet,
+    cursorKey: Buffer.alloc(32),
+    settleWaitMs: SETTLE_WAIT_MS,
+    relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
+    waiting,
+    findWallet: async (accountId) =>
+      parties.payers.find(({ account_id }) => account_id === accountId) ?? null,
+    observeWallet: async (owner) => {
+      const able = submitters().filter((one) => one.process.alive);
+      const away = new ServiceError('service_unavailable', 'nobody answers', { money_moved: 'no' });
+      if (able.length === 0) throw away;
+      // The caller gives up on a callee that died or sleeps.
+      const gaveUp = world.sleep(process, 5000).then(() => {
+        throw away;
+      });
+      return Promise.race([world.random.pick(able).observe({ owner }), gaveUp]);
+    },
+  };
+  every(world, process, SECOND_MS, expireSettlements(deps));
+  every(world, process, SECOND_MS, resumeSettlements(deps));
+  bus.consume(process, { 'evt.chain-submitter.settleProgressed': settleProgressed(deps) });
+  return { process, settle: settle(deps), redeem: redeem(deps) };
+};
+export type SettlementReplica = ReturnType<typeof startSettlement>;

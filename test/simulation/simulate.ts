@@ -1,0 +1,260 @@
+import { createBus } from './bus.ts';
+import { createChain, readPayment } from './chain.ts';
+import { createClients, createQuote } from './clients.ts';
+import { createDatabase } from './database.ts';
+import { checkEnd, checkStep, type Judged } from './invariants.ts';
+import { parties } from './parties.ts';
+import {
+  createWaiters,
+  type SettlementReplica,
+  type Submitter,
+  startSettlement,
+  startSubmitter,
+} from './processes.ts';
+import type { Profile } from './providers.ts';
+import { createSettlementTables } from './settlement-tables.ts';
+import { createSubmitterTables } from './submitter-tables.ts';
+import { Broken, createWorld, type Faults, type Process, type Rule, type World } from './world.ts';
+
+const QUIET: Faults = {
+  loss: 0,
+  repeat: 0,
+  slow: 0,
+  crash: 0,
+  sleep: 0,
+  lostAnswer: 0,
+  rpcError: 0,
+  rpcLie: 0,
+  dropped: 0,
+  late: 0,
+};
+/** Faults last this long, then everything has this long to come to its end. */
+const FAULTS_MS = 70_000;
+const HEAL_MS = 400_000;
+
+export type Outcome = {
+  seed: number;
+  broken: { invariant: string; message: string } | null;
+  trace: readonly string[];
+  payments: number;
+  virtualMs: number;
+};
+
+/** One run: everything that happens follows from the seed. `off`: the rule that a mutation switches off. */
+export const simulate = async (
+  seed: number,
+  { off = null, traced = false }: { off?: Rule | null; traced?: boolean } = {},
+): Promise<Outcome> => {
+  const faults: Faults = { ...QUIET };
+  const world = createWorld(seed, { off, faults });
+  const { random } = world;
+  const mild = (most: number) => (random.chance(0.6) ? random.between(0, most) : 0);
+  Object.assign(faults, {
+    loss: mild(0.5),
+    repeat: mild(0.5),
+    slow: mild(0.5),
+    crash: mild(0.02),
+    sleep: mild(0.01),
+    lostAnswer: mild(0.05),
+    rpcError: mild(0.2),
+    rpcLie: mild(0.3),
+    dropped: mild(0.5),
+    late: mild(0.5),
+  } satisfies Faults);
+
+  const chain = createChain(world);
+  const bus = createBus(world);
+  const submitterTables = createSubmitterTables(world, {
+    sendEarly: (wire) => chain.accept(readPayment(wire)),
+  });
+  const settlementTables = createSettlementTables(world);
+  const databases = {
+    submitter: createDatabase(world, 'submitter', submitterTables.models),
+    settlement: createDatabase(world, 'settlement', settlementTables.models),
+  };
+  const profiles = profilesOf(random.int(0, 4), random.chance(0.5), random.int(2, 60));
+  const submitters: Submitter[] = [];
+  const replicas: SettlementReplica[] = [];
+  const waiters = createWaiters(world);
+  let born = 0;
+  const processOf = (kind: string): Process => ({
+    name: `${kind}-${++born}`,
+    alive: true,
+    pausedUntil: 0,
+    startedAt: world.now(),
+  });
+  const start = (kind: 'submitter' | 'settlement') => {
+    const process = processOf(kind);
+    if (kind === 'submitter') {
+      const { outbox } = submitterTables;
+      const database = databases.submitter;
+      submitters.push(startSubmitter({ world, bus, chain }, { process, database, outbox, profiles }));
+    } else {
+      const { outbox } = settlementTables;
+      const database = databases.settlement;
+      const waiting = waiters(process);
+      replicas.push(
+        startSettlement({ world, bus }, { process, database, outbox, waiting, submitters: () => submitters }),
+      );
+    }
+  };
+  world.onCrash((process) => {
+    const kind = process.name.startsWith('submitter') ? 'submitter' : 'settlement';
+    world.schedule(random.between(300, 4000), () => start(kind));
+  });
+
+  const clients = createClients(world, () => replicas);
+  openAccounts(chain.accounts, random.int(4, 9));
+  for (let quotes = random.int(3, 6), number = 0; number < quotes; number++) {
+    const begin = random.between(0, 25_000);
+    world.schedule(begin, () => {
+      const quote = createQuote(world, {
+        number,
+        payer: random.int(0, 2),
+        grossMicro: BigInt(random.int(1, 4)) * 1_000_000n,
+        livesMs: random.between(3000, 60_000),
+      });
+      const rivals = random.chance(0.4) ? random.int(2, 4) : 1;
+      for (let rival = 0; rival < rivals; rival++)
+        clients.begin(
+          `a${number}.${rival}`,
+          quote,
+          random.chance(0.6) ? random.between(0, 15) : random.between(0, 20_000),
+        );
+    });
+  }
+
+  let undisturbed = true;
+  const forks = random.chance(0.4) ? random.int(1, 3) : 0;
+  for (let fork = 0; fork < forks; fork++) {
+    undisturbed = false;
+    world.schedule(random.between(3000, FAULTS_MS), () => chain.fork(random.int(2, 28)));
+  }
+  if (random.chance(0.3)) {
+    const lose = () =>
+      loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
+    world.schedule(random.between(5000, FAULTS_MS), lose);
+  }
+  if (random.chance(0.25)) {
+    undisturbed = false;
+    world.schedule(random.between(0, 40_000), () => drain(chain, random.int(0, 2), random.chance(0.5)));
+  }
+
+  const judged: Judged = {
+    chain,
+    clients,
+    submitter: submitterTables,
+    settlement: settlementTables,
+    undisturbed,
+    awake: () => submitters.some(({ process }) => isAwake(process, world.now())),
+    now: world.now,
+  };
+  const realNow = performance.now;
+  performance.now = world.now;
+  let broken: Outcome['broken'] = null;
+  try {
+    for (let count = 0; count < 2; count++) {
+      start('submitter');
+      start('settlement');
+    }
+    const check = () => checkStep(judged);
+    await world.run(FAULTS_MS, check);
+    Object.assign(faults, QUIET);
+    world.trace('world', 'faults are over');
+    const settled = () => clients.attempts.length > 0 && isQuiet(judged) && bus.isEmpty();
+    await world.run(FAULTS_MS + HEAL_MS, check, settled);
+    // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
+    await world.run(world.now() + 62_000, check);
+    for (const attempt of clients.attempts) {
+      if (attempt.paid === null) continue;
+      let answered = false;
+      void clients.ask(attempt).then(() => {
+        answered = true;
+      });
+      await world.run(world.now() + 30_000, check, () => answered);
+    }
+    checkEnd(judged);
+  } catch (error) {
+    const invariant = error instanceof Broken ? error.invariant : 'the code runs';
+    broken = { invariant, message: error instanceof Broken ? error.message : String((error as Error).stack) };
+    world.trace('world', `BROKEN ${broken.message}`);
+  } finally {
+    performance.now = realNow;
+  }
+  const payments = settlementTables.settlements.size;
+  return {
+    seed,
+    broken,
+    trace: broken === null && !traced ? [] : world.readable(),
+    payments,
+    virtualMs: world.now(),
+  };
+};
+
+/** A worker that has had time to sweep. */
+const SWEEP_MS = 15_000;
+const isAwake = ({ alive, startedAt, pausedUntil }: Process, now: number): boolean =>
+  alive && Math.max(startedAt, pausedUntil) + SWEEP_MS < now;
+
+/**
+ * chain-submitter's database is set back: intents are gone whose payments have landed and which settlement will ask
+ * for again. What was sent and has not landed cannot be looked up; an operator waits for that before (docs/mutations.md).
+ */
+const loseRows = (
+  world: World,
+  {
+    submitters,
+    submitter,
+    settlement,
+    chain,
+  }: Pick<Judged, 'submitter' | 'settlement' | 'chain'> & { submitters: readonly Submitter[] },
+): void => {
+  for (const { process } of submitters) world.crash(process);
+  for (const { intent_id, object_id } of [...submitter.intents.values()]) {
+    const asked = settlement.settlements.get(object_id)!.chain_status;
+    const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
+    const landed = bytes.some(({ signature }) => chain.isFinal(signature));
+    if (!landed || asked === 'finalized' || asked === 'failed') continue;
+    world.trace('intents', `${object_id}: its rows are lost`);
+    submitter.intents.delete(intent_id);
+    for (const { signature } of bytes) {
+      submitter.transactions.delete(signature);
+      submitter.lost.set(signature, object_id);
+    }
+  }
+};
+
+/** At most one provider errs; sometimes there is one alone. */
+const profilesOf = (kind: number, first: boolean, lagSlots: number): Profile[] => {
+  const honest: Profile = { lagSlots: 0, forgetful: false };
+  const other: Profile = { lagSlots: kind === 1 ? lagSlots : 0, forgetful: kind === 2 };
+  if (kind === 3) return [honest];
+  return first ? [other, honest] : [honest, other];
+};
+
+const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], millions: number): void => {
+  const empty = { amount: 0n, delegate: null, allowance: 0n };
+  accounts.set(parties.vendor.tokenAccount, { ...empty, owner: parties.vendor.payout });
+  accounts.set(parties.network.feeAccount, { ...empty, owner: parties.network.feeWallet });
+  for (const { owner, authority, token_account: tokenAccount } of parties.payers) {
+    const amount = BigInt(millions) * 1_000_000n;
+    accounts.set(tokenAccount, { owner, amount, delegate: authority, allowance: amount });
+  }
+};
+
+/** The payer spends elsewhere, or takes the delegation back. */
+const drain = (chain: ReturnType<typeof createChain>, payer: number, revokes: boolean): void => {
+  const { token_account: tokenAccount } = parties.payers[payer]!;
+  chain.outside(`outside ${revokes ? 'revoke' : 'spending'} of payer ${payer}`, (accounts) => {
+    const account = accounts.get(tokenAccount)!;
+    if (revokes) Object.assign(account, { delegate: null, allowance: 0n });
+    else account.amount /= 2n;
+  });
+};
+
+const isQuiet = ({ submitter, settlement }: Judged): boolean =>
+  [...settlement.settlements.values()].every(
+    ({ chain_status }) => chain_status === 'finalized' || chain_status === 'failed',
+  ) &&
+  [...submitter.intents.values()].every(({ status }) => status === 'finalized' || status === 'failed') &&
+  submitter.outbox.rows.size + settlement.outbox.rows.size === 0;
