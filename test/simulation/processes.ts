@@ -150,6 +150,8 @@ export const startSettlement = (
   },
 ) => {
   const deps: SettlementDeps = {
+    logger: loggerOf(world, process),
+    isChainReadable: async () => true,
     pool: database.connect(process),
     clock: () => EPOCH + world.now(),
     environment: 'test',
