@@ -71,7 +71,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     print,
     slotMs = 100,
     perSecond = 15,
-    payers = 6,
+    payers = 8,
     vendors = 3,
     terminalMs = TERMINAL_MS,
   } = options;
@@ -121,6 +121,8 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     const breaks = [...noticed, ...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
     if (quiet.terminalMs === null)
       breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
+    // A campaign in which nobody could pay proves nothing.
+    if (ledger.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = ledger.attempts.map(spanOf);
     const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));

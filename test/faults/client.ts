@@ -9,6 +9,7 @@ import {
   type Vendor,
 } from '../../deploy/local/people/people.ts';
 import type { SignIn } from '../../deploy/local/people/sign-in.ts';
+import { atOnce } from '../support/stack.ts';
 import type { Attempt, Ledger } from './ledger.ts';
 import type { World } from './world.ts';
 
@@ -16,11 +17,12 @@ import type { World } from './world.ts';
 const TIMEOUT_MS = 25_000;
 const BALANCE = 10_000_000_000n;
 /** Can pay for a few only: its refusals must stay refusals. */
-const POOR_BALANCE = 2_000_000n;
+const POOR_BALANCE = 1_000_000n;
+const POOR = 3;
 /** Access tokens live for 15 minutes. */
 const REFRESH_AFTER_MS = 8 * 60_000;
 
-export type People = { payers: Consumer[]; vendors: Vendor[] };
+export type People = { payers: Consumer[]; poor: Set<Consumer>; vendors: Vendor[] };
 
 /** Signs everybody up while nothing is broken yet. */
 export const createPeople = async (
@@ -28,16 +30,12 @@ export const createPeople = async (
   { payers, vendors }: { payers: number; vendors: number },
 ): Promise<People> => {
   const api = createApi(stack.gateway_url);
-  const rich = Array.from({ length: payers - 1 }, () =>
-    createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
-  );
-  return {
-    payers: await Promise.all([
-      ...rich,
-      createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE }),
-    ]),
-    vendors: await Promise.all(Array.from({ length: vendors }, () => createVendor(api, stack))),
-  };
+  const [rich, poor, sellers] = await Promise.all([
+    atOnce(payers - POOR, () => createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
+    atOnce(POOR, () => createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE })),
+    atOnce(vendors, () => createVendor(api, stack)),
+  ]);
+  return { payers: [...rich, ...poor], poor: new Set(poor), vendors: sellers };
 };
 
 /** Clients that write down everything they ask and are told. */

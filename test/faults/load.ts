@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
 import type { Client, People } from './client.ts';
 import type { Attempt, Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
 const MOST_IN_FLIGHT = 300;
+const MOST_AT_ONCE = 8;
 
 /** Everything in micro-units; the least fee is 10,000. */
 const AMOUNT = [20_000, 500_000] as const;
 
 /**
  * Payers that pay at once, as careless as real ones: they repeat what is answered, double-click, give up, use one quote
- * twice, and redeem with two replicas.
+ * more than once, overdraw their wallet, and redeem with two replicas.
  */
 export const startLoad = (options: {
   client: Client;
@@ -44,19 +46,28 @@ export const startLoad = (options: {
     }
   };
 
+  const settleAndRedeem = async (payer: Consumer, vendor: Vendor, quote: Quote, own: Rng): Promise<void> => {
+    const attempt = ledger.begin(payer, vendor, quote);
+    // Other buyers of the same account with the same quote: one of them pays.
+    const rivals = own.chance(0.15) ? own.int(1, MOST_AT_ONCE) : 0;
+    const all = [attempt, ...Array.from({ length: rivals }, () => ledger.begin(payer, vendor, quote))];
+    await Promise.all(all.map((one) => settle(one, own)));
+    if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
+  };
+
   const pay = async (own: Rng): Promise<void> => {
     const [payer, vendor] = [own.pick(people.payers), own.pick(people.vendors)];
-    const terms = {
+    // A run on a wallet that can pay a part of it only.
+    const crowd = people.poor.has(payer) ? MOST_AT_ONCE : 1;
+    const terms = () => ({
       quote_amount: String(own.int(...AMOUNT)),
       ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
-    };
-    const quote = await client.quote(vendor, terms, () => running);
-    if (quote === null) return;
-    const attempt = ledger.begin(payer, vendor, quote);
-    // Another buyer of the same account with the same quote: one of them pays.
-    const rival = own.chance(0.05) ? [ledger.begin(payer, vendor, quote)] : [];
-    await Promise.all([attempt, ...rival].map((one) => settle(one, own)));
-    if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
+    });
+    const quotes = await Promise.all(
+      Array.from({ length: crowd }, () => client.quote(vendor, terms(), () => running)),
+    );
+    const wanted = quotes.filter((quote) => quote !== null);
+    await Promise.all(wanted.map((quote) => settleAndRedeem(payer, vendor, quote, own)));
   };
 
   // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.

@@ -24,7 +24,7 @@ export const mutations: readonly Mutation[] = [
     name: 'one-settlement-per-quote',
     rule: '2',
     sql: 'drop index settlement.settlements_by_quote',
-    faults: ['kill-quote'],
+    faults: ['redis-kill'],
   },
   {
     name: 'conditional-holds',
@@ -36,7 +36,7 @@ export const mutations: readonly Mutation[] = [
         to: 'when (select balance from payer) <',
       },
     ],
-    faults: ['kill-quote'],
+    faults: ['redis-kill'],
   },
   {
     name: 'holds-are-released',
@@ -48,19 +48,20 @@ export const mutations: readonly Mutation[] = [
         to: 'held = payers.held,',
       },
     ],
-    faults: ['kill-quote'],
+    faults: ['redis-kill'],
   },
   {
     name: 'inbox',
-    rule: '6',
+    rule: '6 (and the look of 12, which finds what it lost)',
     patches: [
+      noLookForReference,
       {
         file: 'services/chain-submitter/jobs/settle.ts',
         from: '$' + '{job.payment_attempt_id}`',
         to: '$' + '{job.payment_attempt_id}:$' + '{Math.random()}`',
       },
     ],
-    faults: ['crash-before-submitter.afterIntent', 'crash-after-outbox.afterPublish', 'nats-wipe'],
+    faults: ['crash-before-submitter.afterIntent', 'redis-kill'],
   },
   {
     name: 'commit-before-send',
@@ -103,7 +104,7 @@ export const mutations: readonly Mutation[] = [
         to: ".update(id.startsWith('fund/') ? id : environment)",
       },
     ],
-    faults: ['kill-quote'],
+    faults: ['redis-kill'],
   },
   {
     name: 'forks-are-driven-again',

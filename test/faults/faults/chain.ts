@@ -75,13 +75,20 @@ const forkBy = async (world: World, slots: number): Promise<boolean> => {
   return lost.length > 0;
 };
 
-/** Waits for a payment that was redeemed a moment ago and forks it away. */
-const forkRedeemed = async (world: World, ledger: Ledger): Promise<boolean> => {
+/** Waits for a payment that was redeemed a moment ago and forks it away, after `first`. */
+const forkRedeemed = async (
+  world: World,
+  ledger: Ledger,
+  first: () => Promise<unknown> = async () => {},
+): Promise<boolean> => {
   const before = ledger.redeemed.length;
   for (let waited = 0; waited < 5000; waited += 20) {
     if (ledger.redeemed.length > before) {
       const slots = await slotsToUndo(world, ledger.redeemed.at(-1));
-      if (slots !== null) return forkBy(world, slots);
+      if (slots !== null) {
+        await first();
+        return forkBy(world, slots);
+      }
     }
     await sleep(20);
   }
@@ -112,18 +119,18 @@ export const chainFaults = (world: World, ledger: Ledger): Fault[] => [
     name: 'fork-original-never-lands',
     holdMs: [500, 1500],
     inject: async () => {
-      await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
-      const forked = await forkRedeemed(world, ledger);
+      const forked = await forkRedeemed(world, ledger, () =>
+        world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' }),
+      );
       if (forked) {
         // Until the submitters have seen that it is gone.
         await sleep(2500);
         await world.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
-      } else await world.rpc('chain_fault');
-      return forked
-        ? async () => {
-            await world.rpc('chain_fault');
-          }
-        : null;
+      }
+      const heal = async () => {
+        await world.rpc('chain_fault');
+      };
+      return forked ? heal : heal().then(() => null);
     },
   },
   {
