@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { runCampaign } from '../faults/campaign.ts';
 import { externalServers } from '../support/external-servers.ts';
 import { testStateDir } from '../support/test-state.ts';
+import { runCampaign } from './campaign.ts';
 
 /** The short form of `npm run faults` (docs/faults.md): one of each kind, always the same schedule. */
 const FAULTS = [
