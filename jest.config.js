@@ -10,7 +10,11 @@ export default {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{services,shared,deploy,sdk,tools}/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+      testMatch: [
+        '<rootDir>/{services,shared,deploy,sdk,tools}/**/*.test.ts',
+        '<rootDir>/test/*.test.ts',
+        '<rootDir>/test/simulation/*.test.ts',
+      ],
       testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
     },
     {
