@@ -197,6 +197,8 @@ export const createChain = (world: World) => {
     accounts,
     advance,
     accept,
+    /** Nothing that was sent waits to land any more. */
+    isIdle: () => pending.length === 0,
     fork,
     indexBehind,
     /** Every signature that a fork has taken back at some time. */

@@ -21,6 +21,7 @@ export type Judged = {
 
 /** Far more than the sweeper needs to take what is nobody's. */
 const RESTS_MS = 15_000;
+const LEASE_MS = 15_000;
 
 const require = (met: boolean, invariant: string, detail: () => string): void => {
   if (!met) throw new Broken(invariant, detail());
@@ -50,11 +51,13 @@ export const checkStep = (judged: Judged): void => {
     require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${purse.amount}`);
   }
   const live = new Set<string>();
-  for (const { intent_id, status, signed_at } of submitter.transactions.values()) {
+  for (const { intent_id, status, signed_at, wire } of submitter.transactions.values()) {
     if (status === 'live') {
       require(!live.has(intent_id), 'one live generation', () => `two of ${intent_id} may land`);
       live.add(intent_id);
     }
+    // Without bytes it was found under its reference and taken over, not signed.
+    if (wire.length === 0) continue;
     const quote = quoteOf(clients, submitter, intent_id);
     require(quote === undefined ||
       signed_at <=
@@ -65,7 +68,9 @@ export const checkStep = (judged: Judged): void => {
     for (const intent of submitter.intents.values()) {
       if (isTerminal(intent.status)) continue;
       const { worker_id, next_at, object_id } = intent;
-      const free = worker_id === null ? next_at : (submitter.workers.get(worker_id) ?? 0);
+      // A lease begins with the taking, whatever is known of the worker.
+      const leased = Math.max(submitter.workers.get(worker_id ?? '') ?? 0, next_at - LEASE_MS);
+      const free = worker_id === null ? next_at : leased;
       const rests = judged.now() - free;
       require(rests < RESTS_MS, 'nothing rests unseen', () => `${object_id} is nobody’s for ${rests} ms`);
     }

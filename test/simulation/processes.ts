@@ -99,7 +99,7 @@ export const startSubmitter = (
     every(world, process, SECOND_MS, () => reconcile(deps));
     every(world, process, SECOND_MS, () => expireFlights(deps));
     every(world, process, SECOND_MS, () => rebroadcast(deps));
-    every(world, process, POLL_MS / 2, () => pollDue(deps, POLL_MS, looks));
+    every(world, process, POLL_MS, () => pollDue(deps, POLL_MS, looks));
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();
@@ -176,8 +176,8 @@ export const startSettlement = (
       return Promise.race([world.random.pick(able).observe({ owner }), gaveUp]);
     },
   };
-  every(world, process, SECOND_MS, expireSettlements(deps));
-  every(world, process, SECOND_MS, resumeSettlements(deps));
+  every(world, process, 2 * SECOND_MS, expireSettlements(deps));
+  every(world, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': settleProgressed(deps) });
   return { process, settle: settle(deps), redeem: redeem(deps) };
 };

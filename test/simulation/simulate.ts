@@ -29,7 +29,7 @@ const QUIET: Faults = {
   late: 0,
 };
 /** Faults last this long, then everything has this long to come to its end. */
-const FAULTS_MS = 70_000;
+const FAULTS_MS = 60_000;
 const HEAL_MS = 400_000;
 
 export type Outcome = {
@@ -105,8 +105,8 @@ export const simulate = async (
 
   const clients = createClients(world, () => replicas);
   openAccounts(chain.accounts, random.int(4, 9));
-  for (let quotes = random.int(3, 6), number = 0; number < quotes; number++) {
-    const begin = random.between(0, 25_000);
+  for (let quotes = random.int(2, 5), number = 0; number < quotes; number++) {
+    const begin = random.between(0, 20_000);
     world.schedule(begin, () => {
       const quote = createQuote(world, {
         number,
@@ -164,7 +164,8 @@ export const simulate = async (
     const settled = () => clients.attempts.length > 0 && isQuiet(judged) && bus.isEmpty();
     await world.run(FAULTS_MS + HEAL_MS, check, settled);
     // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
-    await world.run(world.now() + 62_000, check);
+    await world.run(world.now() + 62_000, check, () => chain.isIdle());
+    await world.run(world.now() + 2000, check);
     for (const attempt of clients.attempts) {
       if (attempt.paid === null) continue;
       let answered = false;
