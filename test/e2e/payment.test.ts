@@ -267,7 +267,7 @@ describe('refusals move no money', () => {
       }),
       'delegate',
     );
-    expect((await settleWith(api, shy.token, quote, 'later')).status).toBe(200);
+    expect(await settleWith(api, shy.token, quote, 'later')).toMatchObject({ status: 200 });
   });
 
   test('paying oneself is refused', async () => {

@@ -199,7 +199,7 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, now: number): boole
 
 /**
  * chain-submitter's database is set back: intents are gone whose payments have landed and which settlement will ask
- * for again. What was sent and has not landed cannot be looked up; an operator waits for that before (docs/mutations.md).
+ * for again. What was sent and has not landed cannot be looked up; an operator waits for that before (docs/faults.md).
  */
 const loseRows = (
   world: World,

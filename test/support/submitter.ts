@@ -266,13 +266,13 @@ const listen = async (testBus: TestBus) => {
 
 export const keypairOf = (secretKey: string): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey));
 
-/** Reads again and again until it is good; fails after 20 s. */
+/** Reads again and again until it is good; fails after 45 s, for busy machines. */
 export const until = async <T>(
   read: () => Promise<T>,
   good: (value: T) => boolean,
   explain: () => string = () => '',
 ): Promise<T> => {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 45_000;
   while (Date.now() < deadline) {
     const value = await read();
     if (good(value)) return value;
