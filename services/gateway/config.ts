@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Environment } from '../../shared/contract/primitives.ts';
-import { commonConfig } from '../../shared/lib/config.ts';
+import { commonConfig, JsonText } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { LimitsFile } from './limits-file.ts';
 
@@ -12,18 +12,10 @@ const EnvironmentConnection = z.strictObject({
 });
 export type EnvironmentConnection = z.infer<typeof EnvironmentConnection>;
 
-const Environments = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(EnvironmentConnection).min(1))
-  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ');
+const Environments = JsonText.pipe(z.array(EnvironmentConnection).min(1)).refine(
+  (list) => new Set(list.map(({ name }) => name)).size === list.length,
+  'names must differ',
+);
 
 export const config = z.object({
   ...commonConfig,

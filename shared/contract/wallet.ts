@@ -63,6 +63,17 @@ const signed = z.strictObject({
   }),
 });
 
+/** What changes the delegation: prepared by the service, signed by the owner, submitted by the same call. */
+const byOwnersSignature = {
+  access: ['jwt'],
+  // Submit (10 s), wait for the confirmation (15 s), look at the chain.
+  timeoutSeconds: 29,
+  params: byId,
+  body: signed,
+  output: z.union([Wallet, Prepared]),
+  errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
+} as const;
+
 export const wallet = service({
   name: 'wallet',
   operations: {
@@ -126,24 +137,12 @@ export const wallet = service({
     delegate: operation({
       summary: 'Submit the signed delegation, or prepare it afresh',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/delegate', status: 200 },
-      access: ['jwt'],
-      // Submit (10 s), wait for the confirmation (15 s), look at the chain.
-      timeoutSeconds: 29,
-      params: byId,
-      body: signed,
-      output: z.union([Wallet, Prepared]),
-      errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
+      ...byOwnersSignature,
     }),
     revoke: operation({
       summary: 'Prepare or submit the transaction that ends the delegation',
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
-      access: ['jwt'],
-      // Submit (10 s), wait for the confirmation (15 s), look at the chain.
-      timeoutSeconds: 29,
-      params: byId,
-      body: signed,
-      output: z.union([Wallet, Prepared]),
-      errors: ['not_found', 'conflict', 'insufficient_funds', 'delegation_inactive', 'payment_failed'],
+      ...byOwnersSignature,
     }),
   },
   internal: {

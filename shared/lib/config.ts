@@ -19,6 +19,16 @@ export const serviceConfig = {
   POSTGRES_POOL: z.coerce.number().int().min(1).max(100).default(10),
 };
 
+/** A variable that holds JSON; what it must be is said by `.pipe(schema)`. The text itself is never repeated. */
+export const JsonText = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return z.NEVER;
+  }
+});
+
 /** HMAC key of list cursors, 32 bytes as base64url. */
 export const SecretBytes = z
   .string()

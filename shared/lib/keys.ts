@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import { JsonText } from './config.ts';
 import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
 
 /**
@@ -46,25 +47,14 @@ const PublicKeyEntry = z.strictObject({
 });
 
 /** JSON list of `{ kid, x, retired_at? }`. For a zod config schema. */
-export const PublicKeyList = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be JSON' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(PublicKeyEntry))
-  .transform(
-    (entries): PublicKeys =>
-      new Map(
-        entries.map(({ kid, x, retired_at }) => {
-          const [env, use] = kid.split('.') as [string, KeyUse];
-          const key = publicKeyFromRaw(Buffer.from(x, 'base64url'));
-          const retiredAt = retired_at === undefined ? null : Date.parse(retired_at);
-          return [kid, { kid, env, use, x, key, retiredAt }];
-        }),
-      ),
-  );
+export const PublicKeyList = JsonText.pipe(z.array(PublicKeyEntry)).transform(
+  (entries): PublicKeys =>
+    new Map(
+      entries.map(({ kid, x, retired_at }) => {
+        const [env, use] = kid.split('.') as [string, KeyUse];
+        const key = publicKeyFromRaw(Buffer.from(x, 'base64url'));
+        const retiredAt = retired_at === undefined ? null : Date.parse(retired_at);
+        return [kid, { kid, env, use, x, key, retiredAt }];
+      }),
+    ),
+);
