@@ -72,6 +72,8 @@ describe('rule 14: confirmed, finalized, forked', () => {
       ({ chain_status }) => chain_status === 'pending',
     );
     expect(await held(payer)).toBe(1_000_000n);
+    const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
+    expect(await outcome(as(key, 'redeem', token))).toBe('conflict');
     await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
     await until(
       () => row(settlementId),
@@ -83,6 +85,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
       superseded_tx_hashes: [HASH[0]],
     });
     expect(await held(payer)).toBe(0n);
+    expect(await as(key, 'redeem', token)).toMatchObject({ status: 'redeemed', replayed: false });
   });
 
   test('reversed for good: not redeemed fails, redeemed stays redeemed', async () => {

@@ -22,7 +22,7 @@ test.each<[string, Event, string | null]>([
   ['issued/confirmed', 'elapse', 'expired/confirmed'],
   ['issued/pending', 'confirmed', 'issued/confirmed'],
   ['issued/pending', 'failed', 'failed/failed'],
-  ['issued/pending', 'redeem', 'redeemed/pending'],
+  ['issued/pending', 'redeem', null],
   ['issued/finalized', 'failed', null],
   ['issued/finalized', 'reopened', null],
   ['issued/finalized', 'confirmed', null],

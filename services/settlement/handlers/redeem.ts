@@ -39,8 +39,11 @@ export const redeem =
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
     }
-    throw new ServiceError(
-      'conflict',
-      row.status === 'failed' ? 'the payment failed' : 'the payment is not confirmed yet',
-    );
+    throw new ServiceError('conflict', REFUSED[row.status]);
   };
+
+const REFUSED = {
+  pending: 'the payment is not confirmed yet',
+  issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',
+  failed: 'the payment failed',
+};

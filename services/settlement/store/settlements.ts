@@ -116,7 +116,7 @@ export const redeemOnce = (
   db.maybeOne(sql.type(Row)`
     update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
     where settlement_id = ${settlementId} and service_id = ${serviceId}
-      and status = 'issued' and redeem_expires_at > app_now()
+      and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
     returning ${columns}`);
 
 /** Marks settlements whose window has elapsed; returns how many. Any number of replicas may run it. */
