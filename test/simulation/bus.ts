@@ -38,7 +38,12 @@ export const createBus = (world: World) => {
     }
     const [process, handlers] = random.pick(able);
     message.deliveries += 1;
-    const again = (delay: number) => world.schedule(delay, () => deliver(message));
+    const { deliveries } = message;
+    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not two.
+    const again = (delay: number) =>
+      world.schedule(delay, () => {
+        if (message.deliveries === deliveries) deliver(message);
+      });
     again(ACK_WAIT_MS);
     handlers.get(message.subject)!(message.payload as never).then(
       () => {

@@ -224,7 +224,7 @@ export const createSettlementTables = (world: World) => {
         return [];
       },
     },
-    { text: /select settlement_id, status, holding from settlements/, run: landed },
+    { text: /select settlement_id, status, holding from settlements.*where was = 'pending'/s, run: landed },
     {
       text: /set chain_status = 'pending', holding = true/,
       run: ([id, generation]) => {
@@ -237,14 +237,19 @@ export const createSettlementTables = (world: World) => {
       },
     },
     {
-      text: /select settlement_id, holding from settlements/,
+      text: /select settlement_id, status, holding from settlements.*where was <> 'pending'/s,
       run: (values) => {
         const [id, code, message, generation] = values as unknown as [string, string, string, number];
         const row = settlements.get(id);
-        if (row === undefined || row.generation > generation || !move(row, 'failed')) return [];
+        if (row === undefined || row.generation > generation) return [];
+        const was = row.status;
+        if (!move(row, 'failed')) return [];
         release(row, null);
         Object.assign(row, { failure_code: code, failure_message: message });
-        return row.status === 'failed' ? outbox.insert(values[6]!) : [];
+        return [
+          ...(row.status === 'failed' ? outbox.insert(values[6]!) : []),
+          ...(was === 'pending' ? [] : outbox.insert(values[7]!)),
+        ];
       },
     },
     {
