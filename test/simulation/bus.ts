@@ -1,6 +1,6 @@
 import type { OutboxRow, Relay } from '../../shared/db/outbox.ts';
 import type { Outbox } from './database.ts';
-import type { Process, World } from './world.ts';
+import { isMistake, type Process, type World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
@@ -53,6 +53,7 @@ export const createBus = (world: World) => {
         open -= 1;
       },
       (error: unknown) => {
+        if (isMistake(error)) world.fault(error);
         world.trace(process.name, `message failed: ${(error as Error).message}`);
         again(250 * 2 ** Math.min(message.deliveries, 5));
       },

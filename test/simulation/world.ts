@@ -49,6 +49,13 @@ export class Broken extends Error {
   }
 }
 
+/** What the product logs and tries again, although trying again can never help. */
+export const isMistake = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+
+/** Many times what the busiest run takes: what repeats itself without end shall be seen, not waited for. */
+const MAX_EVENTS = 300_000;
+
 type Event = { at: number; order: number; run: () => void };
 
 /**
@@ -64,6 +71,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   const names = new Map<string, string>();
   let now = 0;
   let order = 0;
+  let events = 0;
   let broken: Error | null = null;
   let changed = false;
   let onCrash: (process: Process) => void = () => {};
@@ -124,6 +132,12 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     onCrash(process);
   };
 
+  /** Ends the run: an invariant that does not hold, or a mistake of the code that would else be tried again. */
+  const fault = (error: unknown): void => {
+    if (error instanceof Broken) broken ??= error;
+    else broken ??= new Broken('the code runs', String((error as Error).stack));
+  };
+
   /**
    * A call of a process to the outside: the effect happens in one event, its answer arrives in a later one. The
    * process may die between any two events.
@@ -140,7 +154,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
         try {
           result = effect();
         } catch (error) {
-          if (error instanceof Broken) broken ??= error;
+          if (error instanceof Broken) fault(error);
           return answer(() => reject(error));
         }
         if (random.chance(faults.crash / 2)) return crash(process);
@@ -159,6 +173,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     while (queue.length > 0 && queue[0]!.at <= until && !done()) {
       const event = pop()!;
       now = event.at;
+      events += 1;
+      if (events > MAX_EVENTS) throw new Broken('a run ends', `${events} events in ${now} ms`);
       event.run();
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (broken !== null) throw broken;
@@ -171,6 +187,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   return {
     random,
     faults,
+    events: () => events,
     off,
     /** The trace, with short names in the place of ids. */
     readable: () =>
@@ -193,8 +210,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     onCrash: (listener: (process: Process) => void) => {
       onCrash = listener;
     },
-    fail: (invariant: string, detail: string) => {
-      broken ??= new Broken(invariant, detail);
-    },
+    fail: (invariant: string, detail: string) => fault(new Broken(invariant, detail)),
+    fault,
   };
 };
