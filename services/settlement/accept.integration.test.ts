@@ -127,6 +127,21 @@ describe('accepting an attempt', () => {
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
+  test('rule 5: a sight from before a landing, of a node that lags, brings nothing back', async () => {
+    const payer = consumer(1_000_000n);
+    const first = sights.get(payer.owner)!;
+    const { settlementId } = await underWay(payer);
+    await say(settlementId, 'confirmed', { slot: first.slot + 20 });
+    await until(
+      () => held(payer),
+      (micro) => micro === 0n,
+    );
+    sights.set(payer.owner, { ...first, slot: first.slot + 19 });
+    expect(await outcome(pay(payer, quote()))).toBe('insufficient_funds');
+    sights.set(payer.owner, { ...first, slot: first.slot + 20 });
+    expect((await paid(payer)).answer.status).toBe('confirmed');
+  });
+
   test('rule 6: the job carries account, attempt and drive; a re-drive has a new message id', async () => {
     const payer = consumer();
     const { settlementId } = await underWay(payer, quote(), 'drive');

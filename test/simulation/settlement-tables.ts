@@ -20,6 +20,7 @@ export type Payer = {
   balance: bigint;
   allowance: bigint;
   as_of_slot: bigint;
+  landed_slot: bigint;
   held: bigint;
 };
 
@@ -64,7 +65,9 @@ export const createSettlementTables = (world: World) => {
     const { quote_amount: gross } = row;
     payer.held -= gross;
     row.holding = false;
-    if (landedSlot === null || payer.as_of_slot >= landedSlot) return;
+    if (landedSlot === null) return;
+    if (payer.landed_slot < landedSlot) payer.landed_slot = landedSlot;
+    if (payer.as_of_slot >= landedSlot) return;
     payer.balance = payer.balance > gross ? payer.balance - gross : 0n;
     payer.allowance = payer.allowance > gross ? payer.allowance - gross : 0n;
   };
@@ -124,8 +127,10 @@ export const createSettlementTables = (world: World) => {
   const savePayer = ({ slot, ...sight }: Sight): unknown[] => {
     const known = payers.get(sight.wallet_id);
     const { balance, allowance } = sight;
-    if (known === undefined) payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, held: 0n });
-    else if (known.as_of_slot < slot) Object.assign(known, { balance, allowance, as_of_slot: slot });
+    if (known === undefined)
+      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, landed_slot: 0n, held: 0n });
+    else if (known.as_of_slot < slot && known.landed_slot <= slot)
+      Object.assign(known, { balance, allowance, as_of_slot: slot });
     return [];
   };
 
@@ -181,7 +186,7 @@ export const createSettlementTables = (world: World) => {
     ),
     model(
       /select settlement_id, status, holding from settlements.*where was = 'pending'/s,
-      `id chainStatus generation txHash txHash issuedAt redeemExpiresAt token generation _ slot slot issued`,
+      'id chainStatus generation txHash txHash issuedAt redeemExpiresAt token generation _ slot slot slot issued',
       landed,
     ),
     model<{ id: string; generation: number }>(
@@ -198,7 +203,7 @@ export const createSettlementTables = (world: World) => {
     ),
     model(
       /select settlement_id, status, holding from settlements.*where was <> 'pending'/s,
-      'id code message generation nothing nothing failed reversed',
+      'id code message generation nothing nothing nothing failed reversed',
       failed,
     ),
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
