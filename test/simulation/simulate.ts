@@ -161,7 +161,7 @@ export const simulate = async (
     await world.run(FAULTS_MS, check);
     Object.assign(faults, QUIET);
     world.trace('world', 'faults are over');
-    const settled = () => clients.attempts.length > 0 && isQuiet(judged) && bus.isEmpty();
+    const settled = () => clients.attempts.length > 0 && clients.isIdle() && isQuiet(judged) && bus.isEmpty();
     await world.run(FAULTS_MS + HEAL_MS, check, settled);
     // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
     await world.run(world.now() + 62_000, check, () => chain.isIdle());

@@ -54,6 +54,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       wire: live?.wire ?? null,
       last_valid_block_height: live?.last_valid_block_height ?? null,
       paused: false,
+      read_at: EPOCH + now(),
     };
   };
 
@@ -157,12 +158,14 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     from: string[];
     bytes: Buffer;
     lastValid: number;
+    signBefore: number | null;
     json: string;
   };
   const commitSigned = (values: Signed): unknown[] => {
-    const { to, generation, signature, intentId, last, from, bytes, lastValid, json } = values;
+    const { to, generation, signature, intentId, last, from, bytes, lastValid, signBefore, json } = values;
     const intent = intents.get(intentId);
     if (intent === undefined) return [];
+    if (world.off !== 'signing deadline' && signBefore !== null && EPOCH + now() > signBefore) return [];
     const guarded = world.off !== 'one live generation';
     if (guarded && (intent.generation !== last || !from.includes(intent.status))) return [];
     if (guarded && liveOf(intentId) !== undefined) throw new UniqueViolation('transactions_one_live');
@@ -215,7 +218,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     model(/with m as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', moveIntents),
     model<Signed>(
       /with moved as \(\s*update intents set status = \$1, generation = \$2/,
-      'to generation signature rest intentId last from signature generation bytes lastValid _ _ json',
+      'to generation signature rest intentId last from signBefore signBefore signature generation bytes lastValid _ _ json',
       (values) => {
         if (world.off === 'commit before send') {
           sendEarly(values.bytes);

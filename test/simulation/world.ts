@@ -10,6 +10,7 @@ export const RULES = [
   'expiry proof: every provider',
   'conditional holds',
   'one live generation',
+  'signing deadline',
   'attempt looked up first',
   'sweeper of settlement',
   'sweeper of chain-submitter',
