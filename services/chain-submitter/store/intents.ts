@@ -40,18 +40,20 @@ const moment = sql.fragment`(select s.paused from settings s) as paused, app_now
 const REST = '15 seconds';
 
 /**
- * Writes an intent, leased to the worker that got the job. Null: it is known already (a re-drive, a redelivery).
+ * Writes an intent in its first generation (or after those that a lost record has had), leased to the worker that got the job. Null: it is known already (a re-drive, a redelivery).
  * One statement and its commit; the message may be acknowledged after.
  */
 export const insertIntent = (
   db: Db,
-  row: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'>,
+  row: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
+    generation?: number;
+  },
   workerId: string,
 ): Promise<ClaimedIntent | null> =>
   db.maybeOne(sql.type(Claimed)`
-    insert into intents as i (intent_id, kind, object_id, request, status, traceparent, worker_id, next_at)
+    insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
     values (${row.intent_id}, ${row.kind}, ${row.object_id}, ${JSON.stringify(row.request)}::jsonb, 'accepted',
-      ${row.traceparent}, ${workerId}, app_now() + ${REST}::interval)
+      ${row.generation ?? 0}, ${row.traceparent}, ${workerId}, app_now() + ${REST}::interval)
     on conflict (intent_id) do nothing
     returning ${columns}, null as signature, null::bytea as wire, null::bigint as last_valid_block_height, ${moment}`);
 
