@@ -55,7 +55,7 @@ export const createQuote = (
 /** The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were told. */
 export const createClients = (world: World, replicas: () => readonly SettlementReplica[]) => {
   const { random } = world;
-  const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0 };
+  const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const attempts: Attempt[] = [];
   /** Programs that still ask, and questions that a living replica still works on, heard or not. */
   let pursuing = 0;

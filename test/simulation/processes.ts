@@ -76,7 +76,7 @@ export const startSubmitter = (
   const parts = {
     pool: database.connect(process),
     relay: createRelay(world, { bus, outbox, process }),
-    clock: () => EPOCH + world.now(),
+    clock: () => EPOCH + world.now() + process.skewMs,
     logger: loggerOf(world, process),
     workerId: process.name,
     environment: 'test',
@@ -156,7 +156,7 @@ export const startSettlement = (
     logger: loggerOf(world, process),
     isChainReadable: async () => true,
     pool: database.connect(process),
-    clock: () => EPOCH + world.now(),
+    clock: () => EPOCH + world.now() + process.skewMs,
     environment: 'test',
     publicKeys: parties.publicKeys,
     signingKey: parties.settlementKey,

@@ -63,9 +63,10 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     kind: Intent['kind'];
     objectId: string;
     request: string;
+    generation: number;
     workerId: string;
   }): unknown[] => {
-    const { kind, objectId, request, workerId } = values;
+    const { kind, objectId, request, generation, workerId } = values;
     let intentId = values.id;
     if (intents.has(intentId)) {
       if (world.off !== 'unique intent (inbox)') return [];
@@ -77,7 +78,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       object_id: objectId,
       request: JSON.parse(request),
       status: 'accepted',
-      generation: 0,
+      generation,
       tx_hash: null,
       slot: null,
       failure_code: null,
@@ -196,7 +197,11 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   };
 
   const models: Model[] = [
-    model(/^\s*insert into intents as i/, 'id kind objectId request _ workerId rest', insertIntent),
+    model(
+      /^\s*insert into intents as i/,
+      'id kind objectId request generation _ workerId rest',
+      insertIntent,
+    ),
     model<{ id: string }>(/^\s*select .* from intents i where i\.intent_id = \$1$/s, 'id', ({ id }) =>
       intents.has(id) ? [{ ...intents.get(id)! }] : [],
     ),

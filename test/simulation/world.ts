@@ -35,10 +35,19 @@ export type Faults = {
   /** Of sent bytes. */
   dropped: number;
   late: number;
+  /** Of a process that starts: its clock is wrong. */
+  skew: number;
 };
 
 /** One run of the program under test. What dies takes its memory with it; what is committed stays. */
-export type Process = { name: string; alive: boolean; pausedUntil: number; startedAt: number };
+export type Process = {
+  name: string;
+  alive: boolean;
+  pausedUntil: number;
+  startedAt: number;
+  /** How far its own clock is ahead of the database's. */
+  skewMs: number;
+};
 
 /** An invariant does not hold. */
 export class Broken extends Error {
@@ -122,7 +131,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   };
 
   const pause = (process: Process) => {
-    process.pausedUntil = now + random.between(500, 30_000);
+    // Seldom for longer than a blockhash lives or a quote's deadline is away.
+    process.pausedUntil = now + random.between(500, random.chance(0.15) ? 150_000 : 30_000);
     trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
   };
 
