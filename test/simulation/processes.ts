@@ -165,6 +165,7 @@ export const startSettlement = (
     cursorKey: Buffer.alloc(32),
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
+    quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
     waiting,
     findWallet: async (accountId) =>
       parties.payers.find(({ account_id }) => account_id === accountId) ?? null,

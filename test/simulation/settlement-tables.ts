@@ -148,7 +148,8 @@ export const createSettlementTables = (world: World) => {
       row.progress_at = now();
       world.trace('settlements', `${row.settlement_id} is driven again (${row.drive})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
-      return { ...row, owner, authority };
+      const generation = world.off === 'generation in the job' ? 0 : row.generation;
+      return { ...row, generation, owner, authority };
     });
   };
 

@@ -14,6 +14,7 @@ export const RULES = [
   'attempt looked up first',
   'sweeper of settlement',
   'sweeper of chain-submitter',
+  'generation in the job',
 ] as const;
 export type Rule = (typeof RULES)[number];
 
