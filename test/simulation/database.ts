@@ -99,6 +99,8 @@ export const createDatabase = (world: World, service: keyof typeof known, models
     }
   };
 
+  let awayUntil = 0;
+
   const shapes = (execute: (statement: Statement) => Promise<unknown[]>) => {
     const firstOf = (row: unknown) => (row === undefined ? null : Object.values(row as object)[0]);
     return {
@@ -114,9 +116,16 @@ export const createDatabase = (world: World, service: keyof typeof known, models
   };
 
   return {
+    /** The server is killed and comes back with everything that was committed. */
+    kill: (awayMs: number) => {
+      world.trace(service, `database is away for ${awayMs.toFixed(0)} ms`);
+      awayUntil = world.now() + awayMs;
+    },
+    upSince: () => awayUntil,
     connect: (process: Process): Pool => {
       const step = <T>(effect: () => T | Promise<T>): Promise<T> =>
         world.io(process, LATENCY_MS, () => {
+          if (world.now() < awayUntil) throw new Away('connection refused');
           const lost = world.random.chance(world.faults.lostAnswer);
           // Half of the lost answers are of statements that never got there.
           if (lost && world.random.chance(0.5)) throw new Away('connection refused');

@@ -140,13 +140,19 @@ export const simulate = async (
       loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
     world.schedule(random.between(5000, faultsMs), lose);
   }
+  if (random.chance(0.2)) {
+    const database = random.pick([databases.submitter, databases.settlement]);
+    world.schedule(random.between(1000, faultsMs), () => database.kill(random.between(100, 20_000)));
+  }
   if (random.chance(0.3)) {
     const wiped = random.chance(0.6);
     world.schedule(random.between(1000, faultsMs), () => bus.kill(random.between(100, 10_000), wiped));
   }
   if (random.chance(0.25)) {
     undisturbed = false;
-    world.schedule(random.between(0, 40_000), () => drain(chain, random.int(0, 2), random.chance(0.5)));
+    world.schedule(random.between(0, 40_000), () =>
+      drain(chain, random.int(0, 2), random.pick(['spends', 'revokes', 'overwrites'])),
+    );
   }
 
   const judged: Judged = {
@@ -155,7 +161,10 @@ export const simulate = async (
     submitter: submitterTables,
     settlement: settlementTables,
     undisturbed,
-    awake: () => submitters.some(({ process }) => isAwake(process, world.now())),
+    awake: () => {
+      const since = databases.submitter.upSince();
+      return submitters.some(({ process }) => isAwake(process, since, world.now()));
+    },
     now: world.now,
   };
   const realNow = performance.now;
@@ -201,10 +210,10 @@ export const simulate = async (
   };
 };
 
-/** A worker that has had time to sweep. */
+/** A worker that has had time to sweep since it and its database are up. */
 const SWEEP_MS = 15_000;
-const isAwake = ({ alive, startedAt, pausedUntil }: Process, now: number): boolean =>
-  alive && Math.max(startedAt, pausedUntil) + SWEEP_MS < now;
+const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now: number): boolean =>
+  alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
  * chain-submitter's database is set back: intents are gone whose payments have landed or can never land, and which
@@ -257,13 +266,18 @@ const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], mill
   }
 };
 
-/** The payer spends elsewhere, or takes the delegation back. */
-const drain = (chain: ReturnType<typeof createChain>, payer: number, revokes: boolean): void => {
+/** The payer spends elsewhere, takes the delegation back, or gives it to somebody else. */
+const drain = (
+  chain: ReturnType<typeof createChain>,
+  payer: number,
+  act: 'spends' | 'revokes' | 'overwrites',
+): void => {
   const { token_account: tokenAccount } = parties.payers[payer]!;
-  chain.outside(`outside ${revokes ? 'revoke' : 'spending'} of payer ${payer}`, (accounts) => {
+  chain.outside(`payer ${payer} ${act} outside`, (accounts) => {
     const account = accounts.get(tokenAccount)!;
-    if (revokes) Object.assign(account, { delegate: null, allowance: 0n });
-    else account.amount /= 2n;
+    if (act === 'spends') account.amount /= 2n;
+    else if (act === 'revokes') Object.assign(account, { delegate: null, allowance: 0n });
+    else Object.assign(account, { delegate: parties.vendor.payout, allowance: account.amount });
   });
 };
 
