@@ -140,6 +140,11 @@ export const simulate = async (
       loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
     world.schedule(random.between(5000, faultsMs), lose);
   }
+  // Work that waits for the end of a pause meets its deadline at any of its steps.
+  if (random.chance(0.15)) {
+    const pausedMs = random.between(20_000, 140_000);
+    world.schedule(random.between(0, 20_000), () => submitterTables.pause(pausedMs));
+  }
   if (random.chance(0.2)) {
     const database = random.pick([databases.submitter, databases.settlement]);
     world.schedule(random.between(1000, faultsMs), () => database.kill(random.between(100, 20_000)));

@@ -42,6 +42,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   /** Rows that a set-back database has lost: signature to what the intent was for. */
   const lost = new Map<string, string>();
   const outbox = createOutbox(world);
+  let pausedUntil = 0;
   const { now } = world;
 
   const liveOf = (intentId: string) =>
@@ -53,7 +54,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       signature: live?.signature ?? null,
       wire: live?.wire ?? null,
       last_valid_block_height: live?.last_valid_block_height ?? null,
-      paused: false,
+      paused: now() < pausedUntil,
       read_at: EPOCH + now(),
     };
   };
@@ -267,5 +268,17 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { intents, transactions, workers, outbox, models, lost };
+  return {
+    intents,
+    transactions,
+    workers,
+    outbox,
+    models,
+    lost,
+    /** The operator's pause: nothing new is signed until it ends. */
+    pause: (ms: number) => {
+      pausedUntil = now() + ms;
+      world.trace('operator', `pauses payments for ${ms.toFixed(0)} ms`);
+    },
+  };
 };
