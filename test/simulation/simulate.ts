@@ -197,6 +197,8 @@ export const simulate = async (
       });
       await world.run(world.now() + 30_000, check, () => answered);
     }
+    // A process that wakes only now tells once more what it was asked before it slept.
+    await world.run(world.now() + 60_000, check, settled);
     checkEnd(judged);
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
