@@ -22,6 +22,11 @@ export default {
     },
     {
       ...common,
+      displayName: 'simulation',
+      testMatch: ['<rootDir>/test/simulation/*.test.ts'],
+    },
+    {
+      ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/*.test.ts'],
       globalSetup: '<rootDir>/test/support/e2e-setup.ts',

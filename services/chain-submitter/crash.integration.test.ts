@@ -56,6 +56,19 @@ test('rule 9: a worker paused before its commit wakes late and signs nothing bes
   await Promise.all([paused.stop(), other.stop()]);
 }, 60_000);
 
+test('rule 11: a worker paused between its look at the deadline and its commit signs nothing after it', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  // Nothing may be signed from 3 s from now on, and the worker waits for 4 s with the signed bytes in its hand.
+  const paused = await fixture.start({}, 'submitter.afterSign=wait');
+  const job = await fixture.settle(payer, fixture.quote({ expiresInMs: -57_000 }));
+  const { failure } = await facts.wait(job.settlement_id, 'failed');
+  expect(failure?.message).toMatch('not signed in time');
+  expect(await count(job.settlement_id)).toBe(0);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
+  await paused.stop();
+}, 60_000);
+
 test('rule 16: two replicas take 40 settles, each once', async () => {
   const { facts, outside } = fixture;
   const replicas = await Promise.all([fixture.start(), fixture.start()]);

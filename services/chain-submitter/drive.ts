@@ -29,6 +29,9 @@ const PAUSED_MS = 2000;
 const CAPPED_MS = 15_000;
 
 export type DriveDeps = Omit<Deps, 'driver'>;
+/** Whoever looks next sees why: bytes of another hand, the end, or that it is too late. */
+const NOT_COMMITTED = { waitMs: TROUBLE_MS };
+
 type Verdict = { failure: Failure } | { waitMs: number } | 'again' | 'launched' | 'over';
 
 /** What a refused simulation means: nothing was signed, so a proven refusal ends the intent at once. */
@@ -67,8 +70,8 @@ const takeOver = async (
   if (paid === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
   deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
-  const adopted = { ...paid, wire: new Uint8Array(), creates: null };
-  return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : 'over';
+  const adopted = { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
+  return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : NOT_COMMITTED;
 };
 
 /** Nothing may be signed any more. What was paid and then forgotten here is no failure all the same. */
@@ -120,8 +123,9 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
     wire: assemble(message, signatures),
     lastValidBlockHeight: latest.lastValidBlockHeight,
     creates: plan.creates,
+    signBefore: order.signBefore,
   };
-  return (await commitAndLaunch(deps, intent, order, signed)) ? 'launched' : 'over';
+  return (await commitAndLaunch(deps, intent, order, signed)) ? 'launched' : NOT_COMMITTED;
 };
 
 const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> => {
@@ -144,7 +148,7 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> 
   // The owner signed one message; another generation would need another signature of theirs.
   if (order.kind === 'delegation') return { failure: EXPIRED };
   for (let tries = 0; tries < TRIES; tries++) {
-    if (deps.clock() > order.signBefore) return tooLate(deps, intent, order);
+    if (intent.read_at > order.signBefore) return tooLate(deps, intent, order);
     if (intent.paused) return { waitMs: PAUSED_MS };
     const verdict = await attempt(deps, intent, order);
     if (verdict !== 'again') return verdict;

@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts';
 import type { Network, Order, OwnOrder } from './domain/order.ts';
 import { type LandedBalances, type Rpc, RpcUnavailable } from './rpc.ts';
-import type { IntentRow } from './store/intents.ts';
+import type { ClaimedIntent } from './store/intents.ts';
 import { intentOf } from './store/transactions.ts';
 
 /** A blockhash lives for this many blocks: bytes of unknown age are dead when as many have passed. */
@@ -44,10 +44,13 @@ const balancesOf = async (rpc: Rpc, signature: string): Promise<LandedBalances> 
 /** A record that was written and lost again is older than this. */
 const FRESH_MS = 5000;
 
-/** An intent that is new here and old at settlement may have been paid before its record was lost. */
-const mayBeForgotten = ({ request }: Pick<IntentRow, 'request'>, nowMs: number): boolean => {
+/**
+ * An intent that is new here and old at settlement may have been paid before its record was lost. One that was
+ * accepted in the future says that a clock is wrong, and nothing about its age.
+ */
+const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
   const { accepted_at } = request as { accepted_at?: string };
-  return accepted_at !== undefined && nowMs - Date.parse(accepted_at) > FRESH_MS;
+  return accepted_at !== undefined && Math.abs(read_at - Date.parse(accepted_at)) > FRESH_MS;
 };
 
 /**
@@ -58,13 +61,13 @@ const mayBeForgotten = ({ request }: Pick<IntentRow, 'request'>, nowMs: number):
  * @throws RpcUnavailable
  */
 export const findPaid = async (
-  { rpc, pool, network, clock }: Pick<Deps, 'rpc' | 'pool' | 'network' | 'clock'>,
-  intent: Pick<IntentRow, 'intent_id' | 'generation' | 'request'>,
+  { rpc, pool, network }: Pick<Deps, 'rpc' | 'pool' | 'network'>,
+  intent: Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request' | 'read_at'>,
   order: OwnOrder,
 ): Promise<{ signature: string; lastValidBlockHeight: number } | 'by another' | null> => {
   if (order.kind === 'createTokenAccount') return null;
   // One provider may lag behind or keep no history. Where that could pay twice, each has to say that it knows nothing.
-  const everywhere = intent.generation > 0 || (order.kind === 'settle' && mayBeForgotten(intent, clock()));
+  const everywhere = intent.generation > 0 || (order.kind === 'settle' && mayBeForgotten(intent));
   const found = await signaturesUnder(rpc, order.reference, { everywhere });
   for (const signature of found) {
     const owner = await intentOf(pool, signature);

@@ -41,8 +41,8 @@ const isUniqueViolation = (error: unknown): boolean =>
 
 /**
  * Commits signed bytes as the intent's next generation, then sends them (rule 8).
- * @returns false when they were not committed: another hand has moved the intent on, or lives on it; the bytes are
- * forgotten, and what was never sent cannot land
+ * @returns false when they were not committed: another hand has moved the intent on, or lives on it, or it is too late
+ * to sign; the bytes are forgotten, and what was never sent cannot land
  */
 export const commitAndLaunch = async (
   deps: Pick<Deps, 'flights' | 'rpc' | 'pool' | 'relay' | 'logger'>,

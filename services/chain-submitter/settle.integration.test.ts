@@ -247,13 +247,22 @@ test('rule 12: a payment that the chain knows and the database lost is found, no
   const quote = fixture.quote();
   const job = await fixture.settle(payer, quote);
   const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
-  await admin.query(
-    'delete from transactions where intent_id in (select intent_id from intents where object_id = $1)',
-    [job.settlement_id],
-  );
-  await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
+  const forget = async (objectId: string) => {
+    await admin.query(
+      'delete from transactions where intent_id in (select intent_id from intents where object_id = $1)',
+      [objectId],
+    );
+    await admin.query('delete from intents where object_id = $1', [objectId]);
+  };
+  await forget(job.settlement_id);
   await fixture.settle(payer, quote, job);
   await facts.wait(job.settlement_id, 'finalized', 2);
   expect(new Set(facts.of(job.settlement_id).map((fact) => fact.tx_hash))).toEqual(new Set([tx_hash]));
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  // Settlement may have heard of more generations than the new record has had: it takes no fact of an older one.
+  await forget(job.settlement_id);
+  await fixture.settle(payer, quote, { ...job, generation: 4 });
+  expect(await facts.wait(job.settlement_id, 'finalized', 3)).toMatchObject({ tx_hash, generation: 5 });
+  await fixture.settle(payer, quote, { ...job, generation: 9 });
+  expect(await facts.wait(job.settlement_id, 'finalized', 4)).toMatchObject({ tx_hash, generation: 9 });
 });

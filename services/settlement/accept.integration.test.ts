@@ -127,7 +127,22 @@ describe('accepting an attempt', () => {
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
-  test('rule 6: the job carries account, attempt and drive; a re-drive has a new message id', async () => {
+  test('rule 5: a sight from before a landing, of a node that lags, brings nothing back', async () => {
+    const payer = consumer(1_000_000n);
+    const first = sights.get(payer.owner)!;
+    const { settlementId } = await underWay(payer);
+    await say(settlementId, 'confirmed', { slot: first.slot + 20 });
+    await until(
+      () => held(payer),
+      (micro) => micro === 0n,
+    );
+    sights.set(payer.owner, { ...first, slot: first.slot + 19 });
+    expect(await outcome(pay(payer, quote()))).toBe('insufficient_funds');
+    sights.set(payer.owner, { ...first, slot: first.slot + 20 });
+    expect((await paid(payer)).answer.status).toBe('confirmed');
+  });
+
+  test('rule 6: the job carries account, attempt, drive and generation; a re-drive has a new message id', async () => {
     const payer = consumer();
     const { settlementId } = await underWay(payer, quote(), 'drive');
     const ids: string[] = [];
@@ -136,6 +151,19 @@ describe('accepting an attempt', () => {
     await database.withClock('16 seconds', () => resumeSettlements({ ...deps, relay })());
     expect(ids).toContain(`settle:${payer.account_id}:drive:2`);
     expect((await row(settlementId)).drive).toBe(2);
+    await admin.query('delete from outbox');
+    await say(settlementId, 'signed', { generation: 3, slot: null });
+    await until(
+      () => row(settlementId),
+      ({ tx_hash }) => tx_hash !== null,
+    );
+    const generations: unknown[] = [];
+    const told = (rows: readonly { payload: unknown }[]) =>
+      generations.push(...rows.map(({ payload }) => (payload as { generation: number }).generation));
+    await database.withClock('16 seconds', () =>
+      resumeSettlements({ ...deps, relay: { ...deps.relay, dispatch: told } })(),
+    );
+    expect(generations).toContain(3);
     await admin.query('delete from outbox');
   });
 

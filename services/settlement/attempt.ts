@@ -20,6 +20,7 @@ export const settleJob = (row: StalledRow): Outgoing => ({
     payment_attempt_id: row.payment_attempt_id,
     settlement_id: row.settlement_id,
     accepted_at: isoTime(row.created_at),
+    generation: row.generation,
     quote_token: row.quote_token,
     payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
   },

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Quarantine } from '../../shared/bus/consume.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import type { WalletSight } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
@@ -25,6 +26,8 @@ export type Deps = {
   cursorKey: Buffer;
   settleWaitMs: number;
   relay: Relay;
+  /** Where a fact goes that an operator has to decide on. */
+  quarantine: Quarantine;
   waiting: Waiting;
   findWallet: (accountId: string, walletId: string | null) => Promise<PayerWallet | null>;
   /** False: the chain is away, and chain-submitter says so. */

@@ -122,6 +122,37 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await outcome(as(key, 'redeem', dead))).toBe('conflict');
   });
 
+  test('failed, and then final on the chain: the answer stays, an operator is called and finds the fact', async () => {
+    const payer = consumer();
+    const { settlementId, answer } = await underWay(payer);
+    const told = outcome(answer);
+    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    expect(await told).toBe('payment_failed');
+    const kept = async () =>
+      (await admin.query('select convert_from(body, $1) as body, reason from quarantine', ['utf8'])).rows;
+    // From before a fork that led to the failure, perhaps: no proof of a mistake yet.
+    await say(settlementId, 'confirmed');
+    await say(settlementId, 'finalized');
+    const [entry, more] = await until(kept, ({ length }) => length > 0);
+    expect(JSON.parse(entry.body)).toMatchObject({ object_id: settlementId, status: 'finalized' });
+    expect(entry.reason).toMatch(/failed.*finalized/);
+    expect(more).toBeUndefined();
+    expect(await row(settlementId)).toMatchObject({ status: 'failed', chain_status: 'failed' });
+    expect(await held(payer)).toBe(0n);
+    await admin.query('delete from quarantine');
+  });
+
+  test('final on the chain, and then told as failed: the payment stands, an operator is called', async () => {
+    const { settlementId } = await paid();
+    await say(settlementId, 'finalized');
+    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    const kept = async () => (await admin.query('select reason from quarantine')).rows;
+    const [entry] = await until(kept, ({ length }) => length > 0);
+    expect(entry.reason).toMatch(/finalized.*failed/);
+    expect(await row(settlementId)).toMatchObject({ status: 'issued', chain_status: 'finalized' });
+    await admin.query('delete from quarantine');
+  });
+
   test('a fact of a settlement that is not known is put aside, not tried for ever', async () => {
     const unknown = { object_id: newId('stl'), generation: 1, tx_hash: HASH[0], slot: 101, failure: null };
     for (const status of ['signed', 'confirmed', 'finalized', 'reopened', 'failed'] as const)

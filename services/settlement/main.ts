@@ -48,6 +48,7 @@ const deps: Deps = {
   settleWaitMs: config.SETTLE_WAIT_MS,
   relay,
   waiting,
+  quarantine,
   findWallet: (account_id, wallet_id) =>
     wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
   // A chain-submitter that does not answer says nothing about the chain: its queue waits for it.

@@ -20,6 +20,7 @@ create table payers (
   allowance bigint not null,
   as_of_slot bigint not null,
   held bigint default 0 not null,
+  landed_slot bigint default 0 not null,
   constraint payers_pkey PRIMARY KEY (wallet_id),
   constraint payers_allowance_check CHECK (allowance >= 0),
   constraint payers_balance_check CHECK (balance >= 0),

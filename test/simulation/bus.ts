@@ -1,6 +1,6 @@
 import type { OutboxRow, Relay } from '../../shared/db/outbox.ts';
-import type { Outbox } from './database.ts';
-import type { Process, World } from './world.ts';
+import { Away, type Outbox } from './database.ts';
+import { isMistake, type Process, type World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
@@ -13,21 +13,27 @@ const SWEEP_EVERY_MS = 1000;
 const HEARD = ['job.chain-submitter.settle', 'evt.chain-submitter.settleProgressed'];
 
 type Handle = (payload: never) => Promise<void>;
-type Message = { subject: string; payload: unknown; deliveries: number; acked: boolean };
+type Message = { subject: string; payload: unknown; deliveries: number };
 export type Bus = ReturnType<typeof createBus>;
 
 /**
  * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose, repeat, delay and
- * reorder as the run says.
+ * reorder as the run says. A killed server comes back with what it stored, or with nothing.
  */
 export const createBus = (world: World) => {
   const { random } = world;
   const publishedAt = new Map<string, number>();
   const consumers = new Map<Process, Map<string, Handle>>();
-  let open = 0;
+  const stored = new Set<Message>();
+  let awayUntil = 0;
+  const isAway = () => world.now() < awayUntil;
 
   const deliver = (message: Message): void => {
-    if (message.acked) return;
+    if (!stored.has(message)) return;
+    if (isAway()) {
+      world.schedule(awayUntil - world.now(), () => deliver(message));
+      return;
+    }
     const able = [...consumers].filter(
       ([process, handlers]) =>
         process.alive && process.pausedUntil <= world.now() && handlers.has(message.subject),
@@ -38,16 +44,20 @@ export const createBus = (world: World) => {
     }
     const [process, handlers] = random.pick(able);
     message.deliveries += 1;
-    const again = (delay: number) => world.schedule(delay, () => deliver(message));
+    const { deliveries } = message;
+    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not two.
+    const again = (delay: number) =>
+      world.schedule(delay, () => {
+        if (message.deliveries === deliveries) deliver(message);
+      });
     again(ACK_WAIT_MS);
     handlers.get(message.subject)!(message.payload as never).then(
       () => {
         // An acknowledgement may be lost as well.
-        if (!process.alive || message.acked || random.chance(world.faults.repeat / 4)) return;
-        message.acked = true;
-        open -= 1;
+        if (process.alive && !isAway() && !random.chance(world.faults.repeat / 4)) stored.delete(message);
       },
       (error: unknown) => {
+        if (isMistake(error)) world.fault(error);
         world.trace(process.name, `message failed: ${(error as Error).message}`);
         again(250 * 2 ** Math.min(message.deliveries, 5));
       },
@@ -64,9 +74,9 @@ export const createBus = (world: World) => {
     if (random.chance(loss)) return world.trace('bus', `loses ${what}`);
     const copies = random.chance(repeat) ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) {
-      open += 1;
       const payload: unknown = JSON.parse(JSON.stringify(row.payload));
-      const message: Message = { subject: row.subject, payload, deliveries: 0, acked: false };
+      const message: Message = { subject: row.subject, payload, deliveries: 0 };
+      stored.add(message);
       const delay = random.chance(slow) ? random.between(0, 8000) : random.between(1, 20);
       world.schedule(delay, () => deliver(message));
     }
@@ -75,13 +85,23 @@ export const createBus = (world: World) => {
   return {
     publish: (process: Process, row: OutboxRow): Promise<void> =>
       world.io(process, LATENCY_MS, () => {
+        if (isAway()) throw new Away('nobody listens');
         const away = random.chance(world.faults.lostAnswer);
         if (!away || random.chance(0.5)) store(row);
-        if (away) throw new Error('the server did not answer');
+        if (away) throw new Away('the server did not answer');
       }),
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
-    isEmpty: () => open === 0,
+    isEmpty: () => stored.size === 0,
+    /** The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too. */
+    kill: (awayMs: number, wiped: boolean) => {
+      const lost = wiped ? `, ${stored.size} messages lost` : '';
+      world.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);
+      awayUntil = world.now() + awayMs;
+      if (!wiped) return;
+      stored.clear();
+      publishedAt.clear();
+    },
   };
 };
 

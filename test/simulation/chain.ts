@@ -211,6 +211,14 @@ export const createChain = (world: World) => {
       const landed = landedBySignature.get(signature);
       return landed !== undefined && landed.slot <= (blocks.at(-1)?.slot ?? 0) - FINALIZED_SLOTS;
     },
+    /** Its blockhash has run out beyond every fork, and it has not landed. */
+    isDead: (wire: Uint8Array): boolean => {
+      if (wire.length === 0) return false;
+      const { signature, blockhash } = readPayment(wire);
+      const at = hashes.get(blockhash);
+      const past = at === undefined || blocks.length - 1 - FINALIZED_SLOTS > at + BLOCKHASH_BLOCKS;
+      return past && !landedBySignature.has(signature);
+    },
     all: (): Iterable<Landed> => landedBySignature.values(),
     /** An account as it was after a block. */
     accountAt: (address: string, index: number): TokenAccount | null => {

@@ -55,8 +55,11 @@ export const createQuote = (
 /** The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were told. */
 export const createClients = (world: World, replicas: () => readonly SettlementReplica[]) => {
   const { random } = world;
-  const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0 };
+  const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const attempts: Attempt[] = [];
+  /** Programs that still ask, and questions that a living replica still works on, heard or not. */
+  let pursuing = 0;
+  const underWay = new Map<Promise<unknown>, Process>();
 
   /** Answers of a replica that dies, sleeps or is cut off never arrive. */
   const call = async <T>(run: (replica: SettlementReplica) => Promise<T>): Promise<T> => {
@@ -66,7 +69,9 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
     const timeout = world.sleep(process, CALL_TIMEOUT_MS).then(() => {
       throw new ServiceError('service_unavailable', 'no answer in time');
     });
-    const answer = await Promise.race([run(replica), timeout]);
+    const work = run(replica).finally(() => underWay.delete(work));
+    underWay.set(work, replica.process);
+    const answer = await Promise.race([work, timeout]);
     if (random.chance(world.faults.lostAnswer)) throw new ServiceError('service_unavailable', 'answer lost');
     return answer;
   };
@@ -123,6 +128,7 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
 
   /** Asks until there is a final answer, then now and then again. */
   const pursue = async (attempt: Attempt): Promise<void> => {
+    pursuing += 1;
     for (let tries = 0; tries < 40 && !(await ask(attempt)); tries++)
       await world.sleep(process, random.between(200, 6000));
     if (random.chance(0.5)) {
@@ -133,12 +139,14 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
       await world.sleep(process, random.between(0, 30_000));
       await ask(attempt);
     }
+    pursuing -= 1;
   };
 
   return {
     attempts,
     process,
     ask,
+    isIdle: () => pursuing === 0 && [...underWay.values()].every(({ alive }) => !alive),
     begin: (attemptId: string, quote: Quote, delayMs: number) => {
       const attempt: Attempt = { attemptId, quote, paid: null, refused: null };
       attempts.push(attempt);

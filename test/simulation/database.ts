@@ -10,10 +10,37 @@ const LATENCY_MS = 8;
 export type Statement = { sql: string; values: readonly unknown[] };
 
 /**
- * The model of one statement: which text it stands for, and what it does to the tables with exactly the guards of the
- * SQL. It runs in one event, as the statement is one transaction.
+ * The model of one statement: which text it stands for, what its parameters are called in their order, and what it
+ * does to the tables with exactly the guards of the SQL. It runs in one event, as the statement is one transaction.
  */
-export type Model = { text: RegExp; run: (values: readonly never[]) => unknown[] };
+export type Model = { text: RegExp; names: readonly string[]; run: (values: never) => unknown[] };
+
+/**
+ * @param names of `$1`, `$2` and so on; `_` is not looked at. A name that stands twice has the same value at both
+ * places: so a statement that has changed is noticed, not misread.
+ */
+export const model = <V extends object = Record<never, never>>(
+  text: RegExp,
+  names: string,
+  run: (values: V) => unknown[],
+): Model => ({ text, names: names.split(/\s+/).filter((name) => name !== ''), run });
+
+const bind = ({ names }: Model, { sql, values }: Statement): Record<string, unknown> => {
+  const drifted = (what: string) => new Broken('every statement has a model', `${what}: ${sql}`);
+  if (names.length !== values.length) throw drifted(`${values.length} parameters, not ${names.length}`);
+  const named: Record<string, unknown> = {};
+  for (const [index, name] of names.entries()) {
+    if (name === '_') continue;
+    if (name in named && named[name] !== values[index]) throw drifted(`$${index + 1} is not ${name}`);
+    named[name] = values[index];
+  }
+  return named;
+};
+
+/** A database or stream that did not answer; everything else that a model throws is a mistake of the model. */
+export class Away extends Error {
+  override name = 'Away';
+}
 
 /** As Postgres reports a unique violation. */
 export class UniqueViolation extends Error {
@@ -57,11 +84,22 @@ export const createDatabase = (world: World, service: keyof typeof known, models
   };
   const placeOf = (sql: string): number => {
     const text = sql.replaceAll('$slonik_', '$').trim();
-    const place = models.findIndex((model) => model.text.test(text));
-    if (place < 0) throw new Broken('every statement has a model', sql);
-    return place;
+    const fitting = models.flatMap((one, place) => (one.text.test(text) ? [place] : []));
+    if (fitting.length !== 1)
+      throw new Broken('every statement has a model', `${fitting.length} fit: ${sql}`);
+    return fitting[0]!;
   };
-  const carryOut = ({ sql, values }: Statement): unknown[] => modelOf(sql).run(values as never[]);
+  const carryOut = (statement: Statement): unknown[] => {
+    try {
+      const found = modelOf(statement.sql);
+      return found.run(bind(found, statement) as never);
+    } catch (error) {
+      if (!(error instanceof Away || error instanceof UniqueViolation)) world.fault(error);
+      throw error;
+    }
+  };
+
+  let awayUntil = 0;
 
   const shapes = (execute: (statement: Statement) => Promise<unknown[]>) => {
     const firstOf = (row: unknown) => (row === undefined ? null : Object.values(row as object)[0]);
@@ -78,14 +116,21 @@ export const createDatabase = (world: World, service: keyof typeof known, models
   };
 
   return {
+    /** The server is killed and comes back with everything that was committed. */
+    kill: (awayMs: number) => {
+      world.trace(service, `database is away for ${awayMs.toFixed(0)} ms`);
+      awayUntil = world.now() + awayMs;
+    },
+    upSince: () => awayUntil,
     connect: (process: Process): Pool => {
       const step = <T>(effect: () => T | Promise<T>): Promise<T> =>
         world.io(process, LATENCY_MS, () => {
+          if (world.now() < awayUntil) throw new Away('connection refused');
           const lost = world.random.chance(world.faults.lostAnswer);
           // Half of the lost answers are of statements that never got there.
-          if (lost && world.random.chance(0.5)) throw new Error('connection refused');
+          if (lost && world.random.chance(0.5)) throw new Away('connection refused');
           const result = effect();
-          if (lost) throw new Error('connection terminated during the statement');
+          if (lost) throw new Away('connection terminated during the statement');
           return result;
         });
       return Object.assign(

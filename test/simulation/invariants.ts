@@ -132,10 +132,11 @@ const checkAnswers = ({ chain, clients, submitter, settlement }: Judged): void =
     require(row !== undefined, 'a 200 has its settlement', () => attemptId);
     const finalized = row!.chain_status === 'finalized';
     // Reversed for good: only a fork may take a payment back (decisions.md, Redeem).
-    const forked = [...submitter.transactions.values()].some(
-      ({ signature, intent_id }) =>
-        chain.rolledBack.has(signature) && submitter.intents.get(intent_id)?.object_id === paid.settlement_id,
-    );
+    const forked = [...chain.rolledBack].some((signature) => {
+      const intentId = submitter.transactions.get(signature)?.intent_id ?? '';
+      const paidFor = submitter.intents.get(intentId)?.object_id ?? submitter.lost.get(signature);
+      return paidFor === paid.settlement_id;
+    });
     require(finalized || forked, 'a 200 is paid', () => `${attemptId} is ${row!.chain_status}`);
     require(refused === null || !finalized, 'a paid attempt is always answered 200', () =>
       `${attemptId} for ${quote.quoteId} was answered ${refused}`);

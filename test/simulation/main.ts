@@ -1,7 +1,12 @@
 import { parseArgs } from 'node:util';
 import { simulate } from './simulate.ts';
 
-/** `npm run simulate -- [--seeds 1000] [--from 1] [--seed n] [--trace]` */
+/**
+ * `npm run simulate -- [--seeds 1000] [--from 1] [--seed n] [--trace]`
+ *
+ * Prints how far it is every few seconds and each seed that breaks, the first ones with everything that happened.
+ * Exit code 1 when one broke.
+ */
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
@@ -11,23 +16,35 @@ const { values } = parseArgs({
   },
 });
 
+const PROGRESS_EVERY_MS = 5000;
+const TRACES = 3;
+
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
+if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1)
+  throw new TypeError('seeds are whole numbers');
 const begun = Date.now();
-let [failures, payments, virtualMs] = [0, 0, 0];
+const secondsSince = () => ((Date.now() - begun) / 1000).toFixed(1);
+let told = begun;
+let [payments, virtualMs] = [0, 0];
+const broken: number[] = [];
 for (let seed = first; seed < first + count; seed++) {
   const outcome = await simulate(seed, { traced: values.trace });
   payments += outcome.payments;
   virtualMs += outcome.virtualMs;
   if (outcome.broken !== null) {
-    failures += 1;
+    broken.push(seed);
     console.log(`seed ${seed}: ${outcome.broken.message}`);
   }
-  if (values.trace) for (const line of outcome.trace) console.log(line);
+  if (values.trace || (outcome.broken !== null && broken.length <= TRACES))
+    for (const line of outcome.trace) console.log(line);
+  if (Date.now() - told >= PROGRESS_EVERY_MS) {
+    told = Date.now();
+    console.error(`${seed - first + 1} of ${count} seeds in ${secondsSince()} s, ${broken.length} broken`);
+  }
 }
-const seconds = (Date.now() - begun) / 1000;
 console.log(
-  `${count} seeds, ${payments} payments, ${(virtualMs / 3_600_000).toFixed(1)} virtual hours in ${seconds.toFixed(1)} s: ${failures} broken`,
+  `${count} seeds, ${payments} payments, ${(virtualMs / 3_600_000).toFixed(1)} virtual hours in ${secondsSince()} s: ${broken.length} broken`,
 );
-if (failures > 0) console.log('replay one with: npm run simulate -- --seed <n> --trace');
-process.exitCode = failures > 0 ? 1 : 0;
+if (broken.length > 0) console.log(`replay one with: npm run simulate -- --seed ${broken[0]} --trace`);
+process.exitCode = broken.length > 0 ? 1 : 0;

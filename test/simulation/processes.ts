@@ -24,7 +24,7 @@ import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import { parties } from './parties.ts';
 import { createProvider, type Profile } from './providers.ts';
-import type { Process, World } from './world.ts';
+import { isMistake, type Process, type World } from './world.ts';
 
 /** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
 const POLL_MS = 400;
@@ -35,6 +35,7 @@ const quiet = () => {};
 const loggerOf = (world: World, process: Process): Logger => {
   const say = (fields: unknown, text?: string) => {
     const { err } = (fields ?? {}) as { err?: Error };
+    if (isMistake(err)) world.fault(err);
     world.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
   };
   return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
@@ -44,7 +45,9 @@ const loggerOf = (world: World, process: Process): Logger => {
 const every = (world: World, process: Process, ms: number, round: () => Promise<void>): void =>
   world.inside(process, ms, () => {
     void round()
-      .catch(quiet)
+      .catch((error: unknown) => {
+        if (isMistake(error)) world.fault(error);
+      })
       .then(() => every(world, process, ms, round));
   });
 
@@ -73,7 +76,7 @@ export const startSubmitter = (
   const parts = {
     pool: database.connect(process),
     relay: createRelay(world, { bus, outbox, process }),
-    clock: () => EPOCH + world.now(),
+    clock: () => EPOCH + world.now() + process.skewMs,
     logger: loggerOf(world, process),
     workerId: process.name,
     environment: 'test',
@@ -153,7 +156,7 @@ export const startSettlement = (
     logger: loggerOf(world, process),
     isChainReadable: async () => true,
     pool: database.connect(process),
-    clock: () => EPOCH + world.now(),
+    clock: () => EPOCH + world.now() + process.skewMs,
     environment: 'test',
     publicKeys: parties.publicKeys,
     signingKey: parties.settlementKey,
@@ -162,6 +165,7 @@ export const startSettlement = (
     cursorKey: Buffer.alloc(32),
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
+    quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
     waiting,
     findWallet: async (accountId) =>
       parties.payers.find(({ account_id }) => account_id === accountId) ?? null,

@@ -12,9 +12,9 @@ import type { Process, World } from './world.ts';
 
 /**
  * How a provider errs. `lagging`: its whole view is that many slots old. `forgetful`: it keeps no history beyond a few
- * slots. The proof of expiry needs one provider that does neither, so a run has at most one of these.
+ * slots. `awayUntil`: it answers nothing before that moment of the run. The proof of expiry needs one provider that does neither, so a run has at most one of these.
  */
-export type Profile = { lagSlots: number; forgetful: boolean };
+export type Profile = { lagSlots: number; forgetful: boolean; awayUntil: number };
 
 /** Slots that a node remembers without searching its history. */
 const SHORT_MEMORY_SLOTS = 150;
@@ -55,7 +55,8 @@ export const createProvider = (
 
   const call = <T>(what: string, effect: () => T): Promise<T> =>
     world.io(process, LATENCY_MS, () => {
-      if (random.chance(world.faults.rpcError)) throw new RpcUnavailable(`provider ${number}: ${what}`);
+      if (random.chance(world.faults.rpcError) || world.now() < profile.awayUntil)
+        throw new RpcUnavailable(`provider ${number}: ${what}`);
       return effect();
     });
   const fresh = (minContextSlot: number | undefined) => {
@@ -117,7 +118,8 @@ export const createProvider = (
         if (random.chance(world.faults.dropped)) return payment.signature;
         chain.accept(payment);
         // Taken, and the answer is lost.
-        if (random.chance(world.faults.rpcError)) throw new RpcUnavailable(`provider ${number}: send`);
+        if (random.chance(world.faults.rpcError) || world.now() < profile.awayUntil)
+          throw new RpcUnavailable(`provider ${number}: send`);
         return payment.signature;
       }),
     statuses: (signatures, { history }) =>

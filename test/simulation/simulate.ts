@@ -27,9 +27,11 @@ const QUIET: Faults = {
   rpcLie: 0,
   dropped: 0,
   late: 0,
+  skew: 0,
 };
-/** Faults last this long, then everything has this long to come to its end. */
+/** Faults last this long, or so long that blockhashes die; then everything has this long to come to its end. */
 const FAULTS_MS = 60_000;
+const LONG_FAULTS_MS = 180_000;
 const HEAL_MS = 400_000;
 
 export type Outcome = {
@@ -60,6 +62,7 @@ export const simulate = async (
     rpcLie: mild(0.3),
     dropped: mild(0.5),
     late: mild(0.5),
+    skew: random.chance(0.25) ? 0.5 : 0,
   } satisfies Faults);
 
   const chain = createChain(world);
@@ -72,7 +75,8 @@ export const simulate = async (
     submitter: createDatabase(world, 'submitter', submitterTables.models),
     settlement: createDatabase(world, 'settlement', settlementTables.models),
   };
-  const profiles = profilesOf(random.int(0, 4), random.chance(0.5), random.int(2, 60));
+  const faultsMs = random.chance(0.2) ? LONG_FAULTS_MS : FAULTS_MS;
+  const profiles = profilesOf(random.int(0, 5), random.chance(0.5), random.int(2, 60), faultsMs);
   const submitters: Submitter[] = [];
   const replicas: SettlementReplica[] = [];
   const waiters = createWaiters(world);
@@ -82,6 +86,7 @@ export const simulate = async (
     alive: true,
     pausedUntil: 0,
     startedAt: world.now(),
+    skewMs: random.chance(world.faults.skew) ? random.between(-120_000, 120_000) : 0,
   });
   const start = (kind: 'submitter' | 'settlement') => {
     const process = processOf(kind);
@@ -128,16 +133,31 @@ export const simulate = async (
   const forks = random.chance(0.4) ? random.int(1, 3) : 0;
   for (let fork = 0; fork < forks; fork++) {
     undisturbed = false;
-    world.schedule(random.between(3000, FAULTS_MS), () => chain.fork(random.int(2, 28)));
+    world.schedule(random.between(3000, faultsMs), () => chain.fork(random.int(2, 28)));
   }
   if (random.chance(0.3)) {
     const lose = () =>
       loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
-    world.schedule(random.between(5000, FAULTS_MS), lose);
+    world.schedule(random.between(5000, faultsMs), lose);
+  }
+  // Work that waits for the end of a pause meets its deadline at any of its steps.
+  if (random.chance(0.15)) {
+    const pausedMs = random.between(20_000, 140_000);
+    world.schedule(random.between(0, 20_000), () => submitterTables.pause(pausedMs));
+  }
+  if (random.chance(0.2)) {
+    const database = random.pick([databases.submitter, databases.settlement]);
+    world.schedule(random.between(1000, faultsMs), () => database.kill(random.between(100, 20_000)));
+  }
+  if (random.chance(0.3)) {
+    const wiped = random.chance(0.6);
+    world.schedule(random.between(1000, faultsMs), () => bus.kill(random.between(100, 10_000), wiped));
   }
   if (random.chance(0.25)) {
     undisturbed = false;
-    world.schedule(random.between(0, 40_000), () => drain(chain, random.int(0, 2), random.chance(0.5)));
+    world.schedule(random.between(0, 40_000), () =>
+      drain(chain, random.int(0, 2), random.pick(['spends', 'revokes', 'overwrites'])),
+    );
   }
 
   const judged: Judged = {
@@ -146,7 +166,10 @@ export const simulate = async (
     submitter: submitterTables,
     settlement: settlementTables,
     undisturbed,
-    awake: () => submitters.some(({ process }) => isAwake(process, world.now())),
+    awake: () => {
+      const since = databases.submitter.upSince();
+      return submitters.some(({ process }) => isAwake(process, since, world.now()));
+    },
     now: world.now,
   };
   const realNow = performance.now;
@@ -158,11 +181,11 @@ export const simulate = async (
       start('settlement');
     }
     const check = () => checkStep(judged);
-    await world.run(FAULTS_MS, check);
+    await world.run(faultsMs, check);
     Object.assign(faults, QUIET);
     world.trace('world', 'faults are over');
-    const settled = () => clients.attempts.length > 0 && isQuiet(judged) && bus.isEmpty();
-    await world.run(FAULTS_MS + HEAL_MS, check, settled);
+    const settled = () => clients.attempts.length > 0 && clients.isIdle() && isQuiet(judged) && bus.isEmpty();
+    await world.run(faultsMs + HEAL_MS, check, settled);
     // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
     await world.run(world.now() + 62_000, check, () => chain.isIdle());
     await world.run(world.now() + 2000, check);
@@ -174,6 +197,8 @@ export const simulate = async (
       });
       await world.run(world.now() + 30_000, check, () => answered);
     }
+    // A process that wakes only now tells once more what it was asked before it slept.
+    await world.run(world.now() + 60_000, check, settled);
     checkEnd(judged);
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
@@ -192,14 +217,15 @@ export const simulate = async (
   };
 };
 
-/** A worker that has had time to sweep. */
+/** A worker that has had time to sweep since it and its database are up. */
 const SWEEP_MS = 15_000;
-const isAwake = ({ alive, startedAt, pausedUntil }: Process, now: number): boolean =>
-  alive && Math.max(startedAt, pausedUntil) + SWEEP_MS < now;
+const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now: number): boolean =>
+  alive && Math.max(startedAt, pausedUntil, since) + SWEEP_MS < now;
 
 /**
- * chain-submitter's database is set back: intents are gone whose payments have landed and which settlement will ask
- * for again. What was sent and has not landed cannot be looked up; an operator waits for that before (docs/faults.md).
+ * chain-submitter's database is set back: intents are gone whose payments have landed or can never land, and which
+ * settlement will ask for again. What was sent and may still land cannot be looked up; an operator waits for that
+ * before (docs/faults.md).
  */
 const loseRows = (
   world: World,
@@ -214,8 +240,8 @@ const loseRows = (
   for (const { intent_id, object_id } of [...submitter.intents.values()]) {
     const asked = settlement.settlements.get(object_id)!.chain_status;
     const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
-    const landed = bytes.some(({ signature }) => chain.isFinal(signature));
-    if (!landed || asked === 'finalized' || asked === 'failed') continue;
+    const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
+    if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;
     world.trace('intents', `${object_id}: its rows are lost`);
     submitter.intents.delete(intent_id);
     for (const { signature } of bytes) {
@@ -226,9 +252,13 @@ const loseRows = (
 };
 
 /** At most one provider errs; sometimes there is one alone. */
-const profilesOf = (kind: number, first: boolean, lagSlots: number): Profile[] => {
-  const honest: Profile = { lagSlots: 0, forgetful: false };
-  const other: Profile = { lagSlots: kind === 1 ? lagSlots : 0, forgetful: kind === 2 };
+const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: number): Profile[] => {
+  const honest: Profile = { lagSlots: 0, forgetful: false, awayUntil: 0 };
+  const other: Profile = {
+    lagSlots: kind === 1 ? lagSlots : 0,
+    forgetful: kind === 2,
+    awayUntil: kind === 4 ? faultsMs : 0,
+  };
   if (kind === 3) return [honest];
   return first ? [other, honest] : [honest, other];
 };
@@ -243,13 +273,18 @@ const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], mill
   }
 };
 
-/** The payer spends elsewhere, or takes the delegation back. */
-const drain = (chain: ReturnType<typeof createChain>, payer: number, revokes: boolean): void => {
+/** The payer spends elsewhere, takes the delegation back, or gives it to somebody else. */
+const drain = (
+  chain: ReturnType<typeof createChain>,
+  payer: number,
+  act: 'spends' | 'revokes' | 'overwrites',
+): void => {
   const { token_account: tokenAccount } = parties.payers[payer]!;
-  chain.outside(`outside ${revokes ? 'revoke' : 'spending'} of payer ${payer}`, (accounts) => {
+  chain.outside(`payer ${payer} ${act} outside`, (accounts) => {
     const account = accounts.get(tokenAccount)!;
-    if (revokes) Object.assign(account, { delegate: null, allowance: 0n });
-    else account.amount /= 2n;
+    if (act === 'spends') account.amount /= 2n;
+    else if (act === 'revokes') Object.assign(account, { delegate: null, allowance: 0n });
+    else Object.assign(account, { delegate: parties.vendor.payout, allowance: account.amount });
   });
 };
 

@@ -1,5 +1,5 @@
 import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/store/intents.ts';
-import { createOutbox, EPOCH, type Model, UniqueViolation } from './database.ts';
+import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
 import type { World } from './world.ts';
 
 export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
@@ -42,6 +42,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   /** Rows that a set-back database has lost: signature to what the intent was for. */
   const lost = new Map<string, string>();
   const outbox = createOutbox(world);
+  let pausedUntil = 0;
   const { now } = world;
 
   const liveOf = (intentId: string) =>
@@ -53,30 +54,39 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       signature: live?.signature ?? null,
       wire: live?.wire ?? null,
       last_valid_block_height: live?.last_valid_block_height ?? null,
-      paused: false,
+      paused: now() < pausedUntil,
+      read_at: EPOCH + now(),
     };
   };
 
-  const insertIntent = ([id, kind, objectId, request, , workerId]: readonly string[]): unknown[] => {
-    let intentId = id!;
+  const insertIntent = (values: {
+    id: string;
+    kind: Intent['kind'];
+    objectId: string;
+    request: string;
+    generation: number;
+    workerId: string;
+  }): unknown[] => {
+    const { kind, objectId, request, generation, workerId } = values;
+    let intentId = values.id;
     if (intents.has(intentId)) {
       if (world.off !== 'unique intent (inbox)') return [];
-      intentId = `${id}#${intents.size}`;
+      intentId = `${intentId}#${intents.size}`;
     }
     const intent: Intent = {
       intent_id: intentId,
-      kind: kind as Intent['kind'],
-      object_id: objectId!,
-      request: JSON.parse(request!),
+      kind,
+      object_id: objectId,
+      request: JSON.parse(request),
       status: 'accepted',
-      generation: 0,
+      generation,
       tx_hash: null,
       slot: null,
       failure_code: null,
       failure_message: null,
       traceparent: null,
       created_at: EPOCH + now(),
-      worker_id: workerId!,
+      worker_id: workerId,
       next_at: now() + REST_MS,
       row: intentId,
     };
@@ -91,8 +101,17 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     if (intent.worker_id === workerId) return intent.next_at <= now() && !driving.includes(intent.intent_id);
     return (workers.get(intent.worker_id) ?? -1) <= now();
   };
-  const claimIntents = (values: readonly unknown[]): unknown[] => {
-    const [only, , , workerId, driving, limit] = values as [string | null, 0, 0, string, string[], number];
+  const claimIntents = ({
+    only,
+    workerId,
+    driving,
+    limit,
+  }: {
+    only: string | null;
+    workerId: string;
+    driving: string[];
+    limit: number;
+  }): unknown[] => {
     if (only === null && world.off === 'sweeper of chain-submitter') return [];
     const free = [...intents.values()]
       .filter((intent) => isFree(intent, only, workerId, driving))
@@ -102,8 +121,15 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     return free.map(claimed);
   };
 
-  const moveIntents = (values: readonly unknown[]): unknown[] => {
-    const [json, to, , from] = values as [string, Intent['status'], string, string[]];
+  const moveIntents = ({
+    json,
+    to,
+    from,
+  }: {
+    json: string;
+    to: Intent['status'];
+    from: string[];
+  }): unknown[] => {
     const ended = to === 'failed' || to === 'finalized';
     return (JSON.parse(json) as MoveRow[]).flatMap((move) => {
       const intent = intents.get(move.intent_id);
@@ -125,25 +151,23 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     });
   };
 
-  const commitSigned = (values: readonly unknown[]): unknown[] => {
-    const [to, generation, signature, , intentId, last, from, , , bytes, lastValid, , , json] = values as [
-      Intent['status'],
-      number,
-      string,
-      string,
-      string,
-      number,
-      string[],
-      string,
-      number,
-      Buffer,
-      number,
-      string | null,
-      string | null,
-      string,
-    ];
+  type Signed = {
+    to: Intent['status'];
+    generation: number;
+    signature: string;
+    intentId: string;
+    last: number;
+    from: string[];
+    bytes: Buffer;
+    lastValid: number;
+    signBefore: number | null;
+    json: string;
+  };
+  const commitSigned = (values: Signed): unknown[] => {
+    const { to, generation, signature, intentId, last, from, bytes, lastValid, signBefore, json } = values;
     const intent = intents.get(intentId);
     if (intent === undefined) return [];
+    if (world.off !== 'signing deadline' && signBefore !== null && EPOCH + now() > signBefore) return [];
     const guarded = world.off !== 'one live generation';
     if (guarded && (intent.generation !== last || !from.includes(intent.status))) return [];
     if (guarded && liveOf(intentId) !== undefined) throw new UniqueViolation('transactions_one_live');
@@ -174,61 +198,87 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   };
 
   const models: Model[] = [
-    { text: /^\s*insert into intents as i/, run: insertIntent },
-    {
-      text: /^\s*select .* from intents i where i\.intent_id = \$1$/s,
-      run: ([id]) => (intents.has(id!) ? [{ ...intents.get(id!)! }] : []),
-    },
-    { text: /with free as \(\s*select c\.intent_id from intents c/, run: claimIntents },
-    {
-      text: /update intents set worker_id = null, next_at = app_now\(\) \+ make_interval/,
-      run: ([seconds, intentId, workerId]) => {
-        const intent = intents.get(intentId!);
+    model(
+      /^\s*insert into intents as i/,
+      'id kind objectId request generation _ workerId rest',
+      insertIntent,
+    ),
+    model<{ id: string }>(/^\s*select .* from intents i where i\.intent_id = \$1$/s, 'id', ({ id }) =>
+      intents.has(id) ? [{ ...intents.get(id)! }] : [],
+    ),
+    model(
+      /with free as \(\s*select c\.intent_id from intents c/,
+      'only only only workerId driving limit workerId rest',
+      claimIntents,
+    ),
+    model<{ seconds: number; id: string; workerId: string }>(
+      /update intents set worker_id = null, next_at = app_now\(\) \+ make_interval/,
+      'seconds id workerId',
+      ({ seconds, id, workerId }) => {
+        const intent = intents.get(id);
         if (intent?.worker_id === workerId)
-          Object.assign(intent!, { worker_id: null, next_at: now() + Number(seconds) * 1000 });
+          Object.assign(intent, { worker_id: null, next_at: now() + seconds * 1000 });
         return [];
       },
-    },
-    { text: /with m as \(\s*select \* from jsonb_to_recordset/, run: moveIntents },
-    {
-      text: /with moved as \(\s*update intents set status = \$1, generation = \$2/,
-      run: (values) => {
-        if (world.off !== 'commit before send') return commitSigned(values);
-        sendEarly(values[9]!);
-        if (world.random.chance(0.1)) throw new Error('connection refused');
+    ),
+    model(/with m as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', moveIntents),
+    model<Signed>(
+      /with moved as \(\s*update intents set status = \$1, generation = \$2/,
+      'to generation signature rest intentId last from signBefore signBefore signature generation bytes lastValid _ _ json',
+      (values) => {
+        if (world.off === 'commit before send') {
+          sendEarly(values.bytes);
+          if (world.random.chance(0.1)) throw new Away('connection refused');
+        }
         return commitSigned(values);
       },
-    },
-    {
-      text: /select exists \(select from transactions where signature = \$1 and status = 'live'\)/,
-      run: ([signature]) => [{ there: transactions.get(signature!)?.status === 'live' }],
-    },
-    {
-      text: /update transactions set status = 'expired' where signature = \$1 and status = 'live'/,
-      run: ([signature]) => {
-        const transaction = transactions.get(signature!);
+    ),
+    model<{ signature: string }>(
+      /select exists \(select from transactions where signature = \$1 and status = 'live'\)/,
+      'signature',
+      ({ signature }) => [{ there: transactions.get(signature)?.status === 'live' }],
+    ),
+    model<{ signature: string }>(
+      /update transactions set status = 'expired' where signature = \$1 and status = 'live'/,
+      'signature',
+      ({ signature }) => {
+        const transaction = transactions.get(signature);
         if (transaction?.status !== 'live') return [];
         transaction.status = 'expired';
         world.trace('intents', `${signature} is proven dead`);
         return [{ signature }];
       },
-    },
-    {
-      text: /select intent_id from transactions where signature = \$1/,
-      run: ([signature]) => {
-        const transaction = transactions.get(signature!);
+    ),
+    model<{ signature: string }>(
+      /select intent_id from transactions where signature = \$1/,
+      'signature',
+      ({ signature }) => {
+        const transaction = transactions.get(signature);
         return transaction === undefined ? [] : [{ intent_id: transaction.intent_id }];
       },
-    },
-    {
-      text: /insert into workers \(worker_id, alive_until\)/,
-      run: ([workerId]) => {
-        workers.set(workerId!, now() + ALIVE_MS);
+    ),
+    model<{ workerId: string }>(
+      /insert into workers \(worker_id, alive_until\)/,
+      'workerId _',
+      ({ workerId }) => {
+        workers.set(workerId, now() + ALIVE_MS);
         return [];
       },
-    },
-    { text: /^\s*insert into outbox/, run: ([json]) => outbox.insert(json!) },
+    ),
+    model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { intents, transactions, workers, outbox, models, lost };
+  return {
+    intents,
+    transactions,
+    workers,
+    outbox,
+    models,
+    lost,
+    /** The operator's pause: nothing new is signed until it ends. */
+    pause: (ms: number) => {
+      pausedUntil = now() + ms;
+      world.trace('operator', `pauses payments for ${ms.toFixed(0)} ms`);
+    },
+  };
 };

@@ -10,9 +10,11 @@ export const RULES = [
   'expiry proof: every provider',
   'conditional holds',
   'one live generation',
+  'signing deadline',
   'attempt looked up first',
   'sweeper of settlement',
   'sweeper of chain-submitter',
+  'generation in the job',
 ] as const;
 export type Rule = (typeof RULES)[number];
 
@@ -34,10 +36,19 @@ export type Faults = {
   /** Of sent bytes. */
   dropped: number;
   late: number;
+  /** Of a process that starts: its clock is wrong. */
+  skew: number;
 };
 
 /** One run of the program under test. What dies takes its memory with it; what is committed stays. */
-export type Process = { name: string; alive: boolean; pausedUntil: number; startedAt: number };
+export type Process = {
+  name: string;
+  alive: boolean;
+  pausedUntil: number;
+  startedAt: number;
+  /** How far its own clock is ahead of the database's. */
+  skewMs: number;
+};
 
 /** An invariant does not hold. */
 export class Broken extends Error {
@@ -48,6 +59,13 @@ export class Broken extends Error {
     this.invariant = invariant;
   }
 }
+
+/** What the product logs and tries again, although trying again can never help. */
+export const isMistake = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+
+/** Many times what the busiest run takes: what repeats itself without end shall be seen, not waited for. */
+const MAX_EVENTS = 300_000;
 
 type Event = { at: number; order: number; run: () => void };
 
@@ -64,6 +82,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   const names = new Map<string, string>();
   let now = 0;
   let order = 0;
+  let events = 0;
   let broken: Error | null = null;
   let changed = false;
   let onCrash: (process: Process) => void = () => {};
@@ -113,7 +132,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   };
 
   const pause = (process: Process) => {
-    process.pausedUntil = now + random.between(500, 30_000);
+    // Seldom for longer than a blockhash lives or a quote's deadline is away.
+    process.pausedUntil = now + random.between(500, random.chance(0.15) ? 150_000 : 30_000);
     trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
   };
 
@@ -122,6 +142,12 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     process.alive = false;
     trace(process.name, 'dies (kill -9)');
     onCrash(process);
+  };
+
+  /** Ends the run: an invariant that does not hold, or a mistake of the code that would else be tried again. */
+  const fault = (error: unknown): void => {
+    if (error instanceof Broken) broken ??= error;
+    else broken ??= new Broken('the code runs', String((error as Error).stack));
   };
 
   /**
@@ -140,7 +166,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
         try {
           result = effect();
         } catch (error) {
-          if (error instanceof Broken) broken ??= error;
+          if (error instanceof Broken) fault(error);
           return answer(() => reject(error));
         }
         if (random.chance(faults.crash / 2)) return crash(process);
@@ -159,6 +185,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     while (queue.length > 0 && queue[0]!.at <= until && !done()) {
       const event = pop()!;
       now = event.at;
+      events += 1;
+      if (events > MAX_EVENTS) throw new Broken('a run ends', `${events} events in ${now} ms`);
       event.run();
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (broken !== null) throw broken;
@@ -171,6 +199,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   return {
     random,
     faults,
+    events: () => events,
     off,
     /** The trace, with short names in the place of ids. */
     readable: () =>
@@ -193,8 +222,7 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
     onCrash: (listener: (process: Process) => void) => {
       onCrash = listener;
     },
-    fail: (invariant: string, detail: string) => {
-      broken ??= new Broken(invariant, detail);
-    },
+    fail: (invariant: string, detail: string) => fault(new Broken(invariant, detail)),
+    fault,
   };
 };

@@ -109,6 +109,7 @@ export const startFixture = async (): Promise<void> => {
     cursorKey: Buffer.alloc(32, 7),
     settleWaitMs: 1000,
     relay: base.relay,
+    quarantine: base.quarantine,
     waiting: base.waiting,
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),

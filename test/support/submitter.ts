@@ -198,7 +198,12 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     settle: async (
       from: Payer,
       { quote_token }: Quote,
-      again: Partial<{ settlement_id: string; payment_attempt_id: string; authority: string }> = {},
+      again: Partial<{
+        settlement_id: string;
+        payment_attempt_id: string;
+        authority: string;
+        generation: number;
+      }> = {},
     ) => {
       const job = {
         account_id: from.account_id,
@@ -210,6 +215,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
           owner: from.owner.publicKey.toBase58(),
           authority: again.authority ?? authority.address,
         },
+        ...(again.generation === undefined ? {} : { generation: again.generation }),
       };
       await send(settlementBus, 'settle', job);
       return job;

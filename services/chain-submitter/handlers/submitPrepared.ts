@@ -96,7 +96,13 @@ export const submitPrepared =
       const rows = await commitSigned(
         tx,
         { ...move, message: progressMessage(intent, signed) },
-        { signature: txHash, wire, lastValidBlockHeight, creates: preparation.creates ? owner : null },
+        {
+          signature: txHash,
+          wire,
+          lastValidBlockHeight,
+          creates: preparation.creates ? owner : null,
+          signBefore: null,
+        },
       );
       return { inserted, rows };
     });

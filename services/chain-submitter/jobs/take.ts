@@ -44,7 +44,7 @@ const answerAnother = async (
  */
 export const takeJob = async (
   deps: Deps,
-  job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object },
+  job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number },
 ): Promise<void> => {
   const { pool, relay, flights, driver, workerId } = deps;
   await failpoint('submitter.beforeIntent');
@@ -56,7 +56,9 @@ export const takeJob = async (
   const known = await findIntent(pool, job.intent_id);
   if (known === null) throw new Error('an intent is neither new nor known');
   if (known.object_id !== job.object_id) return answerAnother(deps, known, job);
-  const progress = presentProgress(known);
+  // Whoever asks takes no fact of an older generation than it has heard of, perhaps from a record that was lost.
+  const generation = Math.max(known.generation, job.generation ?? 0);
+  const progress = presentProgress({ ...known, generation });
   if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
   if (isTerminal(known.status)) return;
   if (flights.has(job.intent_id)) flights.hurry(job.intent_id);

@@ -27,31 +27,35 @@ const Claimed = Row.extend({
   wire: z.instanceof(Buffer).nullable(),
   last_valid_block_height: z.bigint().nullable(),
   paused: z.boolean(),
+  /** The database's clock at the reading: what deadlines are held against, whatever a process thinks the time is. */
+  read_at: z.number(),
 });
 export type ClaimedIntent = z.infer<typeof Claimed>;
 
 const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.status, i.generation, i.tx_hash, i.slot,
   i.failure_code, i.failure_message, i.traceparent, i.created_at`;
-const paused = sql.fragment`(select s.paused from settings s) as paused`;
+const moment = sql.fragment`(select s.paused from settings s) as paused, app_now() as read_at`;
 
 /** How long nobody's intent rests before the sweeper takes it (rule 16). */
 const REST = '15 seconds';
 
 /**
- * Writes an intent, leased to the worker that got the job. Null: it is known already (a re-drive, a redelivery).
+ * Writes an intent in its first generation (or after those that a lost record has had), leased to the worker that got the job. Null: it is known already (a re-drive, a redelivery).
  * One statement and its commit; the message may be acknowledged after.
  */
 export const insertIntent = (
   db: Db,
-  row: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'>,
+  row: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
+    generation?: number;
+  },
   workerId: string,
 ): Promise<ClaimedIntent | null> =>
   db.maybeOne(sql.type(Claimed)`
-    insert into intents as i (intent_id, kind, object_id, request, status, traceparent, worker_id, next_at)
+    insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
     values (${row.intent_id}, ${row.kind}, ${row.object_id}, ${JSON.stringify(row.request)}::jsonb, 'accepted',
-      ${row.traceparent}, ${workerId}, app_now() + ${REST}::interval)
+      ${row.generation ?? 0}, ${row.traceparent}, ${workerId}, app_now() + ${REST}::interval)
     on conflict (intent_id) do nothing
-    returning ${columns}, null as signature, null::bytea as wire, null::bigint as last_valid_block_height, ${paused}`);
+    returning ${columns}, null as signature, null::bytea as wire, null::bigint as last_valid_block_height, ${moment}`);
 
 /** The intent, or null. */
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
@@ -89,7 +93,7 @@ export const claimIntents = (
       update intents set worker_id = ${workerId}, next_at = app_now() + ${REST}::interval
       from free where intents.intent_id = free.intent_id returning intents.*
     )
-    select ${columns}, t.signature, t.wire, t.last_valid_block_height, ${paused}
+    select ${columns}, t.signature, t.wire, t.last_valid_block_height, ${moment}
     from i left join transactions t on t.intent_id = i.intent_id and t.status = 'live'`);
 
 /** Gives an intent back for a while. */
@@ -173,12 +177,15 @@ export type Generation = {
   wire: Uint8Array;
   lastValidBlockHeight: number;
   creates: string | null;
+  /** Not committed after this moment, epoch milliseconds; null for bytes that are on the chain, or that an owner signed. */
+  signBefore: number | null;
 };
 
 /**
  * Commits signed bytes as the next generation, before any of them leaves (rule 8).
  * @param move its generation is the new one
- * @returns no row when the intent has moved on meanwhile: the bytes are then forgotten, unsent
+ * @returns no row when the intent has moved on meanwhile or its deadline has passed, however long the worker slept
+ * since it looked (rule 11): the bytes are then forgotten, unsent
  * @throws a unique violation when another generation lives (rule 9)
  */
 export const commitSigned = (db: Db, move: Move, signed: Generation): Promise<readonly OutboxRow[]> => {
@@ -189,6 +196,7 @@ export const commitSigned = (db: Db, move: Move, signed: Generation): Promise<re
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
       where intent_id = ${move.intentId} and generation = ${move.generation - 1}
         and status = any(${sql.array(from, 'text')})
+        and (${signed.signBefore}::float8 is null or app_now() <= to_timestamp(${signed.signBefore}::float8 / 1000))
       returning intent_id
     ), written as (
       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)

@@ -1,4 +1,7 @@
+import { encode } from '../../../shared/bus/envelope.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
+import { subjects } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -36,10 +39,39 @@ const unknown = ({ logger }: Deps, settlementId: string): void =>
     'a fact of a settlement not known here',
   );
 
-const landed = async (
-  deps: Deps,
-  { object_id: settlementId, status, generation, tx_hash: txHash, slot }: Progress,
+/**
+ * A fact that changed nothing, because the record is at the opposite end: proven failed and yet landed, or final and
+ * yet failed. Either is proven never to happen, so somebody has to look. The record stays what callers were told: a
+ * failure sticks to its id (decisions.md, Settle), and another attempt may have paid the quote since. A late
+ * `confirmed` may be from before a fork that led to the failure; one that is real becomes final within seconds.
+ */
+const watchForContradiction = async (
+  { pool, logger, quarantine }: Deps,
+  progress: Progress,
 ): Promise<void> => {
+  const { object_id: settlementId, status, tx_hash: tx } = progress;
+  const row = await lookUpSettlement(pool, settlementId);
+  if (row?.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
+  logger.error(
+    {
+      metric: 'settlement_contradicted',
+      settlement_id: settlementId,
+      recorded: row.chain_status,
+      status,
+      tx,
+    },
+    'a fact of a payment is the opposite of its record',
+  );
+  if (status === 'confirmed') return;
+  await quarantine({
+    subject: subjects.event(chainSubmitter.name, 'settleProgressed'),
+    body: encode(progress),
+    reason: `the settlement is recorded as ${row.chain_status}, the fact says ${status}`,
+  });
+};
+
+const landed = async (deps: Deps, progress: Progress): Promise<void> => {
+  const { object_id: settlementId, status, generation, tx_hash: txHash, slot } = progress;
   if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
   const row = await lookUpSettlement(deps.pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
@@ -67,14 +99,13 @@ const landed = async (
     [fact('issued', { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash })],
   );
   await failpoint('settlement.afterIssue');
+  if (outbox.length === 0) await watchForContradiction(deps, progress);
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
 };
 
-const failed = async (
-  deps: Deps,
-  { object_id: settlementId, generation, tx_hash: txHash, failure }: Progress,
-): Promise<void> => {
+const failed = async (deps: Deps, progress: Progress): Promise<void> => {
+  const { object_id: settlementId, generation, tx_hash: txHash, failure } = progress;
   const row = await lookUpSettlement(deps.pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
@@ -86,6 +117,7 @@ const failed = async (
     { generation, code, message },
     { failed: fact('failed', { ...told, code }), reversed },
   );
+  if (outbox.length === 0) await watchForContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === reversed.subject)) {
     const alarm = { metric: 'settlement_reversed', settlement_id: settlementId, tx: txHash };
     deps.logger.error(alarm, 'a confirmed payment was reversed on chain for good');

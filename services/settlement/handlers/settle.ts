@@ -115,6 +115,7 @@ const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdi
       owner: payer.owner,
       authority: payer.authority,
       drive: 1,
+      generation: 0,
       created_at: deps.clock(),
     }),
     fact('accepted', { settlement_id, quote_id: claims.quote_id, account_id }),

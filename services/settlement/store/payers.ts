@@ -17,7 +17,10 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
     select wallet_id, account_id, owner, authority from payers
     where wallet_id = ${walletId} and account_id = ${accountId}`);
 
-/** Takes over a sight of the chain unless a later one is known. Holds stay as they are. */
+/**
+ * Takes over a sight of the chain unless a later one is known, or a payment that landed after it: a node that lags
+ * would bring that payment's money back. Holds stay as they are.
+ */
 export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
@@ -25,4 +28,4 @@ export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> 
       ${sight.balance}, ${sight.allowance}, ${sight.slot})
     on conflict (wallet_id) do update
     set balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
-    where payers.as_of_slot < excluded.as_of_slot`);
+    where payers.as_of_slot < excluded.as_of_slot and payers.landed_slot <= excluded.as_of_slot`);

@@ -1,13 +1,15 @@
 import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
-/**
+/*
  * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
  * repeat or a fact that another overtook changes nothing and returns no outbox rows.
  */
+
 /**
  * Gives the hold back. What landed after the payer was last seen is taken off the sight; what landed before is in
- * it already. Sights thus never count a payment twice, and never too little.
+ * it already. The landing's slot is kept, so that no sight from before it is taken over later (`savePayer`). Sights
+ * thus never count a payment twice, and never too little.
  */
 const release = (landedSlot: number | null) => sql.fragment`
   update payers set
@@ -15,7 +17,8 @@ const release = (landedSlot: number | null) => sql.fragment`
     balance = case when payers.as_of_slot < ${landedSlot}::bigint
       then greatest(payers.balance - changed.quote_amount, 0) else payers.balance end,
     allowance = case when payers.as_of_slot < ${landedSlot}::bigint
-      then greatest(payers.allowance - changed.quote_amount, 0) else payers.allowance end
+      then greatest(payers.allowance - changed.quote_amount, 0) else payers.allowance end,
+    landed_slot = greatest(payers.landed_slot, ${landedSlot}::bigint)
   from changed where payers.wallet_id = changed.wallet_id and changed.was_holding`;
 
 /** The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. */

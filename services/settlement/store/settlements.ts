@@ -140,6 +140,7 @@ const Stalled = z.object({
   owner: z.string(),
   authority: z.string(),
   drive: z.number(),
+  generation: z.number(),
   created_at: z.number(),
 });
 export type StalledRow = z.infer<typeof Stalled>;
@@ -158,4 +159,4 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow
         and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
       order by progress_at limit ${limit} for update skip locked)
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
-      s.created_at`);
+      s.generation, s.created_at`);
