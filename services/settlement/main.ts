@@ -16,6 +16,7 @@ import { settle } from './handlers/settle.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
+import { attemptsReading } from './readings.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -72,4 +73,5 @@ await runService(base, config, {
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
   ],
+  readings: [attemptsReading(pool)],
 });

@@ -2,12 +2,13 @@ import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { count, record } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { fact, refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
-import { lookUpSettlement } from '../store/settlements.ts';
+import { lookUpSettlement, type SettlementRow } from '../store/settlements.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -30,11 +31,17 @@ export const settleProgressed =
   };
 
 /** This database was set back. Delivered again it would fail again, for ever. */
-const unknown = ({ logger }: Deps, settlementId: string): void =>
-  logger.error(
-    { metric: 'unknown_settlement', settlement_id: settlementId },
-    'a fact of a settlement not known here',
-  );
+const unknown = ({ logger }: Deps, settlementId: string): void => {
+  count('settle.anomalies', 1, { kind: 'unknown_settlement' });
+  logger.error({ settlement_id: settlementId }, 'a fact of a settlement not known here');
+};
+
+/**
+ * A payment that the payer was told had failed has landed after all. A settlement that was issued before it failed may
+ * hear an old `confirmed` once more; one that never was cannot, nor can any hear `finalized`.
+ */
+const contradicts = (row: SettlementRow, status: Progress['status']): boolean =>
+  row.chain_status === 'failed' && (status === 'finalized' || row.settlement_token === null);
 
 const landed = async (
   deps: Deps,
@@ -43,6 +50,10 @@ const landed = async (
   if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
   const row = await lookUpSettlement(deps.pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
+  if (contradicts(row, status)) {
+    count('settle.anomalies', 1, { kind: 'failed_then_landed' });
+    deps.logger.error({ settlement_id: settlementId, tx: txHash }, 'a failed payment has landed');
+  }
   const issuedAt = deps.clock();
   const redeemExpiresAt = issuedAt + row.redeem_window_seconds * 1000;
   const settlementToken = signToken(
@@ -67,6 +78,13 @@ const landed = async (
     [fact('issued', { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash })],
   );
   await failpoint('settlement.afterIssue');
+  if (outbox.length > 0) {
+    count('settle.settlements', 1, { outcome: 'issued' });
+    // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
+    count('settle.settled_micro_usdc', Number(row.quote_amount));
+    count('settle.fees_micro_usdc', Number(row.fee_amount));
+    record('settle.time_to_confirm', (issuedAt - row.created_at) / 1000);
+  }
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
 };
@@ -87,8 +105,13 @@ const failed = async (
     { failed: fact('failed', { ...told, code }), reversed },
   );
   if (outbox.some(({ subject }) => subject === reversed.subject)) {
-    const alarm = { metric: 'settlement_reversed', settlement_id: settlementId, tx: txHash };
+    count('settle.settlements', 1, { outcome: 'reversed' });
+    count('settle.anomalies', 1, { kind: 'settlement_reversed' });
+    const alarm = { settlement_id: settlementId, tx: txHash };
     deps.logger.error(alarm, 'a confirmed payment was reversed on chain for good');
+  } else if (outbox.length > 0) {
+    count('settle.settlements', 1, { outcome: 'failed' });
+    count('settle.failures', 1, { error_code: code });
   }
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
