@@ -205,7 +205,7 @@ export const METRICS = {
     '1',
     SERVICE_NAMES,
     { reading: null },
-    '0 where the gauges of a reading could not be read at this scrape: they are then absent, not zero.',
+    '0 where the gauges of a reading could not be read at this scrape: they are then NaN, not zero.',
   ),
   'settle.mails.queued': gauge(
     '{mail}',

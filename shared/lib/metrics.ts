@@ -80,8 +80,8 @@ export type Reading = {
 const READ_WITHIN_MS = 1000;
 
 /**
- * Has gauges read at each scrape. A reading that fails or takes too long gives no values that time and says so in
- * `settle.reading_up`; while one is still under way no second is begun, so scrapes never pile up on a sick server.
+ * Has gauges read at each scrape. A reading that fails or takes too long gives NaN that time, of which no alarm's
+ * comparison holds (left out, the SDK would go on telling the last values), and says so in `settle.reading_up`; while one is still under way no second is begun, so scrapes never pile up on a sick server.
  */
 export const observe = (readings: readonly Reading[], logger: Logger): void => {
   const meter = api.getMeter(METER);
@@ -89,6 +89,7 @@ export const observe = (readings: readonly Reading[], logger: Logger): void => {
     instrument(name, (options) => meter.createObservableGauge(name, options));
   for (const { name, metrics, read } of readings) {
     let running: Promise<readonly Observation[] | null> | undefined;
+    let last: readonly Observation[] = [];
     const begin = () =>
       read()
         .catch((error: unknown) => {
@@ -103,7 +104,8 @@ export const observe = (readings: readonly Reading[], logger: Logger): void => {
         running ??= begin();
         const seen = await within(running, READ_WITHIN_MS);
         result.observe(gauge('settle.reading_up'), seen === null ? 0 : 1, { ...common, reading: name });
-        for (const { metric, value, labels } of seen ?? [])
+        last = seen ?? last.map((each) => ({ ...each, value: Number.NaN }));
+        for (const { metric, value, labels } of last)
           result.observe(gauge(metric), value, { ...common, ...labels });
       },
       [gauge('settle.reading_up'), ...metrics.map(gauge)],
