@@ -55,7 +55,12 @@ export const expireFlights = async (deps: Deps): Promise<void> => {
     .inAir()
     .filter(({ phase, launchedAt }) => phase === 'sent' && now - launchedAt >= LEAST_AGE_MS);
   if (sent.length === 0) return;
-  const heights = await Promise.all(deps.rpc.providers.map((provider) => provider.blockHeight('finalized')));
+  const heights = await Promise.all(
+    deps.rpc.providers.map((provider) => provider.blockHeight('finalized')),
+  ).catch((error: unknown) => {
+    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    throw error;
+  });
   const height = Math.min(...heights);
   const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
   const results = await Promise.allSettled(past.map((flight) => expire(deps, flight)));
