@@ -9,6 +9,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from './deps.ts';
+import { findByQuotes } from './handlers/findByQuotes.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { redeem } from './handlers/redeem.ts';
@@ -67,6 +68,7 @@ await runService(base, config, {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    findByQuotes: findByQuotes(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [
