@@ -4,13 +4,15 @@ import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
-import { type Relay, startRelay } from './db/outbox.ts';
+import { outboxReading, type Relay, startRelay } from './db/outbox.ts';
 import { connectPool, type Pool, pingPool } from './db/pool.ts';
-import { quarantineInto } from './db/quarantine.ts';
+import { quarantineInto, quarantineReading } from './db/quarantine.ts';
 import { startHealthServer } from './lib/http.ts';
 import { createLogger, type Logger } from './lib/logger.ts';
+import { observe, type Reading } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
+import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
 
 /** What every service of an environment stands on. */
 export type Base = {
@@ -21,9 +23,10 @@ export type Base = {
   relay: Relay;
   waiting: Waiting;
   quarantine: Quarantine;
+  telemetry: Telemetry;
 };
 
-type Config = {
+type Config = TelemetryConfig & {
   HTTP_HOST: string;
   HTTP_PORT: number;
   LOG_LEVEL: string;
@@ -37,7 +40,8 @@ type Config = {
 /** Connects a service to its schema and its bus. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
   const logger = createLogger(service, config.LOG_LEVEL);
-  const [pool, bus] = await Promise.all([
+  const [telemetry, pool, bus] = await Promise.all([
+    startTelemetry(service, config, logger),
     connectPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }),
     connectBus({
       url: config.NATS_URL,
@@ -56,6 +60,7 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
     relay: startRelay(pool, bus, logger),
     waiting: createWaiting(bus, service),
     quarantine: quarantineInto(pool, logger),
+    telemetry,
   };
 };
 
@@ -67,15 +72,21 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool }: Base): Pro
 };
 
 /**
- * Opens the health port and arranges the stop: readiness 503, no more calls and messages, jobs end, outbox
+ * Opens the health port, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs end, outbox
  * flushed, bus drained, pool closed (docs/settle.md, rule 17).
  */
 export const runService = async (
   base: Base,
   config: Config,
-  { serving, consuming = [], jobs = [] }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[] },
+  {
+    serving,
+    consuming = [],
+    jobs = [],
+    readings = [],
+  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: Reading[] },
 ): Promise<void> => {
   const { pool, bus, logger } = base;
+  observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
   const health = await startHealthServer(
     { host: config.HTTP_HOST, port: config.HTTP_PORT },
     { postgres: () => pingPool(pool), nats: () => pingBus(bus) },
@@ -87,5 +98,6 @@ export const runService = async (
     () => Promise.all(jobs.map((job) => job.stop())),
     () => closeBase(base),
     health.close,
+    base.telemetry.stop,
   ]);
 };

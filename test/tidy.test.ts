@@ -77,6 +77,8 @@ const PACKAGES: Record<string, RegExp> = {
   zod: /./,
   '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
+  '@opentelemetry/resources': /^shared\/lib\/telemetry\.ts$/,
+  '@opentelemetry/sdk-node': /^shared\/lib\/telemetry\.ts$/,
   '@solana/web3.js': /^services\/chain-submitter\//,
   '@solana/spl-token': /^services\/chain-submitter\//,
   bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,

@@ -2,15 +2,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { mapPage } from './map-page.ts';
+import { metricsPage } from './metrics-page.ts';
 
 /**
- * Writes what is derived from the contract into docs/. With --check it writes nothing and exits 1 where a file
+ * Writes what is derived from the contract and the catalog of metrics into docs/. With --check it writes nothing and exits 1 where a file
  * differs from what it would write, naming the file.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
   'docs/map.md': mapPage(),
+  'docs/metrics.md': metricsPage(),
 };
 
 const current = (file: string): string | null =>

@@ -4,10 +4,10 @@ import { type HttpOperation, type ServiceContract, subjects } from '../shared/co
 
 /** docs/map.md: where everything is, one table per kind of thing. */
 
-const code = (text: string) => `\`${text}\``;
+export const code = (text: string) => `\`${text}\``;
 const list = (names: readonly string[]) => names.map(code).join(', ') || '–';
 
-const table = (heads: string[], rows: string[][]): string =>
+export const table = (heads: string[], rows: string[][]): string =>
   rows.length === 0
     ? '(none)'
     : [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

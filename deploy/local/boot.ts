@@ -71,7 +71,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
-  await supervisor.start(await serviceSpecs({ settings, environments, gatewayPort, port, shared }));
+  const services = await serviceSpecs({ settings, environments, gatewayPort, port, shared });
+  await supervisor.start(services.map(({ spec }) => spec));
 
   return {
     gateway_url: gatewayUrl,
@@ -87,6 +88,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
         { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer },
       ]),
     ),
+    metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
   };
 }
 

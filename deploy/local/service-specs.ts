@@ -13,6 +13,11 @@ import { responds } from './tools.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 const firstPort = 3000;
+/** The Prometheus exporters' own, and up. */
+const firstMetricsPort = 9464;
+
+/** A process and where its metrics are read. */
+export type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
  * One process per service, environment and instance, and one gateway. Names as in stack.json: the first
@@ -24,10 +29,13 @@ export async function serviceSpecs(options: {
   gatewayPort: number;
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
-}): Promise<ProcessSpec[]> {
+}): Promise<ServiceSpec[]> {
   const { settings, environments, gatewayPort, port, shared } = options;
   const gateway = gatewayEnvironment(gatewayPort, environments, shared);
-  const specs = [serviceSpec(settings, 'gateway', 'gateway', gatewayPort, gateway)];
+  const metricsPort = () => port(firstMetricsPort);
+  const specs = [
+    serviceSpec(settings, 'gateway', 'gateway', { http: gatewayPort, metrics: await metricsPort() }, gateway),
+  ];
   for (const [index, environment] of environments.entries()) {
     for (const [offset, service] of programNames.entries()) {
       if (service === 'gateway') continue;
@@ -36,7 +44,8 @@ export async function serviceSpecs(options: {
         const name = `${service}${suffix}${instance === 1 ? '' : `#${instance}`}`;
         const ownPort = await port(firstPort + offset);
         const env = serviceEnvironment(service, ownPort, environment, shared);
-        specs.push(serviceSpec(settings, service, name, ownPort, env));
+        const ports = { http: ownPort, metrics: await metricsPort() };
+        specs.push(serviceSpec(settings, service, name, ports, env));
       }
     }
   }
@@ -47,15 +56,24 @@ function serviceSpec(
   { serviceCommand = ownCommand }: Settings,
   service: BusUser,
   name: string,
-  port: number,
+  ports: { http: number; metrics: number },
   env: Record<string, string>,
-): ProcessSpec {
+): ServiceSpec {
+  const host = '127.0.0.1';
   return {
-    name,
-    kind: 'service',
-    ...serviceCommand(service),
-    env,
-    ready: () => responds(`http://127.0.0.1:${port}/v1/health/ready`),
+    spec: {
+      name,
+      kind: 'service',
+      ...serviceCommand(service),
+      env: {
+        ...env,
+        OTEL_METRICS_EXPORTER: 'prometheus',
+        OTEL_EXPORTER_PROMETHEUS_HOST: host,
+        OTEL_EXPORTER_PROMETHEUS_PORT: String(ports.metrics),
+      },
+      ready: () => responds(`http://${host}:${ports.http}/v1/health/ready`),
+    },
+    metricsUrl: `http://${host}:${ports.metrics}/metrics`,
   };
 }
 

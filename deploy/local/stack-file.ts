@@ -13,6 +13,8 @@ export type Stack = {
   nats_url: string;
   redis_url: string;
   environments: Record<string, StackEnvironment>;
+  /** Prometheus page of each service process, by its name in `processes`. */
+  metrics: Record<string, string>;
   /** Name → pid; a second environment's have the suffix `@live`, a second instance `#2`. */
   processes: Record<string, number>;
 };

@@ -71,7 +71,7 @@ async function replaced(name: string, pid: number): Promise<number> {
 }
 
 test('stack.json names everything that runs, and only its owner can read it', () => {
-  const { environments, processes, ...urls } = stack();
+  const { environments, processes, metrics, ...urls } = stack();
   expect(Object.keys(urls)).toEqual([
     'gateway_url',
     'mail_url',
@@ -93,6 +93,9 @@ test('stack.json names everything that runs, and only its owner can read it', ()
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
   const servers = ['postgres', 'nats-server', 'redis-server', 'chain', 'chain@live'];
   expect(new Set(Object.keys(processes))).toEqual(new Set([...services, ...live, ...second, ...servers]));
+  expect(new Set(Object.keys(metrics))).toEqual(new Set([...services, ...live, ...second]));
+  expect(new Set(Object.values(metrics)).size).toBe(Object.keys(metrics).length);
+  for (const url of Object.values(metrics)) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
   for (const pid of Object.values(processes)) expect(identify(pid)).toBeDefined();
   expect(statSync(running.stackFile).mode & 0o777).toBe(0o600);
 });

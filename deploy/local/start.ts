@@ -130,6 +130,9 @@ function printAddresses(stack: Stack, stackFile: string): void {
     ...Object.fromEntries(
       Object.entries(stack.environments).map(([name, { rpc_url }]) => [`Chain (${name})`, rpc_url]),
     ),
+    Metrics: Object.entries(stack.metrics)
+      .map(([name, url]) => `${name} ${new URL(url).port}`)
+      .join(', '),
     'For tools': path.relative(process.cwd(), stackFile),
     Logs: `${path.relative(process.cwd(), path.join(path.dirname(stackFile), 'logs'))}/`,
   };

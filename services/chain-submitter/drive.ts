@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import { failpoint } from '../../shared/lib/failpoint.ts';
+import { count } from '../../shared/lib/metrics.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './caps.ts';
 import type { Deps } from './deps.ts';
 import {
@@ -69,6 +70,7 @@ const takeOver = async (
 ): Promise<Verdict> => {
   if (paid === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
+  count('settle.anomalies', 1, { kind: 'found_paid' });
   deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
   const adopted = { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
   return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : NOT_COMMITTED;
@@ -184,8 +186,10 @@ export const createDriver = (deps: DriveDeps) => {
       } else if (typeof verdict === 'object') await rest(intentId, verdict.waitMs);
       else flights.end(intentId);
     } catch (error) {
-      if (error instanceof PolicyError) logger.fatal({ err: error, intent: intentId }, 'refused by policy');
-      else logger.warn({ err: error, intent: intentId }, 'driving failed, tried again');
+      if (error instanceof PolicyError) {
+        count('settle.anomalies', 1, { kind: 'policy_refused' });
+        logger.fatal({ err: error, intent: intentId }, 'refused by policy');
+      } else logger.warn({ err: error, intent: intentId }, 'driving failed, tried again');
       await rest(intentId, error instanceof PolicyError ? CAPPED_MS : TROUBLE_MS);
     }
   };

@@ -1,4 +1,5 @@
 import { failpoint } from '../../shared/lib/failpoint.ts';
+import { count } from '../../shared/lib/metrics.ts';
 import type { Deps } from './deps.ts';
 import type { Order } from './domain/order.ts';
 import type { Flight } from './flights.ts';
@@ -76,6 +77,8 @@ export const commitAndLaunch = async (
     );
     if (!(await isCommitted(deps.pool, signed.signature))) return false;
   }
+  const how = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
+  count('settle.chain.generations', 1, { generation: how });
   await failpoint('submitter.afterCommit');
   launch(deps, flightOf({ ...intent, status: 'signed' }, order, { ...signed, generation }));
   return true;

@@ -24,7 +24,8 @@ import { createTokenAccount } from './jobs/createTokenAccount.ts';
 import { fund } from './jobs/fund.ts';
 import { settle } from './jobs/settle.ts';
 import { checkNetwork } from './network.ts';
-import { createRpc } from './rpc.ts';
+import { capsReading, feePayerReading, intentsReading } from './readings.ts';
+import { createRpc, lamportsReader } from './rpc.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('chain-submitter', config);
@@ -52,6 +53,13 @@ try {
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 
+const caps = {
+  walletMicro: config.WALLET_HOURLY_CAP_MICRO,
+  environmentMicro: config.ENVIRONMENT_HOURLY_CAP_MICRO,
+  dailyLamports: config.DAILY_LAMPORT_BUDGET,
+};
+const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
+
 const parts = {
   pool,
   relay,
@@ -64,11 +72,7 @@ const parts = {
   rpc,
   chain: createChainView(rpc, network.mint),
   signers,
-  caps: createCaps(pool, clock.now, {
-    walletMicro: config.WALLET_HOURLY_CAP_MICRO,
-    environmentMicro: config.ENVIRONMENT_HOURLY_CAP_MICRO,
-    dailyLamports: config.DAILY_LAMPORT_BUDGET,
-  }),
+  caps: createCaps(pool, clock.now, caps),
   flights: createFlights(),
 };
 const deps: Deps = { ...parts, driver: createDriver(parts) };
@@ -91,4 +95,9 @@ await runService(base, config, {
     quarantine,
   ),
   jobs: [engine],
+  readings: [
+    intentsReading(pool),
+    capsReading(pool, caps),
+    feePayerReading(() => lamportsOf(network.feePayer)),
+  ],
 });

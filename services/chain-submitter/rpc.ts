@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { cached } from '../../shared/lib/cached.ts';
+import { record, secondsSince } from '../../shared/lib/metrics.ts';
 import type { ChainError } from './domain/failure.ts';
 import type { ChainAccount } from './domain/token-account.ts';
 
@@ -62,10 +64,10 @@ export type SignatureStatus = z.infer<typeof StatusJson>;
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
 export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (account: string) => bigint };
 
-/** One provider. All calls may throw RpcUnavailable or RpcRefused. */
-const createProvider = (url: string, number: number) => {
+/** Calls of one provider, each measured. All may throw RpcUnavailable or RpcRefused. */
+const createCall = (url: string, number: number) => {
   let lastId = 0;
-  const call = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+  const ask = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
     let body: unknown;
     try {
       const response = await fetch(url, {
@@ -91,7 +93,28 @@ const createProvider = (url: string, number: number) => {
     if (!result.success) throw new RpcUnavailable(`provider ${number}: ${method}: an unknown form of answer`);
     return result.data;
   };
+  return async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+    const startedAt = performance.now();
+    const measure = (error: 'none' | 'unavailable' | 'refused') =>
+      record('rpc.client.call.duration', secondsSince(startedAt), {
+        'rpc.method': method,
+        provider: String(number),
+        'error.type': error,
+      });
+    try {
+      const answer = await ask(method, params, schema);
+      measure('none');
+      return answer;
+    } catch (error) {
+      measure(error instanceof RpcRefused ? 'refused' : 'unavailable');
+      throw error;
+    }
+  };
+};
 
+/** One provider. All calls may throw RpcUnavailable or RpcRefused. */
+const createProvider = (url: string, number: number) => {
+  const call = createCall(url, number);
   return {
     number,
     genesisHash: () => call('getGenesisHash', [], z.string()),
@@ -177,6 +200,25 @@ const createProvider = (url: string, number: number) => {
   };
 };
 export type Provider = ReturnType<typeof createProvider>;
+
+/** Watchers ask often, and a balance that is this old tells them as much. */
+const LAMPORTS_MAX_AGE_MS = 15_000;
+
+/** An account's lamports from the first provider that answers, for the metrics. */
+export const lamportsReader = (urls: readonly string[]): ((address: string) => Promise<number>) => {
+  const calls = urls.map((url, index) => createCall(url, index + 1));
+  const read = async (address: string): Promise<number> => {
+    const schema = inContext(z.number());
+    for (const call of calls) {
+      const answer = await call('getBalance', [address, { commitment: COMMITMENT }], schema).catch(
+        () => null,
+      );
+      if (answer !== null) return answer.value;
+    }
+    throw new RpcUnavailable('no provider tells the balance');
+  };
+  return cached(read, { maxAgeMs: LAMPORTS_MAX_AGE_MS });
+};
 
 /** All providers of the environment. */
 export const createRpc = (urls: readonly string[]) =>

@@ -80,6 +80,7 @@ create table quarantine (
   decision text,
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
+CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table settings (
   only_row boolean default true not null,
@@ -95,6 +96,7 @@ create table spending (
   constraint spending_pkey PRIMARY KEY (scope, period),
   constraint spending_taken_check CHECK (taken >= 0)
 );
+CREATE INDEX spending_by_period ON spending USING btree (period);
 
 create table transactions (
   signature text collate "C" not null,

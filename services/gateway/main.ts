@@ -4,6 +4,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import { onShutdown } from '../../shared/lib/shutdown.ts';
+import { startTelemetry } from '../../shared/lib/telemetry.ts';
 import { config as schema } from './config.ts';
 import { createAuthenticate } from './credentials.ts';
 import { openEnvironment } from './environments.ts';
@@ -13,6 +14,7 @@ import { createServer } from './server.ts';
 
 const config = loadConfig(schema);
 const logger = createLogger('gateway', config.LOG_LEVEL);
+const telemetry = await startTelemetry('gateway', config, logger);
 const environments = new Map(
   config.ENVIRONMENTS.map((connection) => [connection.name as string, openEnvironment(connection, logger)]),
 );
@@ -45,4 +47,5 @@ onShutdown(logger, [
         if (bus !== undefined) await drainBus(bus);
       }),
     ),
+  telemetry.stop,
 ]);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { count, record } from '../../shared/lib/metrics.ts';
 import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
 import { registerPages } from './pages.ts';
@@ -31,6 +32,20 @@ const readOn = async ({ raw }: FastifyRequest): Promise<void> => {
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** By route, never by URL, which has no end of forms; a call without a credential that fits belongs to no environment. */
+const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void => {
+  const labels = {
+    environment: request.caller?.environment.name ?? 'none',
+    'http.route': request.routeOptions.url ?? 'none',
+  };
+  record('http.server.request.duration', elapsedTime / 1000, {
+    ...labels,
+    'http.request.method': request.method,
+    'http.response.status_code': String(statusCode),
+  });
+  if (statusCode === 429) count('settle.rate_limited', 1, labels);
+};
 
 /** The HTTP side of the gateway, not yet listening. Every error of Fastify or Node is set to our own shape. */
 export const createServer = (deps: Deps): FastifyInstance => {
@@ -86,6 +101,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     if (readiness.isDraining()) void reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
+    measure(request, reply);
     // The route, never the URL: a query may hold what somebody mistook for a place for keys.
     logger.info(
       {

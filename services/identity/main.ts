@@ -8,6 +8,7 @@ import { handlers } from './handlers.ts';
 import { startPurge } from './jobs/purge.ts';
 import { startSendMails } from './jobs/sendMails.ts';
 import { createMailer } from './mail.ts';
+import { mailsReading } from './readings.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
@@ -39,4 +40,5 @@ const deps = {
 await runService(base, config, {
   serving: serve(bus, identity, handlers(deps)),
   jobs: [mails, startPurge({ pool, logger })],
+  readings: [mailsReading(pool)],
 });

@@ -69,6 +69,7 @@ create table quarantine (
   decision text,
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
+CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table services (
   service_id uuid not null,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { chainSubmitter, identity } from '../../shared/contract/index.ts';
+import type { chainSubmitter, identity, settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -8,7 +8,7 @@ import type { FeeRule } from './domain/fee.ts';
 
 type Out<Op extends { output: z.ZodType }> = z.infer<Op['output']>;
 
-/** What the handlers of this service depend on; main.ts builds it. */
+/** What the handlers and jobs of this service depend on; main.ts builds it. */
 export type Deps = {
   pool: Pool;
   clock: Clock;
@@ -22,4 +22,7 @@ export type Deps = {
     accountId: string,
     owner: string,
   ) => Promise<Out<typeof chainSubmitter.internal.reserveTokenAccount>>;
+  findByQuotes: (
+    quotes: readonly { quote_id: string; settlement_id: string | null }[],
+  ) => Promise<Out<typeof settlement.internal.findByQuotes>>;
 };

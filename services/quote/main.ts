@@ -5,6 +5,7 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { accepted } from './consumers/settlement.accepted.ts';
 import { failed } from './consumers/settlement.failed.ts';
@@ -13,10 +14,13 @@ import type { Deps } from './deps.ts';
 import { create } from './handlers/create.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { askSettlement } from './jobs/askSettlement.ts';
+
+const ASK_EVERY_MS = 5000;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);
-const { bus, pool, clock, quarantine } = base;
+const { bus, pool, clock, quarantine, logger } = base;
 
 // A changed price or payout address acts within this time ("at once" is 2 s in decisions.md).
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
@@ -41,6 +45,7 @@ const deps: Deps = {
   cursorKey: config.CURSOR_KEY,
   findService,
   reserveTokenAccount: (accountId, owner) => reserve(`${accountId}/${owner}`),
+  findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 
 await runService(base, config, {
@@ -53,4 +58,5 @@ await runService(base, config, {
       quarantine,
     ),
   ],
+  jobs: [everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger)],
 });

@@ -21,6 +21,7 @@ create table quarantine (
   decision text,
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
+CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table quotes (
   quote_id text collate "C" not null,
@@ -34,6 +35,7 @@ create table quotes (
   created_at timestamp with time zone not null,
   settlement_id text collate "C",
   settlement_step smallint,
+  ask_at timestamp with time zone,
   constraint quotes_pkey PRIMARY KEY (quote_id),
   constraint quotes_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
   constraint quotes_check1 CHECK ((settlement_id IS NULL) = (settlement_step IS NULL)),
@@ -42,3 +44,4 @@ create table quotes (
 );
 CREATE INDEX quotes_by_account ON quotes USING btree (account_id, quote_id DESC);
 CREATE INDEX quotes_by_service ON quotes USING btree (service_id, quote_id DESC);
+CREATE INDEX quotes_to_ask ON quotes USING btree (ask_at) WHERE (ask_at IS NOT NULL);

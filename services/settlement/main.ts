@@ -9,6 +9,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from './deps.ts';
+import { findByQuotes } from './handlers/findByQuotes.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { redeem } from './handlers/redeem.ts';
@@ -16,6 +17,7 @@ import { settle } from './handlers/settle.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
+import { attemptsReading } from './readings.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -67,10 +69,12 @@ await runService(base, config, {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    findByQuotes: findByQuotes(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
   ],
+  readings: [attemptsReading(pool)],
 });

@@ -37,6 +37,7 @@ create table quarantine (
   decision text,
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
+CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table settlements (
   settlement_id text collate "C" not null,

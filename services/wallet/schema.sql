@@ -43,6 +43,7 @@ create table quarantine (
   decision text,
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
+CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
 create table wallets (
   wallet_id text collate "C" not null,

@@ -25,7 +25,7 @@ const request = (
   timeoutMs: number,
   headers: Record<string, string> = {},
 ): Promise<unknown> =>
-  inSpan(`request ${subject}`, SpanKind.CLIENT, undefined, async () => {
+  inSpan({ operation: 'request', destination: subject, kind: SpanKind.CLIENT }, async () => {
     if (!bus.connected) throw unavailable();
     try {
       const reply = await bus.nc.request(subject, encode(envelope), {

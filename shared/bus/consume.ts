@@ -29,7 +29,8 @@ const consumeDurable = (
 
   const one = async (msg: JsMsg) => {
     try {
-      await inSpan(`process ${msg.subject}`, SpanKind.CONSUMER, msg.headers, (span) => {
+      const { subject: destination, headers } = msg;
+      await inSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
         span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
         return handle(msg);
       });

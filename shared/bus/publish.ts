@@ -18,7 +18,7 @@ export const publish = (
     traceparent,
   }: { subject: string; msgId: string; payload: unknown; traceparent?: string },
 ): Promise<void> =>
-  inSpan(`send ${subject}`, SpanKind.PRODUCER, undefined, async () => {
+  inSpan({ operation: 'send', destination: subject, kind: SpanKind.PRODUCER }, async () => {
     // The client would keep it and send it late, once more for every try meanwhile.
     if (!bus.connected) throw new Error('NATS is away');
     const headers = traceHeaders(traceparent === undefined ? {} : { traceparent });

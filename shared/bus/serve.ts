@@ -63,8 +63,9 @@ export const serve = <S extends ServiceContract>(bus: Bus, contract: S, handlers
       if (operation === undefined || handler === undefined)
         throw new ServiceError('not_found', 'no such operation');
       reply = {
-        ok: await inSpan(`process ${msg.subject}`, SpanKind.SERVER, msg.headers, () =>
-          answer(operation, handler, msg.data),
+        ok: await inSpan(
+          { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
+          () => answer(operation, handler, msg.data),
         ),
       };
     } catch (error) {

@@ -1,5 +1,8 @@
 import { context, propagation, type Span, type SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
+import { ServiceError } from '../contract/errors.ts';
+import { record, secondsSince } from '../lib/metrics.ts';
+import { isUnavailable } from '../lib/unavailable.ts';
 
 const tracer = trace.getTracer('quittance.bus');
 
@@ -27,28 +30,56 @@ export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
   return carrier;
 };
 
-/**
- * Runs work in a span. With headers, their context is the parent and, as the semantic conventions ask of
- * consumers, also a link.
- */
-export const inSpan = <T>(
-  name: string,
-  kind: SpanKind,
-  headers: MsgHdrs | undefined,
-  work: (span: Span) => Promise<T>,
-): Promise<T> => {
+/** One thing done with the bus: a request or a message sent, a request or a message worked on. */
+export type BusOperation = {
+  operation: 'request' | 'send' | 'process';
+  /** The subject; one of the contract's, so that there are few. */
+  destination: string;
+  kind: SpanKind;
+  /** Of what was received: their context is the parent and, as the semantic conventions ask of consumers, also a link. */
+  headers?: MsgHdrs | undefined;
+};
+
+/** What went wrong, as one of few words. */
+const errorType = (error: unknown): string => {
+  if (error instanceof ServiceError) return error.code;
+  return isUnavailable(error) ? 'service_unavailable' : 'internal_error';
+};
+
+const measure = ({ operation, destination }: BusOperation, startedAt: number, error: string): void => {
+  const labels = { 'messaging.destination.name': destination, 'error.type': error };
+  if (operation === 'process') record('messaging.process.duration', secondsSince(startedAt), labels);
+  else
+    record('messaging.client.operation.duration', secondsSince(startedAt), {
+      'messaging.operation.name': operation,
+      ...labels,
+    });
+};
+
+/** Runs work in a span of its own and measures how long it took. */
+export const inSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
+  const { operation, destination, kind, headers } = told;
   const parent =
     headers === undefined ? context.active() : propagation.extract(context.active(), headers, getter);
   const remote = trace.getSpanContext(parent);
   const links = headers === undefined || remote === undefined ? [] : [{ context: remote }];
+  const attributes = {
+    'messaging.system': 'nats',
+    'messaging.operation.name': operation,
+    'messaging.destination.name': destination,
+  };
   return tracer.startActiveSpan(
-    name,
-    { kind, links, attributes: { 'messaging.system': 'nats' } },
+    `${operation} ${destination}`,
+    { kind, links, attributes },
     parent,
     async (span) => {
+      const startedAt = performance.now();
       try {
-        return await work(span);
+        const result = await work(span);
+        measure(told, startedAt, 'none');
+        return result;
       } catch (error) {
+        measure(told, startedAt, errorType(error));
         span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
       } finally {

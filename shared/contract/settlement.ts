@@ -16,7 +16,7 @@ import {
   WalletId,
 } from './primitives.ts';
 import { Scope } from './quote.ts';
-import { operation, service } from './service.ts';
+import { internalOperation, operation, service } from './service.ts';
 
 export const SettlementStatus = z
   .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
@@ -24,6 +24,9 @@ export const SettlementStatus = z
 export const ChainStatus = z
   .enum(['pending', 'confirmed', 'finalized', 'failed'])
   .meta({ id: 'ChainStatus' });
+
+/** Of one call of findByQuotes. */
+export const MAX_QUOTES_ASKED = 200;
 
 const RedeemId = label(128).meta({
   id: 'RedeemId',
@@ -163,7 +166,26 @@ export const settlement = service({
       errors: ['not_found'],
     }),
   },
-  internal: {},
+  internal: {
+    findByQuotes: internalOperation({
+      summary:
+        'What became of quotes, for a quote service that missed the facts: of each, the settlement that did not fail; where there is none, the named one. Quotes that settlement knows nothing of are left out.',
+      callers: ['quote'],
+      input: z.strictObject({
+        quotes: z
+          .array(z.strictObject({ quote_id: QuoteId, settlement_id: SettlementId.nullable() }))
+          .max(MAX_QUOTES_ASKED),
+      }),
+      output: z.array(
+        z.strictObject({
+          quote_id: QuoteId,
+          settlement_id: SettlementId,
+          /** The name of the last fact that was told of it. */
+          last: z.enum(['accepted', 'issued', 'failed']),
+        }),
+      ),
+    }),
+  },
   events: {
     /** An attempt was accepted: holds taken, the payment is on its way. */
     accepted: z.strictObject({ ...fact, account_id: AccountId }),

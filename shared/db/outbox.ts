@@ -5,6 +5,7 @@ import { publish } from '../bus/publish.ts';
 import { activeTraceparent } from '../bus/trace.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { Reading } from '../lib/metrics.ts';
 import { type Db, type Pool, sql } from './pool.ts';
 
 /**
@@ -177,3 +178,24 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     },
   };
 };
+
+/** More are not counted: whoever has so many knows enough, and a scrape must stay cheap. */
+const COUNT_UP_TO = 10_000;
+const Backlog = z.object({ messages: z.bigint(), oldest_age: z.number() });
+
+/** What is committed and not yet published, and since when. Published rows are deleted, so the table is the backlog. */
+export const outboxReading = (pool: Pool): Reading => ({
+  name: 'outbox',
+  metrics: ['settle.outbox.messages', 'settle.outbox.oldest_age'],
+  read: async () => {
+    const { messages, oldest_age } = await pool.one(sql.type(Backlog)`
+      with backlog as (select created_at from outbox order by outbox_id limit ${COUNT_UP_TO})
+      select count(*) as messages,
+        coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age
+      from backlog`);
+    return [
+      { metric: 'settle.outbox.messages', value: Number(messages) },
+      { metric: 'settle.outbox.oldest_age', value: oldest_age },
+    ];
+  },
+});

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
+import { count } from './metrics.ts';
 
 export type Periodic = { stop: () => Promise<void> };
 
@@ -14,9 +15,16 @@ export const everyMs = (
   logger: Logger,
 ): Periodic => {
   const stopped = new AbortController();
+  count('settle.job_runs', 0, { task: name, outcome: 'error' });
   const loop = async () => {
     while (!stopped.signal.aborted) {
-      await job().catch((error: unknown) => logger.error({ err: error, job: name }, 'job failed'));
+      await job().then(
+        () => count('settle.job_runs', 1, { task: name, outcome: 'ok' }),
+        (error: unknown) => {
+          count('settle.job_runs', 1, { task: name, outcome: 'error' });
+          logger.error({ err: error, job: name }, 'job failed');
+        },
+      );
       await sleep(pauseMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   };

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
+import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
@@ -63,7 +64,7 @@ const publicKeys: PublicKeys = new Map(
 );
 
 export let database: TestDatabase;
-let testBus: TestBus;
+export let testBus: TestBus;
 export let base: Base;
 export let deps: Deps;
 let gateway: Bus;
@@ -122,6 +123,7 @@ export const startFixture = async (): Promise<void> => {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    findByQuotes: findByQuotes(deps),
   });
   const hearing = hear(
     base.bus,

@@ -1,3 +1,4 @@
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { EXPIRED } from '../domain/failure.ts';
 import type { Flight } from '../flights.ts';
@@ -28,6 +29,7 @@ const expire = async (deps: Deps, flight: Flight): Promise<void> => {
   const { intent, signature, generation } = flight;
   if (!deps.flights.isCurrent(flight)) return;
   if (!(await isProvenDead(deps, flight))) {
+    count('settle.chain.expiry_proofs', 1, { outcome: 'refuted' });
     // Known after all, perhaps from longer ago than a node's short memory: look again, in the history too.
     flight.missed += 1;
     flight.pollAt = 0;
@@ -35,7 +37,8 @@ const expire = async (deps: Deps, flight: Flight): Promise<void> => {
   }
   if (!deps.flights.isCurrent(flight) || flight.phase !== 'sent') return;
   deps.logger.warn({ intent: intent.intent_id, tx: signature, generation }, 'expired without landing');
-  await expireTransaction(deps.pool, signature);
+  if (await expireTransaction(deps.pool, signature))
+    count('settle.chain.expiry_proofs', 1, { outcome: 'proven' });
   if (intent.kind === 'delegation') {
     await move(deps, 'fail', [{ ...stepOf(flight), failure: EXPIRED }]);
     deps.flights.end(intent.intent_id);
@@ -52,11 +55,18 @@ export const expireFlights = async (deps: Deps): Promise<void> => {
     .inAir()
     .filter(({ phase, launchedAt }) => phase === 'sent' && now - launchedAt >= LEAST_AGE_MS);
   if (sent.length === 0) return;
-  const heights = await Promise.all(deps.rpc.providers.map((provider) => provider.blockHeight('finalized')));
+  const heights = await Promise.all(
+    deps.rpc.providers.map((provider) => provider.blockHeight('finalized')),
+  ).catch((error: unknown) => {
+    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    throw error;
+  });
   const height = Math.min(...heights);
   const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
   const results = await Promise.allSettled(past.map((flight) => expire(deps, flight)));
   for (const result of results) {
-    if (result.status === 'rejected') deps.logger.warn({ err: result.reason }, 'expiry not proven yet');
+    if (result.status === 'fulfilled') continue;
+    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    deps.logger.warn({ err: result.reason }, 'expiry not proven yet');
   }
 };

@@ -1,3 +1,4 @@
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import type { Flight } from '../flights.ts';
 import { expectedDeltas } from '../found.ts';
@@ -23,10 +24,8 @@ const checkBalances = async ({ rpc, network, logger }: Deps, flight: Flight): Pr
   if (wrong.length > 0) {
     // An alarm and not a failure: what is final has happened, and the record has to say so.
     const accounts = wrong.map(([account]) => account);
-    logger.error(
-      { metric: 'balance_mismatch', intent: intent.intent_id, tx: signature, accounts },
-      'balances',
-    );
+    count('settle.anomalies', 1, { kind: 'balance_mismatch' });
+    logger.error({ intent: intent.intent_id, tx: signature, accounts }, 'balances');
   }
   return true;
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
 import type { Deps } from '../deps.ts';
 import { otherFailure, settleFailure } from '../domain/failure.ts';
@@ -76,6 +77,7 @@ const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
 /** A confirmed transaction is gone: the same bytes again, on the same intent (rule 14). */
 const reopen = async (deps: Deps, flight: Flight): Promise<void> => {
   deps.logger.error({ intent: flight.intent.intent_id, tx: flight.signature }, 'forked away, driven again');
+  count('settle.chain.forks', 1);
   flight.slot = null;
   await move(deps, 'fork', [stepOf(flight)]);
   Object.assign(flight, { phase: 'sent', missed: 0, pollAt: 0, sendAt: 0, launchedAt: performance.now() });

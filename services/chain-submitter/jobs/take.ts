@@ -1,6 +1,7 @@
 import { activeTraceparent } from '../../../shared/bus/trace.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { isTerminal } from '../domain/intent.ts';
 import { presentProgress, progressMessage } from '../progress.ts';
@@ -16,6 +17,7 @@ const answerAnother = async (
   known: IntentRow,
   job: Pick<IntentRow, 'object_id'> & { request: object },
 ): Promise<void> => {
+  count('settle.anomalies', 1, { kind: 'work_under_another_id' });
   logger.error({ intent: known.intent_id, object_id: job.object_id }, 'the same work under another id');
   const quoteOf = (request: unknown) => (request as { quote_token?: string }).quote_token;
   const progress =

@@ -1,4 +1,5 @@
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { fundJob } from '../fund-job.ts';
 import { claimStalledDevFunds } from '../store/dev_funds.ts';
@@ -11,5 +12,6 @@ export const driveDevFunds =
       const stalled = await claimStalledDevFunds(tx);
       return insertOutbox(tx, stalled.map(fundJob));
     });
+    count('settle.redrives', jobs.length);
     relay.dispatch(jobs);
   };

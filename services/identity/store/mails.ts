@@ -53,3 +53,18 @@ export const deleteMail = (db: Db, mailId: bigint): Promise<unknown> =>
 /** Removes what could not be sent before its link expired. */
 export const purgeMails = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from mails where expires_at <= app_now()`);
+
+const COUNT_UP_TO = 10_000;
+const Backlog = z.object({ mails: z.bigint(), oldest_age: z.number() });
+
+/**
+ * Mails that wait, and for how long the oldest does (seconds): read at each scrape of the metrics. A mail is as old
+ * as the link in it.
+ */
+export const mailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
+  db.one(sql.type(Backlog)`
+    with waiting as (select to_address, link_id from mails where expires_at > app_now()
+      order by next_attempt_at limit ${COUNT_UP_TO})
+    select count(*) as mails,
+      coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
+    from waiting left join login_links on login_links.email = to_address and login_links.link_id = waiting.link_id`);

@@ -4,6 +4,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
 import { feeMicro } from '../domain/fee.ts';
@@ -83,6 +84,7 @@ export const create =
       expires_at: expiresAt,
       created_at: now,
     });
+    count('settle.quotes', 1);
     return {
       quote_id: quoteId,
       quote_token: token,

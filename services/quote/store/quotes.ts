@@ -27,6 +27,14 @@ const ownedBy = ({ account_id, service_id }: Owner) =>
     ? sql.fragment`account_id = ${account_id}`
     : sql.fragment`account_id = ${account_id} and service_id = ${service_id}`;
 
+/** How often settlement is asked about a quote that is being settled: facts come within seconds, if they come. */
+const ASK_WHILE_SETTLING = '1 minute';
+/**
+ * Nothing is signed later than a minute after a quote's expiry, and bytes live for a minute and a half: by then it is
+ * decided what became of it.
+ */
+const ASK_AFTER_EXPIRY = '5 minutes';
+
 /** Writes a new quote. Times are epoch milliseconds. */
 export const insertQuote = (
   db: Db,
@@ -34,10 +42,11 @@ export const insertQuote = (
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into quotes (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
-      quote_token, expires_at, created_at)
+      quote_token, expires_at, created_at, ask_at)
     values (${row.quote_id}, ${row.account_id}, ${row.service_id}, ${row.quote_amount}, ${row.fee_amount},
       ${row.redeem_window_seconds}, ${row.quote_token}, to_timestamp(${row.expires_at}::float8 / 1000),
-      to_timestamp(${row.created_at}::float8 / 1000))`);
+      to_timestamp(${row.created_at}::float8 / 1000),
+      to_timestamp(${row.expires_at}::float8 / 1000) + ${ASK_AFTER_EXPIRY}::interval)`);
 
 /** The owner's quote, or null: another's quote does not exist for them. */
 export const findQuote = (db: Db, owner: Owner, quoteId: string): Promise<QuoteRow | null> =>
@@ -71,9 +80,28 @@ export const listQuotes = (
  */
 export const advanceQuote = (db: Db, quoteId: string, settlementId: string, step: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update quotes set settlement_id = ${settlementId}, settlement_step = ${step}
+    update quotes set settlement_id = ${settlementId}, settlement_step = ${step},
+      ask_at = case ${step}::smallint when 1 then app_now() + ${ASK_WHILE_SETTLING}::interval
+        when 2 then greatest(app_now(), expires_at) + ${ASK_AFTER_EXPIRY}::interval end
     where quote_id = ${quoteId} and (settlement_id is null
       or settlement_id = ${settlementId} and (settlement_step = 1 or ${step}::smallint = 2)
       or settlement_id < ${settlementId}
       -- Paid by one whose replica's clock was behind.
       or settlement_id > ${settlementId} and settlement_step = 2 and ${step}::smallint = 3)`);
+
+const Unsure = z.object({ quote_id: z.string(), settlement_id: z.string().nullable() });
+
+/** Claims quotes about which settlement is to be asked; they come again in a minute if nobody answers. */
+export const claimUnsure = (db: Db, limit: number): Promise<readonly z.infer<typeof Unsure>[]> =>
+  db.any(sql.type(Unsure)`
+    update quotes set ask_at = app_now() + ${ASK_WHILE_SETTLING}::interval
+    where quote_id in (
+      select quote_id from quotes where ask_at <= app_now() order by ask_at limit ${limit} for update skip locked)
+    returning quote_id, settlement_id`);
+
+/** After settlement has answered: those that are not being settled and can be paid no more are not asked about again. */
+export const closeAsked = (db: Db, quoteIds: readonly string[]): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update quotes set ask_at = null
+    where quote_id = any(${sql.array([...quoteIds], 'text')}) and settlement_step is distinct from 1
+      and expires_at <= app_now() - ${ASK_AFTER_EXPIRY}::interval`);

@@ -5,6 +5,7 @@ import { subjects } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { count, record } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { fact, refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
@@ -33,17 +34,16 @@ export const settleProgressed =
   };
 
 /** This database was set back. Delivered again it would fail again, for ever. */
-const unknown = ({ logger }: Deps, settlementId: string): void =>
-  logger.error(
-    { metric: 'unknown_settlement', settlement_id: settlementId },
-    'a fact of a settlement not known here',
-  );
+const unknown = ({ logger }: Deps, settlementId: string): void => {
+  count('settle.anomalies', 1, { kind: 'unknown_settlement' });
+  logger.error({ settlement_id: settlementId }, 'a fact of a settlement not known here');
+};
 
 /**
  * A fact that changed nothing, because the record is at the opposite end: proven failed and yet landed, or final and
  * yet failed. Either is proven never to happen, so somebody has to look. The record stays what callers were told: a
- * failure sticks to its id (decisions.md, Settle), and another attempt may have paid the quote since. A late
- * `confirmed` may be from before a fork that led to the failure; one that is real becomes final within seconds.
+ * failure sticks to its id (decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
+ * that is real becomes final within seconds, and is set aside then.
  */
 const watchForContradiction = async (
   { pool, logger, quarantine }: Deps,
@@ -52,14 +52,11 @@ const watchForContradiction = async (
   const { object_id: settlementId, status, tx_hash: tx } = progress;
   const row = await lookUpSettlement(pool, settlementId);
   if (row?.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
+  // A reversed settlement may hear the confirmation from before its fork once more.
+  if (status === 'confirmed' && row.settlement_token !== null) return;
+  count('settle.anomalies', 1, { kind: 'contradicted_record' });
   logger.error(
-    {
-      metric: 'settlement_contradicted',
-      settlement_id: settlementId,
-      recorded: row.chain_status,
-      status,
-      tx,
-    },
+    { settlement_id: settlementId, recorded: row.chain_status, status, tx },
     'a fact of a payment is the opposite of its record',
   );
   if (status === 'confirmed') return;
@@ -100,6 +97,13 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);
+  else {
+    count('settle.settlements', 1, { outcome: 'issued' });
+    // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
+    count('settle.settled_micro_usdc', Number(row.quote_amount));
+    count('settle.fees_micro_usdc', Number(row.fee_amount));
+    record('settle.time_to_confirm', (issuedAt - row.created_at) / 1000);
+  }
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
 };
@@ -119,8 +123,13 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   );
   if (outbox.length === 0) await watchForContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === reversed.subject)) {
-    const alarm = { metric: 'settlement_reversed', settlement_id: settlementId, tx: txHash };
+    count('settle.settlements', 1, { outcome: 'reversed' });
+    count('settle.anomalies', 1, { kind: 'settlement_reversed' });
+    const alarm = { settlement_id: settlementId, tx: txHash };
     deps.logger.error(alarm, 'a confirmed payment was reversed on chain for good');
+  } else if (outbox.length > 0) {
+    count('settle.settlements', 1, { outcome: 'failed' });
+    count('settle.failures', 1, { error_code: code });
   }
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);

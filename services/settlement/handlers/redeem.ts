@@ -3,8 +3,13 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
-import { findSettlement, redeemOnce } from '../store/settlements.ts';
+import { findSettlement, redeemOnce, type SettlementRow } from '../store/settlements.ts';
+
+/** Epoch milliseconds; the window begins with the issue. */
+const issuedAt = ({ redeem_expires_at, redeem_window_seconds }: SettlementRow): number =>
+  redeem_expires_at! - redeem_window_seconds * 1000;
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
 export const redeem =
@@ -28,6 +33,8 @@ export const redeem =
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
     if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
     if (row.status === 'redeemed') {
+      if (won === null) count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      else record('settle.redeem_latency', (won.redeemed_at! - issuedAt(won)) / 1000);
       return {
         settlement_id,
         status: 'redeemed',

@@ -8,6 +8,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import { fact, payerFor, refreshPayer, settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failureExtras } from '../domain/settlement.ts';
@@ -126,6 +127,7 @@ const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdi
     const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messages);
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
+      count('settle.settlements', 1, { outcome: 'accepted' });
       deps.relay.dispatch(outbox);
       return verdict;
     }
@@ -152,6 +154,7 @@ const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller)
       safe_action: 'stop',
     });
   }
+  count('settle.idempotent_replays', 1, { operation: 'settle' });
   return outcome(deps, row.settlement_id);
 };
 

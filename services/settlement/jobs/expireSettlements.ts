@@ -1,3 +1,4 @@
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { expireElapsed } from '../store/settlements.ts';
 
@@ -7,5 +8,9 @@ const BATCH = 500;
 export const expireSettlements =
   ({ pool }: Deps) =>
   async (): Promise<void> => {
-    while ((await expireElapsed(pool, BATCH)) === BATCH);
+    let expired: number;
+    do {
+      expired = await expireElapsed(pool, BATCH);
+      count('settle.expired_unredeemed', expired);
+    } while (expired === BATCH);
   };

@@ -1,4 +1,5 @@
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import { settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { claimStalled } from '../store/settlements.ts';
@@ -13,5 +14,6 @@ export const resumeSettlements =
       const stalled = await claimStalled(tx, BATCH);
       return stalled.length === 0 ? [] : insertOutbox(tx, stalled.map(settleJob));
     });
+    count('settle.redrives', rows.length);
     relay.dispatch(rows);
   };

@@ -160,3 +160,25 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow
       order by progress_at limit ${limit} for update skip locked)
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
       s.generation, s.created_at`);
+
+const OfQuote = z.object({
+  quote_id: z.string(),
+  settlement_id: z.string(),
+  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
+});
+
+/** Of each quote the settlement that did not fail (rule 2: there is one at most), or else the one that is named. */
+export const settlementsOfQuotes = (
+  db: Db,
+  quotes: readonly { quote_id: string; settlement_id: string | null }[],
+): Promise<readonly z.infer<typeof OfQuote>[]> =>
+  db.any(sql.type(OfQuote)`
+    select quote_id, found.settlement_id, found.status
+    from jsonb_to_recordset(${JSON.stringify(quotes)}::jsonb) as asked(quote_id text, settlement_id text)
+    cross join lateral (
+      select settlement_id, status from settlements s where s.quote_id = asked.quote_id and s.status <> 'failed'
+      union all
+      select settlement_id, status from settlements s
+      where s.settlement_id = asked.settlement_id and s.quote_id = asked.quote_id and s.status = 'failed'
+      limit 1
+    ) as found`);

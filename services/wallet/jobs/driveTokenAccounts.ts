@@ -1,4 +1,5 @@
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { tokenAccountJob } from '../register.ts';
 import { claimStalledTokenAccounts } from '../store/wallets.ts';
@@ -14,5 +15,6 @@ export const driveTokenAccounts =
         stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_drive)),
       );
     });
+    count('settle.redrives', jobs.length);
     relay.dispatch(jobs);
   };

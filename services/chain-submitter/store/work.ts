@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const OpenWork = z.object({
+  kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation']),
+  status: z.enum(['accepted', 'signed', 'confirmed', 'reopened']),
+  intents: z.bigint(),
+  /** Seconds. */
+  oldest_age: z.number(),
+});
+
+/** Intents that are not terminal, by kind and state: over the sweeper's partial index, so over open rows alone. */
+export const openWork = (db: Db): Promise<readonly z.infer<typeof OpenWork>[]> =>
+  db.any(sql.type(OpenWork)`
+    select kind, status, count(*) as intents, extract(epoch from app_now() - min(created_at))::float8 as oldest_age
+    from intents where status in ('accepted', 'signed', 'confirmed', 'reopened')
+    group by kind, status`);
+
+const Spent = z.object({
+  paused: z.boolean(),
+  wallet_hour: z.bigint(),
+  environment_hour: z.bigint(),
+  lamports_day: z.bigint(),
+});
+
+/** The operator's pause, and what was taken from the caps in the running hour or day (of the wallets: the most). */
+export const pauseAndSpending = (db: Db): Promise<z.infer<typeof Spent>> =>
+  db.one(sql.type(Spent)`
+    with hour as (select scope, taken from spending where period = date_trunc('hour', app_now(), 'UTC'))
+    select paused,
+      coalesce((select max(taken) from hour where scope like 'wallet/%'), 0) as wallet_hour,
+      coalesce((select taken from hour where scope = 'environment'), 0) as environment_hour,
+      coalesce((select taken from spending where scope = 'rent' and period = date_trunc('day', app_now(), 'UTC')), 0)
+        as lamports_day
+    from settings`);

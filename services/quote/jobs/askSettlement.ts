@@ -1,0 +1,25 @@
+import { MAX_QUOTES_ASKED } from '../../../shared/contract/settlement.ts';
+import type { Deps } from '../deps.ts';
+import { STEP } from '../domain/quote.ts';
+import { advanceQuote, claimUnsure, closeAsked } from '../store/quotes.ts';
+
+/**
+ * Asks settlement about quotes whose facts may have been lost (a NATS that was wiped): else their displayed status
+ * would stay behind for ever. An answer counts as the fact that was missed, so it never undoes a later one.
+ */
+export const askSettlement =
+  ({ pool, findByQuotes }: Pick<Deps, 'pool' | 'findByQuotes'>) =>
+  async (): Promise<void> => {
+    for (;;) {
+      const unsure = await claimUnsure(pool, MAX_QUOTES_ASKED);
+      if (unsure.length === 0) return;
+      const answers = await findByQuotes(unsure);
+      for (const { quote_id, settlement_id, last } of answers)
+        await advanceQuote(pool, quote_id, settlement_id, STEP[last]);
+      await closeAsked(
+        pool,
+        unsure.map(({ quote_id }) => quote_id),
+      );
+      if (unsure.length < MAX_QUOTES_ASKED) return;
+    }
+  };

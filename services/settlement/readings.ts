@@ -1,0 +1,34 @@
+import type { Pool } from '../../shared/db/pool.ts';
+import type { Reading } from '../../shared/lib/metrics.ts';
+import { ATTEMPT_STATES } from '../../shared/lib/metrics-catalog.ts';
+import { attemptsUnderWay } from './store/under_way.ts';
+
+/** The attempts under way and what they hold, read at each scrape. */
+export const attemptsReading = (pool: Pool): Reading => ({
+  name: 'attempts',
+  metrics: [
+    'settle.attempts',
+    'settle.attempts.oldest_age',
+    'settle.held_micro_usdc',
+    'settle.holding_wallets',
+  ],
+  read: async () => {
+    const rows = await attemptsUnderWay(pool);
+    const of = (state: string | null) => rows.find((row) => row.state === state);
+    return [
+      { metric: 'settle.held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
+      { metric: 'settle.holding_wallets', value: Number(of(null)?.holding_wallets ?? 0n) },
+      // A state without attempts is told as 0: a series that vanished would say nothing.
+      ...ATTEMPT_STATES.map((state) => ({
+        metric: 'settle.attempts' as const,
+        value: Number(of(state)?.attempts ?? 0n),
+        labels: { state },
+      })),
+      ...ATTEMPT_STATES.map((state) => ({
+        metric: 'settle.attempts.oldest_age' as const,
+        value: of(state)?.oldest_age ?? 0,
+        labels: { state },
+      })),
+    ];
+  },
+});

@@ -1,0 +1,62 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import type { BusUser } from '../contract/service.ts';
+import type { Logger } from './logger.ts';
+import { beginMetrics } from './metrics.ts';
+
+/** The standard variables that say whether anything is exported. The SDK reads them and its others by itself. */
+export type TelemetryConfig = {
+  ENVIRONMENT?: string;
+  OTEL_SERVICE_NAME?: string | undefined;
+  OTEL_METRICS_EXPORTER?: string | undefined;
+  OTEL_TRACES_EXPORTER?: string | undefined;
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string | undefined;
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
+};
+export type Telemetry = { stop: () => Promise<void> };
+
+/** Whether a signal goes anywhere. The SDK alone would send it to a collector on this machine, wanted or not. */
+const wanted = (exporter: string | undefined, endpoint: string | undefined): boolean =>
+  exporter === undefined || exporter === '' ? (endpoint ?? '') !== '' : exporter !== 'none';
+
+/**
+ * Starts the OpenTelemetry SDK when the OTEL_* variables name an exporter: `OTEL_METRICS_EXPORTER=prometheus` opens
+ * a page to scrape (OTEL_EXPORTER_PROMETHEUS_HOST, _PORT), `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to
+ * a collector. Otherwise not even its code is loaded. Trouble with telemetry is logged and never ends a service.
+ */
+export const startTelemetry = async (
+  service: BusUser,
+  config: TelemetryConfig,
+  logger: Logger,
+): Promise<Telemetry> => {
+  const all = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const metrics = wanted(config.OTEL_METRICS_EXPORTER, config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? all);
+  const traces = wanted(config.OTEL_TRACES_EXPORTER, config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? all);
+  if (!metrics && !traces) return { stop: async () => {} };
+
+  const [{ NodeSDK }, { envDetector, resourceFromAttributes, serviceInstanceIdDetector }] = await Promise.all(
+    [import('@opentelemetry/sdk-node'), import('@opentelemetry/resources')],
+  );
+  const say = (level: 'error' | 'warn') => (message: string, details: unknown) =>
+    logger[level]({ err: details }, `telemetry: ${message}`);
+  const silent = () => {};
+  diag.setLogger(
+    { error: say('error'), warn: say('warn'), info: silent, debug: silent, verbose: silent },
+    DiagLogLevel.WARN,
+  );
+  const sdk = new NodeSDK({
+    serviceName: config.OTEL_SERVICE_NAME || service,
+    resource: resourceFromAttributes({
+      'service.namespace': 'quittance',
+      ...(config.ENVIRONMENT === undefined ? {} : { 'deployment.environment.name': config.ENVIRONMENT }),
+    }),
+    // Not the process's and the host's: they tell command lines, paths and user names.
+    resourceDetectors: [envDetector, serviceInstanceIdDetector],
+    logRecordProcessors: [],
+    ...(metrics ? {} : { metricReaders: [] }),
+    ...(traces ? {} : { spanProcessors: [] }),
+  });
+  sdk.start();
+  if (metrics) beginMetrics(service, config.ENVIRONMENT);
+  return { stop: () => sdk.shutdown() };
+};

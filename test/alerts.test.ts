@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parser } from '@prometheus-io/lezer-promql';
+import { parse } from 'yaml';
+import { METRICS, type Metric, type MetricName, prometheusName } from '../shared/lib/metrics-catalog.ts';
+
+/** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics say the same. */
+
+const root = path.resolve(import.meta.dirname, '..');
+type Rule = {
+  alert: string;
+  expr: string;
+  for?: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook: string };
+};
+const { groups } = parse(readFileSync(path.join(root, 'deploy/alerts.yaml'), 'utf8')) as {
+  groups: { name: string; rules: Rule[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+const runbook = readFileSync(path.join(root, 'docs/runbook.md'), 'utf8');
+
+/** Sections of the runbook's part "Alarms", by title. */
+const sections = new Map(
+  runbook
+    .slice(runbook.indexOf('\n# Alarms\n'), runbook.indexOf('\n# Recoveries\n'))
+    .split('\n## ')
+    .slice(1)
+    .map((text) => [text.slice(0, text.indexOf('\n')), text] as const),
+);
+
+/** What a metric is called on the page, the three series of a histogram included, with its labels. */
+const series = new Map<string, Metric>(
+  (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
+    (METRICS[name].kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(
+      (suffix) => [prometheusName(name) + suffix, METRICS[name]] as const,
+    ),
+  ),
+);
+/** Prometheus's own. */
+series.set('up', { kind: 'gauge', unit: '1', by: [], labels: { job: null }, buckets: [], about: '' });
+const COMMON: Metric['labels'] = { environment: null, service_name: null, le: null };
+
+const underscored = (labels: Metric['labels']) =>
+  Object.fromEntries(Object.entries(labels).map(([label, values]) => [label.replaceAll('.', '_'), values]));
+
+type Selector = { metric: string; matchers: { label: string; op: string; value: string }[] };
+
+/** Selectors and grouping labels of an expression, or where it is no PromQL. */
+const understand = (expr: string) => {
+  const errors: number[] = [];
+  const selectors: Selector[] = [];
+  const grouping = new Set<string>();
+  const text = ({ from, to }: { from: number; to: number }) => expr.slice(from, to);
+  parser.parse(expr).iterate({
+    enter: (node) => {
+      if (node.type.isError) errors.push(node.from);
+      if (node.name === 'Identifier') selectors.push({ metric: text(node), matchers: [] });
+      if (node.name === 'UnquotedLabelMatcher') {
+        const [, label, op, value] = /^(\w+)\s*(=~|!~|!=|=)\s*"(.*)"$/.exec(text(node)) ?? [];
+        selectors.at(-1)?.matchers.push({ label: label!, op: op!, value: value! });
+      }
+      if (node.name === 'GroupingLabels')
+        for (const label of text(node).match(/\w+/g) ?? []) grouping.add(label);
+    },
+  });
+  return { errors, selectors, grouping };
+};
+
+/** What a matcher would never match, as the catalog lists the values. */
+const impossible = ({ metric, matchers }: Selector): string[] => {
+  const known = series.get(metric);
+  if (known === undefined) return [`no metric ${metric}`];
+  const labels = { ...COMMON, ...underscored(known.labels) };
+  return matchers.flatMap(({ label, op, value }) => {
+    const values = labels[label];
+    if (values === undefined) return [`${metric} has no label ${label}`];
+    if (values === null) return [];
+    const asked = op.includes('~') ? value.split('|') : [value];
+    return asked
+      .filter((each) => !values.includes(each))
+      .map((each) => `${metric}: ${label} is never ${each}`);
+  });
+};
+
+describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (name, rule) => {
+  const { errors, selectors, grouping } = understand(rule.expr);
+
+  test('is PromQL over metrics, labels and values that exist', () => {
+    expect(errors).toEqual([]);
+    expect(selectors.length).toBeGreaterThan(0);
+    expect(selectors.flatMap(impossible)).toEqual([]);
+    const labels = selectors.flatMap(({ metric }) =>
+      Object.keys({ ...COMMON, ...underscored(series.get(metric)!.labels) }),
+    );
+    expect([...grouping].filter((label) => !labels.includes(label))).toEqual([]);
+  });
+
+  test('has its section in the runbook, with this expression and everything that is wanted at night', () => {
+    expect(rule.annotations.runbook).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+    expect(['page', 'ticket']).toContain(rule.labels.severity);
+    const section = sections.get(name) ?? '';
+    const shown = /```promql\n([\s\S]*?)\n```/.exec(section)?.[1];
+    expect(shown?.replaceAll(/\s+/g, ' ')).toBe(rule.expr);
+    for (const part of ['Threshold', 'Means', 'Look first', 'Do', 'Never'])
+      expect({ [part]: section.includes(`**${part}.**`) }).toEqual({ [part]: true });
+  });
+});
+
+test('the runbook has no section of an alarm that is none, and every name is given once', () => {
+  expect([...sections.keys()]).toEqual(rules.map(({ alert }) => alert));
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+test('the runbook names no metric that is none', () => {
+  const named = new Set(
+    [...runbook.matchAll(/\b(?:settle|rpc|http|messaging)_[a-z_]+\b/g)].map(([name]) => name),
+  );
+  const labels = new Set([...series.values()].flatMap(({ labels: own }) => Object.keys(underscored(own))));
+  expect([...named].filter((name) => !series.has(name) && !labels.has(name))).toEqual([]);
+});
+
+test('these tests can fail: an unknown metric, label, value and broken PromQL are found', () => {
+  expect(understand('max(settle_nothing) > 1').selectors.flatMap(impossible)).toEqual([
+    'no metric settle_nothing',
+  ]);
+  expect(understand('settle_attempts{mood="bad"}').selectors.flatMap(impossible)).toEqual([
+    'settle_attempts has no label mood',
+  ]);
+  expect(understand('settle_attempts{state=~"pending|lost"}').selectors.flatMap(impossible)).toEqual([
+    'settle_attempts: state is never lost',
+  ]);
+  expect(understand('max by (environment (settle_attempts) > 1').errors).not.toEqual([]);
+});

@@ -1,0 +1,149 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { createTransferCheckedInstruction } from '@solana/spl-token';
+import { Keypair, LAMPORTS_PER_SOL, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  quoteOf,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { METRICS, type MetricName, prometheusName } from '../../shared/lib/metrics-catalog.ts';
+import { chainOf } from '../support/chain.ts';
+import { type Scraped, scrape } from '../support/scrape.ts';
+import { runningStack } from '../support/stack.ts';
+
+/**
+ * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are told by how much they
+ * grew at least; services/chain-submitter/metrics.integration.test.ts has a process of its own and exact figures.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+
+let vendor: Vendor;
+let consumer: Consumer;
+beforeAll(async () => {
+  [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
+});
+
+const ofTest = (name: string) => scrape(stack.metrics[name]!);
+
+/** The wallet's owner takes all but a little away, with fees of their own: the platform's last sight is then too rosy. */
+const empty = async ({ wallet }: Consumer) => {
+  const { connection, mint, tokenAccount } = chain;
+  const confirmed = async (signature: string) =>
+    connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) });
+  await confirmed(await connection.requestAirdrop(wallet.publicKey, LAMPORTS_PER_SOL));
+  const all = await chain.balance(wallet.publicKey);
+  const to = tokenAccount(stack.environments.test!.fee_wallet);
+  const transfer = new Transaction().add(
+    createTransferCheckedInstruction(tokenAccount(wallet.publicKey), mint, to, wallet.publicKey, all - 1n, 6),
+  );
+  await sendAndConfirmTransaction(connection, transfer, [Keypair.fromSecretKey(wallet.secretKey)]);
+};
+
+/** How much a counter grew between two scrapes. */
+const grown = (before: Scraped, after: Scraped, name: string, labels: Record<string, string> = {}): number =>
+  after.value(name, labels)! - before.value(name, labels)!;
+
+test('one payment, its repeat, its redeem and one failed payment are counted by the services that carried them', async () => {
+  const [settlement, submitter] = await Promise.all([ofTest('settlement'), ofTest('chain-submitter')]);
+  // At zero before the first event: Prometheus sees no increase in a series that appears with it.
+  for (const outcome of ['accepted', 'issued', 'failed', 'reversed'])
+    expect(settlement.value('settle_settlements_total', { outcome, environment: 'test' })).toBeDefined();
+  for (const generation of ['first', 'again', 'found'])
+    expect(submitter.value('settle_chain_generations_total', { generation })).toBeDefined();
+
+  const quote = await quoteOf(api, vendor);
+  const paid = await must(settleWith(api, consumer.token, quote, 'metrics'), 'settle');
+  await must(settleWith(api, consumer.token, quote, 'metrics'), 'repeat');
+  await must(
+    api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
+      token: vendor.apiKey,
+      body: { settlement_token: paid.settlement_token },
+    }),
+    'redeem',
+  );
+  await empty(consumer);
+  const refused = await settleWith(api, consumer.token, await quoteOf(api, vendor));
+  expect(refused.body.error?.code).toBe('insufficient_funds');
+
+  const [after, chainAfter, gateway, quotes] = await Promise.all(
+    ['settlement', 'chain-submitter', 'gateway', 'quote'].map(ofTest) as [
+      Promise<Scraped>,
+      Promise<Scraped>,
+      Promise<Scraped>,
+      Promise<Scraped>,
+    ],
+  );
+  const least = {
+    accepted: grown(settlement, after, 'settle_settlements_total', { outcome: 'accepted' }),
+    issued: grown(settlement, after, 'settle_settlements_total', { outcome: 'issued' }),
+    failed: grown(settlement, after, 'settle_settlements_total', { outcome: 'failed' }),
+    insufficient: grown(settlement, after, 'settle_failures_total', { error_code: 'insufficient_funds' }),
+    settled: grown(settlement, after, 'settle_settled_micro_usdc_total'),
+    fees: grown(settlement, after, 'settle_fees_micro_usdc_total'),
+    replays: grown(settlement, after, 'settle_idempotent_replays_total', { operation: 'settle' }),
+    signed: grown(submitter, chainAfter, 'settle_chain_generations_total', { generation: 'first' }),
+  };
+  const expected = {
+    accepted: 2,
+    issued: 1,
+    failed: 1,
+    insufficient: 1,
+    settled: 2_500_000,
+    fees: 12_500,
+    replays: 1,
+    signed: 1,
+  };
+  for (const [name, value] of Object.entries(expected))
+    expect({ [name]: least[name as keyof typeof least] >= value }).toEqual({ [name]: true });
+
+  expect(after.value('settle_time_to_confirm_count')).toBeGreaterThanOrEqual(1);
+  expect(after.value('settle_redeem_latency_count')).toBeGreaterThanOrEqual(1);
+  expect(after.value('settle_attempts', { state: 'pending' })).toBeGreaterThanOrEqual(0);
+  expect(quotes.value('settle_quotes_total')).toBeGreaterThanOrEqual(2);
+  expect(
+    gateway.value('http_server_request_duration_count', {
+      http_route: '/v1/settle',
+      http_request_method: 'POST',
+      http_response_status_code: '200',
+      environment: 'test',
+    }),
+  ).toBeGreaterThanOrEqual(2);
+  expect(
+    gateway.value('messaging_client_operation_duration_count', {
+      messaging_destination_name: 'rpc.settlement.settle',
+      error_type: 'insufficient_funds',
+    }),
+  ).toBeGreaterThanOrEqual(1);
+  expect(
+    after.value('messaging_process_duration_count', {
+      messaging_destination_name: 'evt.chain-submitter.settleProgressed',
+    }),
+  ).toBeGreaterThanOrEqual(1);
+});
+
+test('every process tells the metrics that the catalog says it has, and no label is a secret, an id or an address', async () => {
+  const pages = await Promise.all(
+    Object.entries(stack.metrics).map(async ([name, url]) => [name, await scrape(url)] as const),
+  );
+  expect(pages.length).toBeGreaterThanOrEqual(SERVICE_NAMES.length + 1);
+  for (const [process, page] of pages) {
+    const service = process.split(/[@#]/)[0]!;
+    const gauges = (Object.keys(METRICS) as MetricName[]).filter(
+      (name) => METRICS[name].kind === 'gauge' && METRICS[name].by.some((each) => each === service),
+    );
+    expect(gauges.filter((name) => page.value(prometheusName(name)) === undefined)).toEqual([]);
+    // Ids have an underscore and 26 characters, keys and addresses 32 and more, an e-mail an @, a URL its slashes.
+    const odd = page
+      .labels()
+      .filter(([, value]) => /[A-Za-z0-9]{26}|@|:\/\//.test(value.replaceAll(/[a-z-]+\.[\w.-]+/g, '')))
+      .filter(([name]) => name !== 'service_instance_id');
+    expect(odd).toEqual([]);
+  }
+});

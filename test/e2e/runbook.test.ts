@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { createConsumer } from '../../deploy/local/people/people.ts';
+import { scrape } from '../support/scrape.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** What docs/runbook.md tells an operator to type, typed. */
+const stack = runningStack();
+const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
+afterAll(() => database.end());
+
+const runbook = readFileSync(path.resolve(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
+const statements = [...runbook.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql]) =>
+  sql!.replaceAll(/^ +/gm, '').trim(),
+);
+
+test.each(statements.filter((sql) => sql.startsWith('select')))('this can be asked: %s', async (sql) => {
+  await expect(database.query(sql)).resolves.toBeDefined();
+});
+
+/** Asks again and again for half a minute. */
+const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
+  for (let tries = 0; ; tries++) {
+    const value = await read();
+    if (good(value) || tries > 300) return value;
+    await sleep(100);
+  }
+};
+
+test('a quarantined fact shows in the metrics, takes effect when it is told once more, and leaves the alarm once decided', async () => {
+  const consumer = await createConsumer(createApi(stack.gateway_url), stack);
+  const fundOf = async () =>
+    (
+      await database.query<{ fund_id: string; status: string; tx_hash: string }>(
+        'select fund_id, status, tx_hash from funding.dev_funds where wallet_id = $1',
+        [consumer.walletId],
+      )
+    ).rows[0]!;
+  const { fund_id, tx_hash } = await until(fundOf, ({ status }) => status === 'finalized');
+
+  // As if the reader had not understood how it ended.
+  await database.query("update funding.dev_funds set status = 'confirmed' where fund_id = $1", [fund_id]);
+  const fact = { object_id: fund_id, status: 'finalized', generation: 1, tx_hash, slot: 1, failure: null };
+  const { rows } = await database.query<{ quarantine_id: string }>(
+    `insert into funding.quarantine (subject, body, reason)
+     values ('evt.chain-submitter.fundProgressed', convert_to($1, 'UTF8'), 'test') returning quarantine_id`,
+    [JSON.stringify(fact)],
+  );
+  const quarantined = async () => (await scrape(stack.metrics.funding!)).value('settle_quarantine_messages');
+  expect(await quarantined()).toBe(1);
+
+  const type = async (beginning: string) => {
+    const statement = statements.find((sql) => sql.startsWith(beginning))!;
+    expect(statement).toContain('quarantine_id = 7');
+    await database.query(
+      statement
+        .replaceAll('settlement.quarantine', 'funding.quarantine')
+        .replaceAll('quarantine_id = 7', `quarantine_id = ${rows[0]!.quarantine_id}`),
+    );
+  };
+  await type('insert into chain_submitter.outbox');
+  expect((await until(fundOf, ({ status }) => status === 'finalized')).status).toBe('finalized');
+  await type('update settlement.quarantine');
+  expect(await quarantined()).toBe(0);
+});
