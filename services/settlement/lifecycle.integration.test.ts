@@ -145,6 +145,10 @@ describe('rule 14: confirmed, finalized, forked', () => {
   test('final on the chain, and then told as failed: the payment stands, an operator is called', async () => {
     const { settlementId } = await paid();
     await say(settlementId, 'finalized');
+    await until(
+      () => row(settlementId),
+      ({ chain_status }) => chain_status === 'finalized',
+    );
     await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
     const kept = async () => (await admin.query('select reason from quarantine')).rows;
     const [entry] = await until(kept, ({ length }) => length > 0);
