@@ -57,10 +57,7 @@ const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise
 };
 
 const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
-  for (const { flight, status } of seen) {
-    flight.slot = status!.slot;
-    deps.rpc.see(status!.slot);
-  }
+  for (const { status } of seen) deps.rpc.see(status!.slot);
   await move(
     deps,
     'confirm',
@@ -77,10 +74,17 @@ const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
 /** A confirmed transaction is gone: the same bytes again, on the same intent (rule 14). */
 const reopen = async (deps: Deps, flight: Flight): Promise<void> => {
   deps.logger.error({ intent: flight.intent.intent_id, tx: flight.signature }, 'forked away, driven again');
+  // The flight changes after the record: while that is away it stays what the record says.
+  await move(deps, 'fork', [stepOf({ ...flight, slot: null })]);
   count('settle.chain.forks', 1);
-  flight.slot = null;
-  await move(deps, 'fork', [stepOf(flight)]);
-  Object.assign(flight, { phase: 'sent', missed: 0, pollAt: 0, sendAt: 0, launchedAt: performance.now() });
+  Object.assign(flight, {
+    phase: 'sent',
+    slot: null,
+    missed: 0,
+    pollAt: 0,
+    sendAt: 0,
+    launchedAt: performance.now(),
+  });
 };
 
 /** Failed on chain and finalized: proven, so it may be told (rules 14 and 15). */
@@ -113,6 +117,8 @@ const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise
       if (level === RANK.finalized) await fail(deps, { flight, status });
     } else if (level >= RANK.confirmed) {
       flight.missed = 0;
+      // What was forked away and landed again, unnoticed between two looks, is in another slot now.
+      flight.slot = status.slot;
       if (flight.phase === 'sent') confirmed.push({ flight, status });
       else if (level === RANK.finalized) final.push(flight);
     }
