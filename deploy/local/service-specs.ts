@@ -15,33 +15,41 @@ const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 const firstPort = 3000;
 
 /**
- * One process per service, environment and instance, and one gateway. Names as in stack.json: the first
+ * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first
  * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
  */
 export async function serviceSpecs(options: {
   settings: Settings;
   environments: readonly RunningEnvironment[];
-  gatewayPort: number;
+  gatewayPorts: readonly number[];
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
 }): Promise<ProcessSpec[]> {
-  const { settings, environments, gatewayPort, port, shared } = options;
-  const gateway = gatewayEnvironment(gatewayPort, environments, shared);
-  const specs = [serviceSpec(settings, 'gateway', 'gateway', gatewayPort, gateway)];
+  const { settings, environments, gatewayPorts, port, shared } = options;
+  const specs = gatewayPorts.map((own, index) => {
+    const env = gatewayEnvironment(own, environments, shared);
+    return serviceSpec(settings, 'gateway', instanceName('gateway', index + 1), own, env);
+  });
   for (const [index, environment] of environments.entries()) {
     for (const [offset, service] of programNames.entries()) {
       if (service === 'gateway') continue;
       const suffix = index === 0 ? '' : `@${environment.name}`;
       for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
-        const name = `${service}${suffix}${instance === 1 ? '' : `#${instance}`}`;
+        const name = instanceName(`${service}${suffix}`, instance);
         const ownPort = await port(firstPort + offset);
-        const env = serviceEnvironment(service, ownPort, environment, shared);
+        const env = serviceEnvironment(service, ownPort, environment, {
+          ...shared,
+          rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? [environment.rpc_url],
+        });
         specs.push(serviceSpec(settings, service, name, ownPort, env));
       }
     }
   }
   return specs;
 }
+
+const instanceName = (name: string, instance: number): string =>
+  instance === 1 ? name : `${name}#${instance}`;
 
 function serviceSpec(
   { serviceCommand = ownCommand }: Settings,
@@ -53,7 +61,7 @@ function serviceSpec(
   return {
     name,
     kind: 'service',
-    ...serviceCommand(service),
+    ...serviceCommand(service, name),
     env,
     ready: () => responds(`http://127.0.0.1:${port}/v1/health/ready`),
   };
