@@ -1,0 +1,48 @@
+// `npm run races`: every race of two hands again and again, over a stack of its own.
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { startStack } from '../../deploy/local/stack.ts';
+import { testStateDir } from '../support/test-state.ts';
+import { races } from './races.ts';
+import { openScene } from './scene.ts';
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '30' } } });
+const rounds = Number(values.rounds);
+
+const running = await startStack({
+  stateDir: testStateDir('races'),
+  ports: 'any',
+  chainSlotMs: 100,
+  rateLimitScale: 10_000,
+  durable: false,
+  // Two of each that could disagree.
+  instances: { settlement: 2, 'chain-submitter': 2 },
+});
+const database = new pg.Pool({ connectionString: running.stack.postgres_url, max: 2 });
+const results = new Map(Object.keys(races).map((name) => [name, { breaks: new Set<string>(), seconds: 0 }]));
+let broken = 0;
+try {
+  const scene = await openScene(running.stack, database);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [name, race] of Object.entries(races)) {
+      const startedAt = performance.now();
+      const found = await race(scene);
+      const result = results.get(name)!;
+      result.seconds += (performance.now() - startedAt) / 1000;
+      for (const what of found) result.breaks.add(what);
+      broken += found.length > 0 ? 1 : 0;
+      for (const what of found.slice(0, 5)) console.log(`round ${round}, ${name}: ${what}`);
+    }
+    if (round % 5 === 0) console.log(`${round} rounds`);
+  }
+} finally {
+  await database.end();
+  await running.stop();
+}
+const width = Math.max(...Object.keys(races).map((name) => name.length));
+console.log(`\n${'race'.padEnd(width)} rounds  seconds  breaks`);
+for (const [name, { breaks, seconds }] of results)
+  console.log(
+    `${name.padEnd(width)} ${String(rounds).padStart(6)} ${seconds.toFixed(1).padStart(8)} ${String(breaks.size).padStart(7)}`,
+  );
+process.exit(broken === 0 ? 0 : 1);
