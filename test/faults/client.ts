@@ -57,8 +57,9 @@ const balanced = (urls: readonly string[]): Api => {
   let turn = 0;
   return async (call, options) => {
     turn += 1;
+    const mine = turn;
     for (let tried = 1; ; tried += 1) {
-      const door = doors[(turn + tried) % doors.length]!;
+      const door = doors[(mine + tried) % doors.length]!;
       try {
         return await door(call, options);
       } catch (error) {
