@@ -79,6 +79,8 @@ const mutate = async (wanted: string): Promise<boolean> => {
   const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
   if (chosen.length === 0) throw new Error(`there are ${mutations.map(({ name }) => name).join(', ')}`);
   let caught = 0;
+  print('| Rule switched off | Rule | Faults | Paid | Invariants that broke |');
+  print('| --- | --- | --- | --- | --- |');
   for (const mutation of chosen) {
     const { faults, name, rule } = mutation;
     const report = await runCampaign({
@@ -93,9 +95,8 @@ const mutate = async (wanted: string): Promise<boolean> => {
       (invariant) => invariant !== 'somebody-paid',
     );
     if (found.length > 0) caught += 1;
-    print(
-      `${name.padEnd(26)} rule ${rule}, ${report.paid} paid: ${found.length > 0 ? `caught by ${found.join(', ')}` : 'NOT CAUGHT'}`,
-    );
+    const broke = found.map((invariant) => `\`${invariant}\``).join(', ');
+    print(`| ${name} | ${rule} | ${faults.join(', ')} | ${report.paid} | ${broke || 'NOT CAUGHT'} |`);
   }
   return caught === chosen.length;
 };
