@@ -19,47 +19,42 @@ const ALLOWANCE = 10_000_000_000n;
 const DECIMALS = 6;
 const SIGNED_MS = 5000;
 
-type Deed = { undo: () => Promise<void> };
+const LANDED_MS = 10_000;
+const SEND = { encoding: 'base64', skipPreflight: true };
+
+type Statuses = { value: ({ err: unknown } | null)[] };
 
 /** What a wallet's owner does with it besides the platform, by a transaction of their own. */
 const deeds = ({ world, people }: Scene) => {
   const { chain } = world;
   const { fickle } = people;
   const { wallet } = fickle;
+  const { mint } = chain;
   const account = chain.tokenAccount(wallet.publicKey);
 
-  const land = async (instruction: TransactionInstruction): Promise<void> => {
+  const land = async (instruction: TransactionInstruction, ...others: Keypair[]): Promise<void> => {
     const { connection } = chain;
     if ((await connection.getBalance(wallet.publicKey)) < LAMPORTS_PER_SOL)
       await connection.requestAirdrop(wallet.publicKey, 10 * LAMPORTS_PER_SOL);
     const { value } = await world.rpc<{ value: { blockhash: string } }>('getLatestBlockhash');
     const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: value.blockhash });
-    transaction.add(instruction).sign(wallet);
+    transaction.add(instruction).sign(wallet, ...others);
     const wire = transaction.serialize().toString('base64');
-    const signature = await world.rpc<string>('sendTransaction', wire, {
-      encoding: 'base64',
-      skipPreflight: true,
-    });
-    for (let waited = 0; waited < 5000; waited += 50) {
-      const { value: found } = await world.rpc<{ value: ({ err: unknown } | null)[] }>(
-        'getSignatureStatuses',
-        [signature],
-      );
-      if (found[0]) {
-        if (found[0].err !== null)
-          throw new Error(`the owner's own transaction failed: ${JSON.stringify(found[0].err)}`);
-        return;
-      }
+    const signature = await world.rpc<string>('sendTransaction', wire, SEND);
+    for (let waited = 0; waited < LANDED_MS; waited += 50) {
+      const { value: statuses } = await world.rpc<Statuses>('getSignatureStatuses', [signature]);
+      if (statuses[0]?.err === null) return;
+      if (statuses[0]) throw new Error(`the owner’s transaction failed: ${JSON.stringify(statuses[0].err)}`);
       await sleep(50);
     }
-    throw new Error('the owner’s own transaction did not land');
+    throw new Error('the owner’s transaction did not land');
   };
 
   const approve = (delegate: string, amount: bigint) =>
     land(
       createApproveCheckedInstruction(
         account,
-        chain.mint,
+        mint,
         new PublicKey(delegate),
         wallet.publicKey,
         amount,
@@ -67,48 +62,23 @@ const deeds = ({ world, people }: Scene) => {
       ),
     );
   return {
-    /** The approval goes to somebody else: error 0x4. */
-    overwritten: async (): Promise<Deed> => {
+    /** The approval goes to somebody else: error 0x4. Resolves to what undoes it. */
+    overwritten: async () => {
       await approve(Keypair.generate().publicKey.toBase58(), 5n);
-      return { undo: () => approve(fickle.view.delegation.delegate!, ALLOWANCE) };
+      return () => approve(fickle.view.delegation.delegate!, ALLOWANCE);
     },
-    /** Everything goes to another wallet of the owner: error 0x1. */
-    emptied: async (): Promise<Deed> => {
+    /** Everything goes to another wallet of the owner: error 0x1. Resolves to what undoes it. */
+    emptied: async () => {
       const safe = Keypair.generate();
-      const safeAccount = chain.tokenAccount(safe.publicKey);
-      const all = await chain.balance(wallet.publicKey);
-      await land(
-        createAssociatedTokenAccountIdempotentInstruction(
-          wallet.publicKey,
-          safeAccount,
-          safe.publicKey,
-          chain.mint,
-        ),
-      );
-      const { mint } = chain;
-      // The safe allows the wallet to fetch it back, so that one key pays all fees.
-      await land(
-        createTransferCheckedInstruction(account, mint, safeAccount, wallet.publicKey, all, DECIMALS),
-      );
-      const back = createTransferCheckedInstruction(
-        safeAccount,
-        mint,
-        account,
-        safe.publicKey,
-        all,
-        DECIMALS,
-      );
-      return { undo: () => landTogether(back, safe) };
+      const owner = wallet.publicKey;
+      const there = chain.tokenAccount(safe.publicKey);
+      const all = await chain.balance(owner);
+      await land(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint));
+      await land(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
+      return () =>
+        land(createTransferCheckedInstruction(there, mint, account, safe.publicKey, all, DECIMALS), safe);
     },
   };
-
-  async function landTogether(instruction: TransactionInstruction, other: Keypair): Promise<void> {
-    const { value } = await world.rpc<{ value: { blockhash: string } }>('getLatestBlockhash');
-    const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: value.blockhash });
-    transaction.add(instruction).sign(wallet, other);
-    const wire = transaction.serialize().toString('base64');
-    await world.rpc('sendTransaction', wire, { encoding: 'base64', skipPreflight: true });
-  }
 };
 
 /**
@@ -144,7 +114,7 @@ const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): F
     // Nobody sends anything while the owner is at work.
     for (const each of submitters) world.send(each, 'SIGSTOP');
     await world.rpc('chain_fault');
-    const done = await deeds(scene)
+    const undo = await deeds(scene)
       [deed]()
       .finally(() => {
         for (const each of submitters) world.send(each, 'SIGCONT');
@@ -153,7 +123,7 @@ const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): F
       await settling;
       // Everything of it is final before the wallet is as it was, or a later generation would be paid.
       await sleep(40 * world.slotMs);
-      await done.undo();
+      await undo();
       const failed = attempts.filter(
         ({ standing }) => standing === 'failed' || standing === 'refused',
       ).length;
