@@ -52,7 +52,7 @@ if (values.sum) {
 }
 const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
 /** Nobody waits for what a mutant will never end. */
-const MUTANT_TERMINAL_MS = 45_000;
+const MUTANT_TERMINAL_MS = 30_000;
 const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => Number(values[name]);
 const options: Omit<Options, 'stateDir'> = {
   seed,
