@@ -32,7 +32,13 @@ export default {
       globalSetup: '<rootDir>/test/support/e2e-setup.ts',
       globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
     },
+    {
+      ...common,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/*.test.ts'],
+    },
   ],
+  testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts'],
   testTimeout: 30_000,
   // Two suites at a time leave a core for the servers on a small machine; more only make them wait.

@@ -26,8 +26,10 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
   const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
 
-  const gatewayPort = await port(3000);
-  const gatewayUrl = `http://${host}:${gatewayPort}`;
+  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
+  const gatewayPorts = await inOrder(gateways, port);
+  const gatewayUrls = gatewayPorts.map((own) => `http://${host}:${own}`);
+  const gatewayUrl = gatewayUrls[0]!;
   const mailPorts = { smtp: await port(1025), http: await port(8025) };
   const choice = { ...settings, port, supervisor };
   const redis = await chooseRedis(choice);
@@ -71,11 +73,12 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
-  const services = await serviceSpecs({ settings, environments, gatewayPort, port, shared });
+  const services = await serviceSpecs({ settings, environments, gatewayPorts, port, shared });
   await supervisor.start(services.map(({ spec }) => spec));
 
   return {
     gateway_url: gatewayUrl,
+    gateway_urls: gatewayUrls,
     mail_url: `http://${host}:${mailPorts.http}`,
     console_url: `${gatewayUrl}/sign-in`,
     docs_url: `${gatewayUrl}/openapi.json`,

@@ -50,7 +50,7 @@ export function serviceEnvironment(
   service: ServiceName,
   port: number,
   environment: RunningEnvironment,
-  shared: SharedSettings,
+  shared: SharedSettings & { rpcUrls: readonly string[] },
 ): Record<string, string> {
   const { keys, nats } = environment;
   const { user, password } = nats.credentials(service);
@@ -85,7 +85,7 @@ export function serviceEnvironment(
       CURSOR_KEY: keys.cursorKey,
     },
     'chain-submitter': {
-      SOLANA_RPC_URLS: environment.rpc_url,
+      SOLANA_RPC_URLS: shared.rpcUrls.join(','),
       GENESIS_HASH: environment.genesisHash,
       USDC_MINT: environment.usdc_mint,
       FEE_PAYER_KEY: keys.feePayer.secretKey,

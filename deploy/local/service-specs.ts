@@ -20,30 +20,35 @@ const firstMetricsPort = 9464;
 export type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
- * One process per service, environment and instance, and one gateway. Names as in stack.json: the first
+ * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first
  * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
  */
 export async function serviceSpecs(options: {
   settings: Settings;
   environments: readonly RunningEnvironment[];
-  gatewayPort: number;
+  gatewayPorts: readonly number[];
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
 }): Promise<ServiceSpec[]> {
-  const { settings, environments, gatewayPort, port, shared } = options;
-  const gateway = gatewayEnvironment(gatewayPort, environments, shared);
+  const { settings, environments, gatewayPorts, port, shared } = options;
   const metricsPort = () => port(firstMetricsPort);
-  const specs = [
-    serviceSpec(settings, 'gateway', 'gateway', { http: gatewayPort, metrics: await metricsPort() }, gateway),
-  ];
+  const specs: ServiceSpec[] = [];
+  for (const [index, http] of gatewayPorts.entries()) {
+    const env = gatewayEnvironment(http, environments, shared);
+    const ports = { http, metrics: await metricsPort() };
+    specs.push(serviceSpec(settings, 'gateway', instanceName('gateway', index + 1), ports, env));
+  }
   for (const [index, environment] of environments.entries()) {
     for (const [offset, service] of programNames.entries()) {
       if (service === 'gateway') continue;
       const suffix = index === 0 ? '' : `@${environment.name}`;
       for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
-        const name = `${service}${suffix}${instance === 1 ? '' : `#${instance}`}`;
+        const name = instanceName(`${service}${suffix}`, instance);
         const ownPort = await port(firstPort + offset);
-        const env = serviceEnvironment(service, ownPort, environment, shared);
+        const env = serviceEnvironment(service, ownPort, environment, {
+          ...shared,
+          rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? [environment.rpc_url],
+        });
         const ports = { http: ownPort, metrics: await metricsPort() };
         specs.push(serviceSpec(settings, service, name, ports, env));
       }
@@ -51,6 +56,9 @@ export async function serviceSpecs(options: {
   }
   return specs;
 }
+
+const instanceName = (name: string, instance: number): string =>
+  instance === 1 ? name : `${name}#${instance}`;
 
 function serviceSpec(
   { serviceCommand = ownCommand }: Settings,
@@ -64,7 +72,7 @@ function serviceSpec(
     spec: {
       name,
       kind: 'service',
-      ...serviceCommand(service),
+      ...serviceCommand(service, name),
       env: {
         ...env,
         OTEL_METRICS_EXPORTER: 'prometheus',

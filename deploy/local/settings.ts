@@ -1,4 +1,4 @@
-import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
 
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
@@ -15,14 +15,16 @@ export type StackOptions = {
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /** Instances of a service other than 1. */
-  instances?: Partial<Record<ServiceName, number>>;
+  instances?: Partial<Record<BusUser, number>>;
+  /** RPC URLs that the submitters are told, from the chain's own; by default that alone. */
+  rpcUrls?: (chainUrl: string) => readonly string[];
   /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
   external?: { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
   logLevel?: string;
-  /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. */
-  serviceCommand?: (service: BusUser) => { command: string; args: readonly string[] };
+  /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. `process` as in stack.json. */
+  serviceCommand?: (service: BusUser, process: string) => { command: string; args: readonly string[] };
   print?: (line: string) => void;
   /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
   signal?: AbortSignal;

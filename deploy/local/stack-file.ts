@@ -4,6 +4,8 @@ import { writeAtomically } from './atomic-file.ts';
 /** `.local/stack.json`: what runs and where, for tools and tests. Its field names are a contract with them. */
 export type Stack = {
   gateway_url: string;
+  /** Of every instance of the gateway, the first one's first. */
+  gateway_urls: string[];
   mail_url: string;
   console_url: string;
   docs_url: string;

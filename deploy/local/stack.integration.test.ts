@@ -42,7 +42,7 @@ beforeAll(async () => {
     chainSlotMs: 20,
     chainControl: true,
     rateLimitScale: 7,
-    instances: { settlement: 2 },
+    instances: { gateway: 2, settlement: 2 },
     durable: false,
     serviceCommand: () => ({ command: process.execPath, args: [program, folder] }),
   };
@@ -74,6 +74,7 @@ test('stack.json names everything that runs, and only its owner can read it', ()
   const { environments, processes, metrics, ...urls } = stack();
   expect(Object.keys(urls)).toEqual([
     'gateway_url',
+    'gateway_urls',
     'mail_url',
     'console_url',
     'docs_url',
@@ -89,7 +90,7 @@ test('stack.json names everything that runs, and only its owner can read it', ()
     'fee_wallet',
     'fee_payer',
   ]);
-  const second = ['settlement#2', 'settlement@live#2'];
+  const second = ['gateway#2', 'settlement#2', 'settlement@live#2'];
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
   const servers = ['postgres', 'nats-server', 'redis-server', 'chain', 'chain@live'];
   expect(new Set(Object.keys(processes))).toEqual(new Set([...services, ...live, ...second, ...servers]));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { cached } from '../../shared/lib/cached.ts';
@@ -30,9 +31,10 @@ const COMMITMENT = 'confirmed';
 const FRESH_MS = 30_000;
 const MAX_STATUSES = 256;
 
+/** A refusal may have lost its id, as JSON-RPC 2.0 has it for what could not be read. */
 const Reply = z.union([
-  z.object({ error: z.object({ code: z.number(), message: z.string() }) }),
-  z.object({ result: z.unknown() }),
+  z.object({ id: z.string().nullable(), error: z.object({ code: z.number(), message: z.string() }) }),
+  z.object({ id: z.string(), result: z.unknown() }),
 ]);
 const inContext = <T extends z.ZodType>(value: T) =>
   z.object({ context: z.object({ slot: z.number() }), value });
@@ -66,14 +68,16 @@ export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (a
 
 /** Calls of one provider, each measured. All may throw RpcUnavailable or RpcRefused. */
 const createCall = (url: string, number: number) => {
-  let lastId = 0;
   const ask = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+    // Unlike a count it is no other process's either: behind a proxy that swaps answers, one of another call with
+    // the same form would otherwise be believed.
+    const id = randomUUID();
     let body: unknown;
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params }),
+        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       body = await response.json();
@@ -83,6 +87,8 @@ const createCall = (url: string, number: number) => {
     }
     const reply = Reply.safeParse(body);
     if (!reply.success) throw new RpcUnavailable(`provider ${number}: ${method}: not a JSON-RPC answer`);
+    if (reply.data.id !== id && reply.data.id !== null)
+      throw new RpcUnavailable(`provider ${number}: ${method}: the answer of another call`);
     if ('error' in reply.data) {
       throw new RpcRefused(
         reply.data.error.code,

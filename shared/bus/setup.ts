@@ -53,6 +53,23 @@ const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof str
 };
 
 /**
+ * A server that lost its message blocks and kept the rest counts messages from one again, and its consumers wait for
+ * numbers that lie far ahead: whatever is published is stored and never delivered. Such a consumer is made anew.
+ */
+const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
+  const lastOf = new Map<string, number>();
+  for (const stream of Object.values(STREAMS))
+    lastOf.set(stream, (await jsm.streams.info(stream)).state.last_seq);
+  for (const { stream, durable } of durables()) {
+    const delivered = await jsm.consumers.info(stream, durable).then(
+      (consumer) => consumer.delivered.stream_seq,
+      () => 0,
+    );
+    if (delivered > lastOf.get(stream)!) await jsm.consumers.delete(stream, durable);
+  }
+};
+
+/**
  * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin user before
  * the services start, and again after the server's data was lost: services bind, they hold no right to create.
  */
@@ -67,6 +84,7 @@ export const ensureStreams = async (options: {
   try {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
+    await removeStrayed(jsm);
     for (const { stream, durable, filter } of durables()) {
       await jsm.consumers.add(stream, {
         durable_name: durable,

@@ -7,7 +7,7 @@ import { type Break, judge } from './invariants.ts';
 import { createLedger, spanOf } from './ledger.ts';
 import { startLoad } from './load.ts';
 import type { Mutation } from './mutations.ts';
-import { quietPhase, TERMINAL_MS } from './quiet.ts';
+import { quietPhase, TERMINAL_MS, type Terminal } from './quiet.ts';
 import { createRng, type Rng } from './rng.ts';
 import { startWatch } from './watch.ts';
 import { startWorld } from './world.ts';
@@ -33,7 +33,14 @@ export type Options = {
 /** One fault of the schedule as it went. */
 type Event = { fault: string; from: number; to: number };
 
-export type Row = { fault: string; events: number; missed: number; payments: number; breaks: number };
+export type Row = {
+  fault: string;
+  events: number;
+  missed: number;
+  payments: number;
+  paid: number;
+  breaks: number;
+};
 export type Report = {
   rows: Row[];
   breaks: Break[];
@@ -41,8 +48,7 @@ export type Report = {
   paid: number;
   answers: number;
   redeemed: number;
-  /** After the heal, until the last payment was at its end; null: not within the time it has. */
-  terminalMs: number | null;
+  terminal: Terminal;
 };
 
 /** How long a fault's trouble is counted as its own. */
@@ -84,9 +90,10 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   try {
     const ledger = createLedger();
     const noticed: Break[] = [];
-    const faults = chooseFaults(allFaults(world, ledger, noticed), options.faults);
     const people = await createPeople(world, { payers, vendors });
     const client = createClient(world, ledger);
+    const scene = { world, ledger, client, people, breaks: noticed };
+    const faults = chooseFaults(allFaults(scene), options.faults);
     const watch = startWatch(world);
     const load = startLoad({ client, people, ledger, rng: rng.fork(-1), perSecond });
     say(`the stack runs, ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
@@ -118,13 +125,18 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
 
     const evidence = await gather(world, ledger);
-    const breaks = [...noticed, ...seen.breaks, ...judge({ world, ledger, evidence, forks: world.forks })];
-    if (quiet.terminalMs === null)
+    const breaks = [
+      ...noticed,
+      ...seen.breaks,
+      ...judge({ world, ledger, evidence, forks: world.forks, fickle: people.fickle }),
+    ];
+    if (quiet.allMs === null)
       breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
     // A campaign in which nobody could pay proves nothing.
     if (ledger.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = ledger.attempts.map(spanOf);
+    const paidSpans = ledger.attempts.filter(({ standing }) => standing === 'paid').map(spanOf);
     const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));
     const rows = faults.map(({ name }): Row => {
       const own = events.filter(({ fault }) => fault === name);
@@ -135,6 +147,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
         events: own.length,
         missed: missed.filter((one) => one === name).length,
         payments: count(spans),
+        paid: count(paidSpans),
         breaks: count(broken),
       };
     });
@@ -143,7 +156,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       breaks,
       ...ledger.counts(),
       redeemed: ledger.redeemed.length,
-      terminalMs: quiet.terminalMs,
+      terminal: quiet,
     };
   } finally {
     await world.stop();

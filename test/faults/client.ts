@@ -22,7 +22,13 @@ const POOR = 3;
 /** Access tokens live for 15 minutes. */
 const REFRESH_AFTER_MS = 8 * 60_000;
 
-export type People = { payers: Consumer[]; poor: Set<Consumer>; vendors: Vendor[] };
+export type People = {
+  rich: Consumer[];
+  poor: Consumer[];
+  /** Pays only while its owner takes back what it allowed or has. */
+  fickle: Consumer;
+  vendors: Vendor[];
+};
 
 /** Signs everybody up while nothing is broken yet. */
 export const createPeople = async (
@@ -30,19 +36,44 @@ export const createPeople = async (
   { payers, vendors }: { payers: number; vendors: number },
 ): Promise<People> => {
   const api = createApi(stack.gateway_url);
-  const [rich, poor, sellers] = await Promise.all([
+  const [rich, poor, fickle, sellers] = await Promise.all([
     atOnce(payers - POOR, () => createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
     atOnce(POOR, () => createConsumer(api, stack, { balance: POOR_BALANCE, allowance: BALANCE })),
+    createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
     atOnce(vendors, () => createVendor(api, stack)),
   ]);
-  return { payers: [...rich, ...poor], poor: new Set(poor), vendors: sellers };
+  return { rich, poor, fickle, vendors: sellers };
+};
+
+/** Why there was no answer. */
+const lostBy = (error: unknown): string => {
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  return cause?.code ?? name;
+};
+
+/** As a load balancer does: each call goes to the next instance, and on to the others where none listens. */
+const balanced = (urls: readonly string[]): Api => {
+  const doors = urls.map((url) => createApi(url, { timeoutMs: TIMEOUT_MS }));
+  let turn = 0;
+  return async (call, options) => {
+    turn += 1;
+    const mine = turn;
+    for (let tried = 1; ; tried += 1) {
+      const door = doors[(mine + tried) % doors.length]!;
+      try {
+        return await door(call, options);
+      } catch (error) {
+        if (lostBy(error) !== 'ECONNREFUSED' || tried >= doors.length) throw error;
+      }
+    }
+  };
 };
 
 /** Clients that write down everything they ask and are told. */
 export type Client = ReturnType<typeof createClient>;
 
 export const createClient = ({ stack }: World, ledger: Ledger) => {
-  const api: Api = createApi(stack.gateway_url, { timeoutMs: TIMEOUT_MS });
+  const api = balanced(stack.gateway_urls);
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
   /** The payer's access token, exchanged for a new one before it lapses. */
@@ -63,20 +94,21 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
     );
   };
 
-  const asked = async (ask: () => Promise<{ status: number; body: unknown }>) => {
-    const askedAt = Date.now();
-    const { status, body } = await ask().catch((error: Error & { cause?: { code?: string } }) => ({
+  const asked = async (what: string, ask: () => Promise<{ status: number; body: unknown }>) => {
+    const call = ledger.ask(what);
+    const { status, body } = await ask().catch((error: unknown) => ({
       status: null,
-      body: { lost: error.cause?.code ?? error.name },
+      body: { lost: lostBy(error) },
     }));
-    return { askedAt, at: Date.now(), status, body };
+    ledger.answered(call, status, body);
+    return { askedAt: call.askedAt, at: Date.now(), status, body };
   };
 
   return {
     /** A quote, asked for until there is one; null when nobody wants it any more. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {
       while (wanted()) {
-        const { status, body: quote } = await asked(() =>
+        const { status, body: quote } = await asked('quote', () =>
           api('POST /v1/quote', {
             token: vendor.apiKey,
             body: { service_id: vendor.serviceId, ...body },
@@ -87,16 +119,24 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
       }
       return null;
     },
+    /** A little money for a poor wallet; whether it came is for the records to say. */
+    topUp: async (payer: Consumer): Promise<void> => {
+      const token = await tokenOf(payer);
+      const body = { wallet_id: payer.walletId, amount: POOR_BALANCE.toString() };
+      await asked('fund', () => api('POST /v1/dev/fund', { token, body }));
+    },
     /** Asks once to settle. */
     settle: async (attempt: Attempt): Promise<void> => {
       const token = await tokenOf(attempt.payer);
-      const answer = await asked(() => settleWith(api, token, attempt.quote, attempt.id));
+      attempt.asking += 1;
+      const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
+      attempt.asking -= 1;
       ledger.note(attempt, { ...answer, how: 'settle' });
     },
     /** A client that lost everything but the id asks what became of it. False when nobody could say. */
     look: async (attempt: Attempt): Promise<boolean> => {
       const token = await tokenOf(attempt.payer);
-      const answer = await asked(() =>
+      const answer = await asked('look', () =>
         api(`GET /v1/settlements?payment_attempt_id=${attempt.id}`, { token }),
       );
       if (answer.status !== 200) return false;
@@ -108,7 +148,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
     /** Asks once to redeem what was paid. True when there was an answer that will not change. */
     redeem: async (attempt: Attempt, redeemId: string): Promise<boolean> => {
       const { settlementId, token, vendor } = attempt;
-      const answer = await asked(() =>
+      const answer = await asked('redeem', () =>
         api(`POST /v1/settlements/${settlementId}/redeem`, {
           token: vendor.apiKey,
           body: { settlement_token: token, redeem_id: redeemId },

@@ -1,4 +1,11 @@
+import type { Client, People } from './client.ts';
+import type { Break } from './invariants.ts';
+import type { Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';
+import type { World } from './world.ts';
+
+/** What faults work on; what they themselves see break goes into `breaks`. */
+export type Scene = { world: World; ledger: Ledger; client: Client; people: People; breaks: Break[] };
 
 /** Takes the fault away; what it broke may take longer to recover. */
 export type Heal = () => Promise<void>;

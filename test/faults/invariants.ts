@@ -1,3 +1,4 @@
+import type { Consumer } from '../../deploy/local/people/people.ts';
 import type { Evidence, Landed, SettlementRow } from './evidence.ts';
 import { type Answer, type Attempt, bodyOf, type Ledger } from './ledger.ts';
 import type { World } from './world.ts';
@@ -12,6 +13,8 @@ export type Case = {
   evidence: Evidence;
   /** How often the chain was forked: only then may a confirmed transaction be replaced. */
   forks: number;
+  /** The payer who takes back what is being paid. */
+  fickle: Consumer;
 };
 
 type Found = { what: string; attempt?: Attempt };
@@ -125,12 +128,15 @@ export const invariants: Record<string, Invariant> = {
   },
 
   /**
-   * Whoever cannot pay is refused before anything is signed: nobody here revokes, so nothing of ours fails on chain,
-   * unless a fork gave the money to another payment.
+   * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain, unless a fork gave the
+   * money to another payment or the owner took it away.
    */
-  'nothing-fails-on-chain': ({ evidence, forks }) =>
+  'nothing-fails-on-chain': ({ evidence, forks, fickle }) =>
     [...evidence.transactions.values()]
-      .filter(({ succeeded }) => !succeeded && forks === 0)
+      .filter(({ succeeded, signature }) => {
+        const intent = evidence.records.get(signature)?.intent_id ?? '';
+        return !succeeded && forks === 0 && !intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
+      })
       .map(({ signature }) => ({ what: `${signature} failed` })),
 
   'held-is-zero': ({ evidence }) =>

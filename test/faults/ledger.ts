@@ -21,6 +21,9 @@ export type Redeem = {
   body: unknown;
 };
 
+/** A call of any client, answered (null: no answer came), or not yet. */
+export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
+
 /**
  * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told that nothing moved;
  * `unknown` holds no such settlement, asked by the id alone.
@@ -33,6 +36,8 @@ export type Attempt = {
   vendor: Vendor;
   quote: Quote;
   answers: Answer[];
+  /** Calls to settle that are under way. */
+  asking: number;
   redeems: Redeem[];
   standing: Standing;
   /** The settlement that it was told first. */
@@ -64,7 +69,20 @@ export const createLedger = () => {
   const attempts: Attempt[] = [];
   const paid: Attempt[] = [];
   let answers = 0;
+  const calls: Call[] = [];
   return {
+    /** All calls that had another answer than one below 500, or none yet. */
+    calls,
+    ask: (what: string): Call => {
+      const call: Call = { what, askedAt: Date.now(), at: null, status: null, body: undefined };
+      calls.push(call);
+      return call;
+    },
+    answered: (call: Call, status: number | null, body: unknown): void => {
+      Object.assign(call, { at: Date.now(), status, body });
+      // Good ones are of no interest, and there are many.
+      if (status !== null && status < 500) calls.splice(calls.indexOf(call), 1);
+    },
     attempts,
     /** In the order in which they were redeemed; the newest can still be forked away. */
     redeemed: [] as Attempt[],
@@ -76,6 +94,7 @@ export const createLedger = () => {
         vendor,
         quote,
         answers: [],
+        asking: 0,
         redeems: [],
         standing: 'open',
         settlementId: null,
@@ -92,6 +111,9 @@ export const createLedger = () => {
       attempt.settlementId ??= settlement_id ?? null;
       attempt.token ??= settlement_token ?? null;
       const verdict = verdictOf(answer);
+      // The same call beside it may have been accepted a moment later: only a refusal by itself is one for good.
+      const beside = attempt.answers.some((other) => verdictOf(other) === null && other.at > answer.askedAt);
+      if (verdict === 'refused' && (attempt.asking > 0 || beside)) return;
       if (verdict === null || attempt.standing === 'paid') return;
       attempt.standing = verdict;
       if (verdict === 'paid') paid.push(attempt);

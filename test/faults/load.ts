@@ -5,7 +5,8 @@ import type { Attempt, Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
-const MOST_IN_FLIGHT = 300;
+/** A machine that is slow gets no more to do than this: the load proves what becomes of money, not a speed. */
+const MOST_IN_FLIGHT = 120;
 const MOST_AT_ONCE = 8;
 
 /** Everything in micro-units; the least fee is 10,000. */
@@ -24,8 +25,19 @@ export const startLoad = (options: {
 }) => {
   const { client, people, ledger, rng, perSecond } = options;
   let running = true;
+  /** Attempts that may begin now; a crowd is begun on credit. */
+  let credit = 0;
+  let underWay = 0;
 
   const settle = async (attempt: Attempt, own: Rng): Promise<void> => {
+    credit -= 1;
+    underWay += 1;
+    await settleForAWhile(attempt, own).finally(() => {
+      underWay -= 1;
+    });
+  };
+
+  const settleForAWhile = async (attempt: Attempt, own: Rng): Promise<void> => {
     const doubled = own.chance(0.1);
     await Promise.all([client.settle(attempt), ...(doubled ? [client.settle(attempt)] : [])]);
     for (let tries = 1; tries < TRIES && running && attempt.standing === 'open'; tries += 1) {
@@ -49,16 +61,19 @@ export const startLoad = (options: {
   const settleAndRedeem = async (payer: Consumer, vendor: Vendor, quote: Quote, own: Rng): Promise<void> => {
     const attempt = ledger.begin(payer, vendor, quote);
     // Other buyers of the same account with the same quote: one of them pays.
-    const rivals = own.chance(0.15) ? own.int(1, MOST_AT_ONCE) : 0;
+    const rivals = own.chance(0.06) ? own.int(1, MOST_AT_ONCE) : 0;
     const all = [attempt, ...Array.from({ length: rivals }, () => ledger.begin(payer, vendor, quote))];
     await Promise.all(all.map((one) => settle(one, own)));
     if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
   };
 
   const pay = async (own: Rng): Promise<void> => {
-    const [payer, vendor] = [own.pick(people.payers), own.pick(people.vendors)];
-    // A run on a wallet that can pay a part of it only.
-    const crowd = people.poor.has(payer) ? MOST_AT_ONCE : 1;
+    const vendor = own.pick(people.vendors);
+    const poor = own.chance(0.06);
+    const payer = own.pick(poor ? people.poor : people.rich);
+    // A run on a wallet that can pay a part of it only. It gets a little more now and then, also while they run.
+    const crowd = poor ? MOST_AT_ONCE : 1;
+    if (poor && own.chance(0.5)) void client.topUp(payer);
     const terms = () => ({
       quote_amount: String(own.int(...AMOUNT)),
       ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
@@ -71,14 +86,15 @@ export const startLoad = (options: {
   };
 
   // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.
-  const inFlight = new Set<Promise<void>>();
+  const work = new Set<Promise<void>>();
   const arrivals = async () => {
     for (let number = 0; running; number += 1) {
-      if (inFlight.size < MOST_IN_FLIGHT) {
-        const work = pay(rng.fork(number)).finally(() => inFlight.delete(work));
-        inFlight.add(work);
-      }
-      await sleep(rng.int(0, 2000) / perSecond);
+      const pause = rng.int(0, 2000) / perSecond;
+      await sleep(pause);
+      credit = Math.min(credit + (perSecond * pause) / 1000, MOST_AT_ONCE);
+      if (credit < 0 || underWay >= MOST_IN_FLIGHT) continue;
+      const one = pay(rng.fork(number)).finally(() => work.delete(one));
+      work.add(one);
     }
   };
   const arriving = arrivals();
@@ -87,7 +103,7 @@ export const startLoad = (options: {
     stop: async (): Promise<void> => {
       running = false;
       await arriving;
-      await Promise.all(inFlight);
+      await Promise.all(work);
     },
   };
 };

@@ -6,6 +6,7 @@ import { testStateDir } from '../support/test-state.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';
 import { mutations } from './mutations.ts';
+import { keepRecord, readRecords, sumLines } from './record.ts';
 import { reportLines } from './report.ts';
 
 const usage = `Usage: npm run faults -- [options]
@@ -16,6 +17,7 @@ const usage = `Usage: npm run faults -- [options]
   --rate 15            payments that begin in a second
   --slot-ms 100        pace of the chain
   --mutate all         switches one rule off at a time: each must break the campaign
+  --sum                adds up what all runs so far have reached
   --list               names the faults
   --help               this text
 `;
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
     mutate: { type: 'string' },
+    sum: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -43,9 +46,13 @@ if (values.list) {
   for (const name of faultNames()) print(name);
   process.exit(0);
 }
+if (values.sum) {
+  for (const line of sumLines(readRecords())) print(line);
+  process.exit(0);
+}
 const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
 /** Nobody waits for what a mutant will never end. */
-const MUTANT_TERMINAL_MS = 45_000;
+const MUTANT_TERMINAL_MS = 30_000;
 const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => Number(values[name]);
 const options: Omit<Options, 'stateDir'> = {
   seed,
@@ -61,6 +68,7 @@ const prove = async (): Promise<boolean> => {
   const stateDir = testStateDir('faults');
   print(`seed ${seed}, state and logs in ${path.relative(process.cwd(), stateDir)}`);
   const report = await runCampaign({ ...options, stateDir });
+  keepRecord({ command: process.argv.slice(2).join(' '), seed, report });
   for (const line of reportLines(report)) print(line);
   print(`seed ${seed} repeats this schedule`);
   return report.breaks.length === 0;
@@ -71,6 +79,8 @@ const mutate = async (wanted: string): Promise<boolean> => {
   const chosen = mutations.filter(({ name }) => wanted === 'all' || name === wanted);
   if (chosen.length === 0) throw new Error(`there are ${mutations.map(({ name }) => name).join(', ')}`);
   let caught = 0;
+  print('| Rule switched off | Rule | Faults | Paid | Invariants that broke |');
+  print('| --- | --- | --- | --- | --- |');
   for (const mutation of chosen) {
     const { faults, name, rule } = mutation;
     const report = await runCampaign({
@@ -85,9 +95,8 @@ const mutate = async (wanted: string): Promise<boolean> => {
       (invariant) => invariant !== 'somebody-paid',
     );
     if (found.length > 0) caught += 1;
-    print(
-      `${name.padEnd(26)} rule ${rule}, ${report.paid} paid: ${found.length > 0 ? `caught by ${found.join(', ')}` : 'NOT CAUGHT'}`,
-    );
+    const broke = found.map((invariant) => `\`${invariant}\``).join(', ');
+    print(`| ${name} | ${rule} | ${faults.join(', ')} | ${report.paid} | ${broke || 'NOT CAUGHT'} |`);
   }
   return caught === chosen.length;
 };

@@ -27,6 +27,31 @@ const until = async (deadline: number, done: () => Promise<boolean>): Promise<vo
   while (!(await done()) && Date.now() < deadline) await sleep(200);
 };
 
+export type Terminal = {
+  /** Payments that were accepted and not at their end when the faults went, and how long after that they were. */
+  open: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Until the last piece of work was at its end; null: not within the time it has. */
+  allMs: number | null;
+};
+
+/** How long after the heal those that were open then were at their end. */
+const timesAfter = async (
+  world: World,
+  healedAt: number,
+): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
+  const rows = await world.query<{ ms: number }>(
+    `select (extract(epoch from progress_at) * 1000)::float8 - $1 as ms from settlement.settlements
+     where chain_status in ('finalized', 'failed') and progress_at > to_timestamp($1 / 1000.0)
+       and created_at < to_timestamp($1 / 1000.0)
+     order by 1`,
+    [healedAt],
+  );
+  const at = (share: number) => rows[Math.min(rows.length - 1, Math.floor(rows.length * share))]?.ms ?? 0;
+  return { open: rows.length, p50Ms: at(0.5), p99Ms: at(0.99) };
+};
+
 /** Payments and the work behind them that are not at their end. */
 export const openWork = async (world: World): Promise<number> => {
   const [row] = await world.query<{ open: number }>(`
@@ -38,7 +63,6 @@ export const openWork = async (world: World): Promise<number> => {
 /**
  * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the others have lost all
  * but the id. Then everything must come to its end.
- * @returns how long after the heal the last payment was at its end, and half the clients' questions were answered
  */
 export const quietPhase = async (
   world: World,
@@ -49,7 +73,7 @@ export const quietPhase = async (
     healedAt,
     terminalMs,
   }: { client: Client; ledger: Ledger; rng: Rng; healedAt: number; terminalMs: number },
-): Promise<{ openAttempts: number; terminalMs: number | null }> => {
+): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
   const open = ledger.attempts.filter(({ standing }) => standing === 'open');
   const forgetful = new Set(open.filter(() => rng.chance(0.3)));
@@ -76,6 +100,7 @@ export const quietPhase = async (
     return ledger.attempts.every(({ standing }) => standing !== 'open');
   });
   await Promise.all([everyone, watch]);
+  const times = await timesAfter(world, healedAt);
 
   const paid = ledger.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
   // What was answered once is answered the same way again, after everything that happened.
@@ -86,5 +111,5 @@ export const quietPhase = async (
   await inParallel(unredeemed, CLIENTS, (attempt) =>
     until(Date.now() + 10_000, () => client.redeem(attempt, attempt.redeems[0]!.redeemId)),
   );
-  return { openAttempts: open.length, terminalMs: terminalAt === null ? null : terminalAt - healedAt };
+  return { openAttempts: open.length, ...times, allMs: terminalAt === null ? null : terminalAt - healedAt };
 };

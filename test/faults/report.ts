@@ -1,4 +1,4 @@
-import type { Report } from './campaign.ts';
+import type { Report, Row } from './campaign.ts';
 import type { Break } from './invariants.ts';
 
 const SHOWN = 20;
@@ -10,34 +10,35 @@ const describe = ({ invariant, what, attempt }: Break): string => {
   return `  ${invariant}: ${what}${who}`;
 };
 
-/** What a campaign ends with, for people. */
-export const reportLines = ({
-  rows,
-  breaks,
-  attempts,
-  paid,
-  answers,
-  redeemed,
-  terminalMs,
-}: Report): string[] => {
+/** Fault by fault: how often, how many payments were under way then and how many of those were paid, what broke. */
+export const table = (
+  rows: readonly Row[],
+  all: { attempts: number; paid: number; breaks: number },
+): string[] => {
   const width = Math.max(...rows.map(({ fault }) => fault.length), 5);
   const line = (...cells: [string, ...(string | number)[]]) =>
     cells.map((cell, at) => (at === 0 ? String(cell).padEnd(width) : String(cell).padStart(9))).join(' ');
-  const sum = (pick: (row: Report['rows'][number]) => number) =>
-    rows.reduce((total, row) => total + pick(row), 0);
+  const events = rows.reduce((total, row) => total + row.events, 0);
+  return [
+    line('fault', 'events', 'attempts', 'paid', 'breaks'),
+    ...rows.map((row) => line(row.fault, row.events, row.payments, row.paid, row.breaks)),
+    line('all', events, all.attempts, all.paid, all.breaks),
+  ];
+};
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** What a campaign ends with, for people. */
+export const reportLines = (report: Report): string[] => {
+  const { rows, breaks, attempts, paid, answers, redeemed, terminal } = report;
+  const { open, p50Ms, p99Ms, allMs } = terminal;
   return [
     '',
-    line('fault', 'events', 'payments', 'breaks'),
-    ...rows.map(({ fault, events, payments, breaks: own }) => line(fault, events, payments, own)),
-    line(
-      'all',
-      sum(({ events }) => events),
-      attempts,
-      breaks.length,
-    ),
+    ...table(rows, { attempts, paid, breaks: breaks.length }),
     '',
-    `${attempts} attempts, ${paid} paid, ${redeemed} redeemed, ${answers} answers to settle; ` +
-      `all at their end ${terminalMs === null ? 'NEVER' : `${(terminalMs / 1000).toFixed(1)} s after the heal`}`,
+    `${attempts} attempts, ${paid} paid, ${redeemed} redeemed, ${answers} answers to settle`,
+    `${open} open at the heal: p50 ${seconds(p50Ms)}, p99 ${seconds(p99Ms)}, ` +
+      `all at their end ${allMs === null ? 'NEVER' : `${seconds(allMs)} after it`}`,
     breaks.length === 0 ? 'every invariant holds' : `${breaks.length} BREAKS:`,
     ...breaks.slice(0, SHOWN).map(describe),
     ...(breaks.length > SHOWN ? [`  … and ${breaks.length - SHOWN} more`] : []),

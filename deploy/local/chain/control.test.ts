@@ -145,6 +145,13 @@ test('fault lie_null: statuses and transactions are denied, for a while', async 
   expect([await statusOf(name), await read()]).not.toContain(null);
 });
 
+test('fault swap: two calls get each other’s answers, one alone its own', async () => {
+  await chain.call('chain_fault', { method: '*', kind: 'swap', count: 3 });
+  const answers = await Promise.all([chain.raw('getHealth'), chain.raw('getGenesisHash')]);
+  expect(answers.map(({ result }) => result)[1]).toBe('ok');
+  expect(await chain.call('getHealth')).toBe('ok');
+});
+
 test('fault delay, and clearing', async () => {
   await chain.call('chain_fault', { method: 'getHealth', kind: 'delay', ms: 80 });
   const started = performance.now();

@@ -13,7 +13,7 @@ export const fault = z
   .strictObject({
     /** The method it is about; `*` is every method but the control ones. */
     method: z.string().min(1),
-    kind: z.enum(['drop', 'delay', 'duplicate', 'timeout_after_accept', 'lie_null']),
+    kind: z.enum(['drop', 'delay', 'duplicate', 'timeout_after_accept', 'lie_null', 'swap']),
     /** How many calls it is for; without it, until it is cleared or `for_ms` is over. */
     count: z.number().int().positive().optional(),
     /** For `delay`: how long each call waits. For the others: how long the fault lasts. */

@@ -33,6 +33,9 @@ const requestOf = (value: unknown): { id: Id | undefined; method: string; params
   return { id, method, params: (params ?? []) as unknown[] };
 };
 
+/** How long the first of two swapped answers is kept for the other. */
+const SWAP_WAIT_MS = 300;
+
 /** Answers JSON-RPC 2.0 requests and batches of them with `methods`, through the faults in force. */
 export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: Faults; log: Logger }) => {
   const run = (id: Id, method: Method, params: unknown[]): Response => {
@@ -45,6 +48,26 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
     }
   };
 
+  /** The one that waits to be swapped with the next. */
+  let kept: { response: Response; give: (other: Response) => void } | undefined;
+  const swap = async (response: Response): Promise<Response> => {
+    if (kept) {
+      const other = kept;
+      kept = undefined;
+      other.give(response);
+      return other.response;
+    }
+    return new Promise((resolve) => {
+      const own = { response, give: resolve };
+      kept = own;
+      setTimeout(() => {
+        if (kept !== own) return;
+        kept = undefined;
+        resolve(response);
+      }, SWAP_WAIT_MS);
+    });
+  };
+
   const withFault = async (id: Id, name: string, method: Method, params: unknown[]) => {
     const met = name.startsWith('chain_') ? undefined : faults.take(name);
     if (!met) return run(id, method, params);
@@ -53,6 +76,7 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
     const response = run(id, method, params);
     if (met.kind === 'duplicate') run(id, method, params);
     if (met.kind === 'timeout_after_accept') return 'silence';
+    if (met.kind === 'swap') return swap(response);
     if (met.kind === 'lie_null' && 'result' in response) {
       return { ...response, result: faults.lie(name, response.result) };
     }

@@ -2,62 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, over } from '../fault.ts';
 import type { Attempt, Ledger } from '../ledger.ts';
 import { bodyOf } from '../ledger.ts';
-import type { Rng } from '../rng.ts';
 import type { World } from '../world.ts';
 
 /** Blocks that a blockhash lasts, and those until a block is final. */
-const BLOCKHASH_BLOCKS = 150;
-const FINAL_BLOCKS = 32;
+export const BLOCKHASH_BLOCKS = 150;
+export const FINAL_BLOCKS = 32;
+/** A settle's caller waits for 15 s before it is told 202. */
+const PAST_THE_WAIT_MS = [15_500, 18_000] as const;
 const DEEPEST_FORK = 20;
-
-type RpcFault = { method: string; kind: string; ms?: number; count?: number };
-
-/** A fault of the provider, until it is taken away. */
-const provider = (
-  world: World,
-  name: string,
-  holdMs: Fault['holdMs'],
-  choose: (rng: Rng) => RpcFault[],
-): Fault => ({
-  name,
-  holdMs,
-  inject: async (rng) => {
-    await world.rpc('chain_fault', ...choose(rng));
-    return async () => {
-      await world.rpc('chain_fault');
-    };
-  },
-});
-
-export const rpcFaults = (world: World): Fault[] => [
-  provider(world, 'rpc-send-times-out', [1000, 4000], () => [
-    { method: 'sendTransaction', kind: 'timeout_after_accept' },
-  ]),
-  provider(world, 'rpc-send-drop', [1000, 5000], () => [{ method: 'sendTransaction', kind: 'drop' }]),
-  provider(world, 'rpc-send-twice', [1000, 4000], () => [{ method: 'sendTransaction', kind: 'duplicate' }]),
-  provider(world, 'rpc-delay', [1000, 4000], (rng) => [
-    { method: '*', kind: 'delay', ms: rng.int(50, 1500) },
-  ]),
-  provider(world, 'rpc-drop', [500, 3000], () => [{ method: '*', kind: 'drop' }]),
-  provider(world, 'rpc-times-out', [500, 3000], () => [{ method: '*', kind: 'timeout_after_accept' }]),
-  provider(world, 'rpc-null-status', [2000, 8000], () => [
-    { method: 'getSignatureStatuses', kind: 'lie_null' },
-    { method: 'getTransaction', kind: 'lie_null' },
-  ]),
-  {
-    // Nothing is known of what landed, and its blockhash is long past: the moment to pay twice.
-    name: 'rpc-null-status-past-expiry',
-    holdMs: [1000, 3000],
-    inject: async () => {
-      await world.rpc('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null' });
-      await sleep(500);
-      await world.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
-      return async () => {
-        await world.rpc('chain_fault');
-      };
-    },
-  },
-];
 
 /** The newest redeemed payment, when its slot can still be undone; how many slots that takes. */
 const slotsToUndo = async (world: World, attempt: Attempt | undefined): Promise<number | null> => {
@@ -94,6 +46,45 @@ const forkRedeemed = async (
   }
   return false;
 };
+
+const standsStill = (world: World, name: string, holdMs: Fault['holdMs']): Fault => ({
+  name,
+  holdMs,
+  inject: async () => {
+    await world.rpc('chain_clock', { paused: true });
+    return async () => {
+      await world.rpc('chain_clock', { paused: false });
+    };
+  },
+});
+
+/** Bytes that reached nobody land in the last block but one in which they can. */
+const landingAtTheLastSlot = (world: World): Fault => ({
+  name: 'landing-one-slot-before-expiry',
+  holdMs: [500, 1500],
+  inject: async () => {
+    await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+    await sleep(1200);
+    const { blockHeight } = await world.rpc<{ blockHeight: number }>('chain_clock', { paused: true });
+    const flying = await world.query<{ wire: Buffer; last: number }>(`
+      select wire, last_valid_block_height::int as last from chain_submitter.transactions
+      join chain_submitter.intents using (intent_id)
+      where transactions.status = 'live' and intents.status in ('signed', 'reopened') and length(wire) > 0`);
+    const last = Math.min(...flying.map((bytes) => bytes.last));
+    const blocks = last - 1 - blockHeight;
+    const possible = flying.length > 0 && blocks > 0;
+    if (possible) await world.rpc('chain_advance', blocks);
+    await world.rpc('chain_fault');
+    const eldest = flying.filter((bytes) => possible && bytes.last === last);
+    for (const { wire } of eldest)
+      await world.rpc('sendTransaction', wire.toString('base64'), {
+        encoding: 'base64',
+        skipPreflight: true,
+      });
+    await world.rpc('chain_clock', { paused: false });
+    return possible ? over : null;
+  },
+});
 
 export const chainFaults = (world: World, ledger: Ledger): Fault[] => [
   {
@@ -166,14 +157,7 @@ export const chainFaults = (world: World, ledger: Ledger): Fault[] => [
       return over;
     },
   },
-  {
-    name: 'chain-stands-still',
-    holdMs: [1000, 4000],
-    inject: async () => {
-      await world.rpc('chain_clock', { paused: true });
-      return async () => {
-        await world.rpc('chain_clock', { paused: false });
-      };
-    },
-  },
+  standsStill(world, 'chain-stands-still', [1000, 4000]),
+  standsStill(world, 'confirmation-after-the-wait', PAST_THE_WAIT_MS),
+  landingAtTheLastSlot(world),
 ];

@@ -1,27 +1,36 @@
-import type { Fault } from '../fault.ts';
-import type { Break } from '../invariants.ts';
-import { createLedger, type Ledger } from '../ledger.ts';
-import { processNames, type World } from '../world.ts';
-import { chainFaults, rpcFaults } from './chain.ts';
+import type { Fault, Scene } from '../fault.ts';
+import { createLedger } from '../ledger.ts';
+import { processNames } from '../world.ts';
+import { chainFaults } from './chain.ts';
+import { clocks } from './clocks.ts';
 import { crashes, kills } from './kill.ts';
+import { messageFaults } from './messages.ts';
+import { ownerFaults } from './owner.ts';
 import { rolling } from './rolling.ts';
+import { rpcFaults } from './rpc.ts';
 import { pauses, serverFaults } from './servers.ts';
 
-/** Every fault that a campaign can choose from; what they themselves see break goes into `breaks`. */
-export const allFaults = (world: World, ledger: Ledger, breaks: Break[]): Fault[] => [
-  ...kills(world),
-  ...crashes(world),
-  ...pauses(world),
-  ...serverFaults(world),
-  ...rpcFaults(world),
-  ...chainFaults(world, ledger),
-  rolling(world, ledger, breaks),
-];
+/** Every fault that a campaign can choose from. */
+export const allFaults = (scene: Scene): Fault[] => {
+  const { world, ledger } = scene;
+  return [
+    ...kills(world),
+    ...crashes(world),
+    ...pauses(world),
+    ...clocks(world),
+    ...serverFaults(world),
+    ...messageFaults(world),
+    ...rpcFaults(world),
+    ...chainFaults(world, ledger),
+    ...ownerFaults(scene),
+    rolling(scene),
+  ];
+};
 
 /** Their names, without a stack to try them on. */
 export const faultNames = (): string[] => {
-  const nobody = { names: processNames, failpointFolder: '' } as unknown as World;
-  return allFaults(nobody, createLedger(), []).map(({ name }) => name);
+  const nobody = { world: { names: processNames, failpointFolder: '' }, ledger: createLedger(), breaks: [] };
+  return allFaults(nobody as unknown as Scene).map(({ name }) => name);
 };
 
 /** Those whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`. None given: all. */

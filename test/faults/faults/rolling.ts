@@ -1,37 +1,35 @@
-import { type Fault, over } from '../fault.ts';
-import type { Break } from '../invariants.ts';
-import { bodyOf, type Ledger } from '../ledger.ts';
-import type { World } from '../world.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fault, over, type Scene } from '../fault.ts';
+import { bodyOf, type Call } from '../ledger.ts';
+import { serviceNames } from './kill.ts';
 
-/** Those with a second instance: the other one answers meanwhile. */
-const isDoubled = (world: World, name: string) => world.names.includes(`${name.replace(/#2$/, '')}#2`);
+/** Longer than any answer takes. */
+const ANSWERED_MS = 20_000;
+
+/** A client's own impatience on a busy machine is no answer that the restart gave. */
+const isClean = ({ status, body }: Call): boolean =>
+  (status === null && (body as { lost?: string } | undefined)?.lost === 'TimeoutError') ||
+  (status === 503 && bodyOf({ body }).error !== undefined);
 
 /**
- * SIGTERM to one process after the other, each when its predecessor is back, under load. Whoever asks meanwhile gets an
- * answer, at worst a 503 that says what is safe.
+ * SIGTERM to one process after the other, the gateways too, each when its predecessor is back, under load. Every call
+ * that was asked meanwhile is judged when it is answered: at worst by a 503 that says what is safe.
  */
-export const rolling = (world: World, ledger: Ledger, breaks: Break[]): Fault => ({
+export const rolling = ({ world, ledger, breaks }: Scene): Fault => ({
   name: 'rolling-restart',
   holdMs: [200, 500],
   inject: async (rng) => {
     await world.healthy();
     const from = Date.now();
-    for (const name of rng.shuffle(world.names).filter((each) => isDoubled(world, each)))
-      await world.restart(name);
+    for (const name of rng.shuffle(serviceNames(world))) await world.restart(name);
     const to = Date.now();
-    for (const attempt of ledger.attempts) {
-      for (const answer of attempt.answers) {
-        if (answer.askedAt < from || answer.at > to) continue;
-        const { status, body } = answer;
-        const clean = status !== null && (status < 500 || (status === 503 && bodyOf(answer).error));
-        if (clean) continue;
-        breaks.push({
-          invariant: 'restarts-are-unseen',
-          what: `${status} ${JSON.stringify(body)} during a rolling restart`,
-          attempt,
-        });
-      }
-    }
+    const ours = () => ledger.calls.filter(({ askedAt }) => askedAt >= from && askedAt <= to);
+    while (Date.now() < to + ANSWERED_MS && ours().some(({ at }) => at === null)) await sleep(100);
+    for (const { what, status, body } of ours().filter((call) => call.at !== null && !isClean(call)))
+      breaks.push({
+        invariant: 'restarts-are-unseen',
+        what: `${what}: ${status} ${JSON.stringify(body)} during a rolling restart`,
+      });
     return over;
   },
 });

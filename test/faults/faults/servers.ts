@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, over } from '../fault.ts';
@@ -35,6 +35,18 @@ export const serverFaults = (world: World): Fault[] => [
       if (!(await world.kill('nats-server'))) return null;
       rmSync(path.join(world.stateDir, 'nats/jetstream'), { recursive: true, force: true });
       return over;
+    },
+  },
+  {
+    // The streams are there and know their state; what they held is not.
+    name: 'nats-blocks-removed',
+    holdMs: gap,
+    inject: async () => {
+      if (!(await world.kill('nats-server'))) return null;
+      const folder = path.join(world.stateDir, 'nats/jetstream');
+      const blocks = globSync('**/*.blk', { cwd: folder });
+      for (const block of blocks) rmSync(path.join(folder, block), { force: true });
+      return blocks.length > 0 ? over : null;
     },
   },
   { name: 'nats-away', holdMs: [1000, 4000], inject: async () => keepAway(world, 'nats-server') },

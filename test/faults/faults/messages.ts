@@ -1,0 +1,54 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { headers, type Msg } from 'nats';
+import type { Fault } from '../fault.ts';
+import type { World } from '../world.ts';
+
+const holdMs = [2000, 5000] as const;
+const LONGEST_WAIT_MS = 2500;
+const MOST_COPIES = 3;
+const COPY = 'Campaign-Copy';
+
+/** Everything that is published comes again, up to three times and in another order, without the id that would stop it. */
+const doubled = (world: World): Fault => ({
+  name: 'messages-doubled',
+  holdMs,
+  inject: async (rng) => {
+    const copies = new Set<Promise<void>>();
+    const copy = async ({ subject, data }: Msg, waitMs: number) => {
+      await sleep(waitMs);
+      const marked = headers();
+      marked.set(COPY, '1');
+      world.bus.publish(subject, data, { headers: marked });
+    };
+    const listening = ['job.>', 'evt.>'].map((subject) =>
+      world.bus.subscribe(subject, {
+        callback: (_error, message) => {
+          if (message.headers?.has(COPY)) return;
+          for (let count = rng.int(1, MOST_COPIES + 1); count > 0; count -= 1) {
+            const work = copy(message, rng.int(0, LONGEST_WAIT_MS)).finally(() => copies.delete(work));
+            copies.add(work);
+          }
+        },
+      }),
+    );
+    return async () => {
+      for (const subscription of listening) subscription.unsubscribe();
+      await Promise.all(copies);
+    };
+  },
+});
+
+/** Each message waits for a while of its own before it is published: what was told last comes first. */
+const shuffled = ({ failpointFolder }: World): Fault => ({
+  name: 'messages-shuffled',
+  holdMs,
+  inject: async () => {
+    const file = path.join(failpointFolder, 'outbox.beforePublish.wait');
+    writeFileSync(file, String(LONGEST_WAIT_MS));
+    return async () => rmSync(file, { force: true });
+  },
+});
+
+export const messageFaults = (world: World): Fault[] => [doubled(world), shuffled(world)];

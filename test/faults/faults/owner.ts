@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createApproveCheckedInstruction,
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from '@solana/spl-token';
+import {
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import type { Fault, Scene } from '../fault.ts';
+
+const PAYMENTS = 4;
+const PRICE = 1_000_000n;
+const ALLOWANCE = 10_000_000_000n;
+const DECIMALS = 6;
+const SIGNED_MS = 5000;
+
+const LANDED_MS = 10_000;
+const SEND = { encoding: 'base64', skipPreflight: true };
+
+type Statuses = { value: ({ err: unknown } | null)[] };
+
+/** What a wallet's owner does with it besides the platform, by a transaction of their own. */
+const deeds = ({ world, people }: Scene) => {
+  const { chain } = world;
+  const { fickle } = people;
+  const { wallet } = fickle;
+  const { mint } = chain;
+  const account = chain.tokenAccount(wallet.publicKey);
+
+  const land = async (instruction: TransactionInstruction, ...others: Keypair[]): Promise<void> => {
+    const { connection } = chain;
+    if ((await connection.getBalance(wallet.publicKey)) < LAMPORTS_PER_SOL)
+      await connection.requestAirdrop(wallet.publicKey, 10 * LAMPORTS_PER_SOL);
+    const { value } = await world.rpc<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: value.blockhash });
+    transaction.add(instruction).sign(wallet, ...others);
+    const wire = transaction.serialize().toString('base64');
+    const signature = await world.rpc<string>('sendTransaction', wire, SEND);
+    for (let waited = 0; waited < LANDED_MS; waited += 50) {
+      const { value: statuses } = await world.rpc<Statuses>('getSignatureStatuses', [signature]);
+      if (statuses[0]?.err === null) return;
+      if (statuses[0]) throw new Error(`the owner’s transaction failed: ${JSON.stringify(statuses[0].err)}`);
+      await sleep(50);
+    }
+    throw new Error('the owner’s transaction did not land');
+  };
+
+  const approve = (delegate: string, amount: bigint) =>
+    land(
+      createApproveCheckedInstruction(
+        account,
+        mint,
+        new PublicKey(delegate),
+        wallet.publicKey,
+        amount,
+        DECIMALS,
+      ),
+    );
+  return {
+    /** The approval goes to somebody else: error 0x4. Resolves to what undoes it. */
+    overwritten: async () => {
+      await approve(Keypair.generate().publicKey.toBase58(), 5n);
+      return () => approve(fickle.view.delegation.delegate!, ALLOWANCE);
+    },
+    /** Everything goes to another wallet of the owner: error 0x1. Resolves to what undoes it. */
+    emptied: async () => {
+      const safe = Keypair.generate();
+      const owner = wallet.publicKey;
+      const there = chain.tokenAccount(safe.publicKey);
+      const all = await chain.balance(owner);
+      await land(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint));
+      await land(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
+      return () =>
+        land(createTransferCheckedInstruction(there, mint, account, safe.publicKey, all, DECIMALS), safe);
+    },
+  };
+};
+
+/**
+ * The money or the permission is gone between acceptance and landing: what was signed lands and fails on chain. Payer
+ * and vendor must hear that nothing moved, for that reason.
+ */
+const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
+  name,
+  holdMs: [200, 800],
+  inject: async (rng) => {
+    const { world, client, ledger, people } = scene;
+    const { fickle } = people;
+    const vendor = rng.pick(people.vendors);
+    const submitters = world.names.filter((each) => each.startsWith('chain-submitter'));
+    const deadline = Date.now() + SIGNED_MS;
+    const quotes = await Promise.all(
+      Array.from({ length: PAYMENTS }, () =>
+        client.quote(vendor, { quote_amount: PRICE.toString() }, () => Date.now() < deadline),
+      ),
+    );
+    const attempts = quotes.flatMap((quote) => (quote === null ? [] : [ledger.begin(fickle, vendor, quote)]));
+    await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+    const settling = Promise.all(attempts.map(client.settle));
+    const signed = async () => {
+      const [row] = await world.query<{ n: number }>(
+        `select count(*)::int as n from chain_submitter.intents join settlement.settlements on object_id = settlement_id
+         where payment_attempt_id = any($1) and intents.status = 'signed'`,
+        [attempts.map(({ id }) => id)],
+      );
+      return row!.n === attempts.length;
+    };
+    while (!(await signed().catch(() => false)) && Date.now() < deadline + SIGNED_MS) await sleep(50);
+    // Nobody sends anything while the owner is at work.
+    for (const each of submitters) world.send(each, 'SIGSTOP');
+    await world.rpc('chain_fault');
+    const undo = await deeds(scene)
+      [deed]()
+      .finally(() => {
+        for (const each of submitters) world.send(each, 'SIGCONT');
+      });
+    return async () => {
+      await settling;
+      // Everything of it is final before the wallet is as it was, or a later generation would be paid.
+      await sleep(40 * world.slotMs);
+      await undo();
+      const failed = attempts.filter(
+        ({ standing }) => standing === 'failed' || standing === 'refused',
+      ).length;
+      if (failed === 0)
+        scene.breaks.push({
+          invariant: 'the-owner-was-in-time',
+          what: `${name}: none of ${attempts.length} failed`,
+        });
+    };
+  },
+});
+
+export const ownerFaults = (scene: Scene): Fault[] => [
+  failing(scene, 'approval-overwritten-before-landing', 'overwritten'),
+  failing(scene, 'wallet-emptied-before-landing', 'emptied'),
+];

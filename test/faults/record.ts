@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Report, Row } from './campaign.ts';
+import { table } from './report.ts';
+
+/** What a run has reached; runs add up, since no single one has the time for all figures. */
+type Record = Pick<Report, 'rows' | 'attempts' | 'paid' | 'redeemed' | 'answers'> & {
+  command: string;
+  seed: number;
+  breaks: number;
+  invariants: string[];
+};
+
+const folder = path.resolve(import.meta.dirname, '../../.local/faults-runs');
+
+/** Keeps what a run has reached in a file of its own. */
+export const keepRecord = (run: { command: string; seed: number; report: Report }): void => {
+  const { rows, attempts, paid, redeemed, answers, breaks } = run.report;
+  const record: Record = {
+    command: run.command,
+    seed: run.seed,
+    rows,
+    attempts,
+    paid,
+    redeemed,
+    answers,
+    breaks: breaks.length,
+    invariants: [...new Set(breaks.map(({ invariant }) => invariant))],
+  };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, `${Date.now()}-${run.seed}.json`), JSON.stringify(record));
+};
+
+export const readRecords = (): Record[] =>
+  (existsSync(folder) ? readdirSync(folder).sort() : []).map((file) =>
+    JSON.parse(readFileSync(path.join(folder, file), 'utf8')),
+  );
+
+/** The table of all runs together. */
+export const sumLines = (records: readonly Record[]): string[] => {
+  const sum = new Map<string, Row>();
+  for (const { fault, events, missed, payments, paid, breaks } of records.flatMap(({ rows }) => rows)) {
+    const row = sum.get(fault) ?? { fault, events: 0, missed: 0, payments: 0, paid: 0, breaks: 0 };
+    row.events += events;
+    row.missed += missed;
+    row.payments += payments;
+    row.paid += paid;
+    row.breaks += breaks;
+    sum.set(fault, row);
+  }
+  const total = (of: 'attempts' | 'paid' | 'redeemed' | 'breaks') =>
+    records.reduce((all, record) => all + record[of], 0);
+  return [
+    ...records.map(
+      ({ command, seed, attempts, paid, breaks }) =>
+        `${command} (seed ${seed}): ${attempts} attempts, ${paid} paid, ${breaks} breaks`,
+    ),
+    ...table([...sum.values()], {
+      attempts: total('attempts'),
+      paid: total('paid'),
+      breaks: total('breaks'),
+    }),
+    `${records.length} runs, ${total('attempts')} attempts, ${total('paid')} paid, ${total('redeemed')} redeemed`,
+  ];
+};

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  newPayer,
+  signedTransfer,
+  startChain,
+  type TestChain,
+} from '../../deploy/local/chain/test-support.ts';
+import { createRpc } from '../../services/chain-submitter/rpc.ts';
+import { type SecondProvider, startSecondProvider } from './second-provider.ts';
+
+let chain: TestChain;
+let second: SecondProvider;
+beforeAll(async () => {
+  chain = await startChain();
+  await chain.call('chain_clock', { paused: true });
+  second = await startSecondProvider();
+});
+afterAll(async () => {
+  second.stop();
+  await chain.stop();
+  chain.remove();
+});
+
+test('one provider tells, the other one lags behind it or has forgotten', async () => {
+  const [first, other] = createRpc([chain.url, second.urlOf(chain.url)]).providers;
+  const transaction = await signedTransfer(
+    chain,
+    await newPayer(chain),
+    Keypair.generate().publicKey,
+    1_000_000,
+  );
+  const signature = bs58.encode(transaction.signature!);
+  await first!.send(transaction.serialize());
+  await chain.call('chain_advance', 5);
+  const known = async () => (await other!.statuses([signature], { history: true })).statuses[0] !== null;
+  const height = await first!.blockHeight('confirmed');
+  expect([await known(), await other!.blockHeight('confirmed')]).toEqual([true, height]);
+
+  second.behave({ lagSlots: 10 });
+  expect([await known(), await other!.blockHeight('confirmed')]).toEqual([false, height - 10]);
+  const { slot } = await first!.statuses([signature], { history: false });
+  await expect(other!.accounts([Keypair.generate().publicKey.toBase58()], slot)).rejects.toThrow('slot');
+
+  second.behave('forgets');
+  expect([await known(), await other!.blockHeight('confirmed')]).toEqual([false, height]);
+  expect((await first!.statuses([signature], { history: true })).statuses[0]).not.toBeNull();
+});

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by so many slots, refusing
+ * what asks for newer state as a real node does, or it has forgotten all that is older than a few slots, as a node
+ * without history has.
+ */
+export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
+
+type Mode = 'honest' | { lagSlots: number } | 'forgets';
+type Call = { id: unknown; method: string; params?: unknown[] };
+type Known = { slot: number } | null;
+
+const REMEMBERED_SLOTS = 3;
+/** JSON-RPC server error of a node that has not seen that slot yet. */
+const SLOT_NOT_REACHED = -32016;
+
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+};
+
+const minContextSlot = ({ params = [] }: Call): number =>
+  params.flatMap((param) => (param as { minContextSlot?: number } | null)?.minContextSlot ?? []).at(-1) ?? 0;
+
+export const startSecondProvider = async () => {
+  let mode: Mode = 'honest';
+
+  const ask = async (chainUrl: string, body: object): Promise<{ result?: unknown; error?: unknown }> => {
+    const response = await fetch(chainUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+      signal: AbortSignal.timeout(5000),
+    });
+    return (await response.json()) as { result?: unknown };
+  };
+
+  /** What this node knows of a result, at a slot that may be behind the chain's. */
+  const knownAt = ({ method }: Call, result: unknown, newest: number, oldest: number): unknown => {
+    const inSight = (found: Known) =>
+      found !== null && found.slot <= newest && found.slot >= oldest ? found : null;
+    const behind = Math.max(0, newest);
+    switch (method) {
+      case 'getSignatureStatuses': {
+        const { value } = result as { value: Known[] };
+        return { context: { slot: behind }, value: value.map(inSight) };
+      }
+      case 'getTransaction':
+        return inSight(result as Known);
+      case 'getSignaturesForAddress':
+        return (result as { slot: number }[]).filter((found) => inSight(found) !== null);
+      default: {
+        const inContext = result as { context?: { slot: number } } | null;
+        return inContext !== null && typeof inContext === 'object' && inContext.context !== undefined
+          ? { ...inContext, context: { slot: behind } }
+          : result;
+      }
+    }
+  };
+
+  const answer = async (chainUrl: string, call: Call): Promise<object> => {
+    const { id, method } = call;
+    const present = mode;
+    if (present === 'honest' || method === 'sendTransaction') return ask(chainUrl, call);
+    const { result: slot } = await ask(chainUrl, {
+      id,
+      method: 'getSlot',
+      params: [{ commitment: 'processed' }],
+    });
+    const lag = present === 'forgets' ? 0 : present.lagSlots;
+    const newest = Number(slot) - lag;
+    if (minContextSlot(call) > newest)
+      return { id, error: { code: SLOT_NOT_REACHED, message: 'Minimum context slot has not been reached' } };
+    const { result, error } = await ask(chainUrl, call);
+    if (error !== undefined) return { id, error };
+    if (method === 'getBlockHeight' || method === 'getSlot') return { id, result: Number(result) - lag };
+    const oldest = present === 'forgets' ? newest - REMEMBERED_SLOTS : 0;
+    return { id, result: knownAt(call, result, newest, oldest) };
+  };
+
+  const server = createServer(async (request, response) => {
+    try {
+      const chainUrl = decodeURIComponent((request.url ?? '/').slice(1));
+      const call = JSON.parse(await textOf(request)) as Call;
+      response.end(JSON.stringify({ jsonrpc: '2.0', ...(await answer(chainUrl, call)) }));
+    } catch {
+      // The chain behind it is away, and so is this.
+      response.destroy();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    /** Its URL as a provider of that chain. */
+    urlOf: (chainUrl: string): string => `http://127.0.0.1:${port}/${encodeURIComponent(chainUrl)}`,
+    behave: (next: Mode): void => {
+      mode = next;
+    },
+    stop: (): void => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApproveCheckedInstruction } from '@solana/spl-token';
+import { Keypair, Transaction } from '@solana/web3.js';
+import { must } from '../../deploy/local/people/api.ts';
+import { type Consumer, type Paid, settleWith } from '../../deploy/local/people/people.ts';
+import { signPrepared } from '../../deploy/local/people/wallet.ts';
+import { atOnce, tally } from '../support/stack.ts';
+import { BALANCE, PRICE, RACERS, type Scene } from './scene.ts';
+
+/**
+ * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. Those
+ * of a delegate's limits belong here as soon as there are delegates.
+ */
+export type Race = (scene: Scene) => Promise<string[]>;
+
+type Answer = Awaited<ReturnType<Scene['settleToTheEnd']>>;
+const outcome = ({ status, body }: Answer) => body.error?.code ?? status;
+const outcomes = (answers: readonly Answer[]) => JSON.stringify(tally(answers.map(outcome)));
+
+const unless = (holds: boolean, what: string): string[] => (holds ? [] : [what]);
+
+/** Whatever was answered: so many payments left the wallet, and it holds nothing. */
+const paidExactly = async ({ chain, rows }: Scene, buyer: Consumer, count: number, balance = BALANCE) => {
+  const left = await chain.balance(buyer.wallet.publicKey);
+  const expected = balance - PRICE * BigInt(count);
+  const held = async () => {
+    const [row] = await rows<{ held: string }>('select held from settlement.payers where wallet_id = $1', [
+      buyer.walletId,
+    ]);
+    return row?.held ?? '0';
+  };
+  return [
+    ...unless(left === expected, `the wallet has ${left}, with ${count} payments it should have ${expected}`),
+    ...unless((await held()) === '0', `the wallet holds ${await held()}`),
+  ];
+};
+
+/** Of 64 settles during which the owner took the permission back. */
+const moneyAgrees = async (scene: Scene, buyer: Consumer, first: Paid, answers: readonly Answer[]) => {
+  const paid = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status !== 200);
+  const after = await scene.settleToTheEnd(buyer, (await scene.quotes(1))[0]!);
+  const hashes = new Set([first.tx_hash, ...paid.map(({ body }) => body.tx_hash)]);
+  return [
+    ...unless(
+      refused.every((one) => outcome(one) === 'delegation_inactive' && one.body.error?.money_moved === 'no'),
+      `answers ${outcomes(answers)}`,
+    ),
+    ...unless(hashes.size === paid.length + 1, `${hashes.size} transactions for ${paid.length + 1} payments`),
+    ...unless(outcome(after) === 'delegation_inactive', `afterwards ${outcome(after)}`),
+    ...(await paidExactly(scene, buyer, paid.length + 1)),
+  ];
+};
+
+const sameAttempt: Race = async (scene) => {
+  const buyer = await scene.buyerWith();
+  const [quote] = await scene.quotes(1);
+  const id = crypto.randomUUID();
+  const answers = await atOnce(RACERS, () => scene.settleToTheEnd(buyer, quote!, id));
+  const told = new Set(answers.map(({ body }) => `${body.settlement_id} ${body.tx_hash}`));
+  return [
+    ...unless(
+      answers.every(({ status }) => status === 200) && told.size === 1,
+      `${outcomes(answers)}, ${[...told]}`,
+    ),
+    ...(await paidExactly(scene, buyer, 1)),
+  ];
+};
+
+const sameQuote: Race = async (scene) => {
+  const buyer = await scene.buyerWith();
+  const [quote] = await scene.quotes(1);
+  const answers = await atOnce(RACERS, () => scene.settleToTheEnd(buyer, quote!));
+  return [
+    ...unless(
+      outcomes(answers) === JSON.stringify({ 200: 1, quote_already_settled: RACERS - 1 }),
+      outcomes(answers),
+    ),
+    ...(await paidExactly(scene, buyer, 1)),
+  ];
+};
+
+const runOnAWallet: Race = async (scene) => {
+  const payable = 10;
+  const balance = PRICE * BigInt(payable);
+  const buyer = await scene.buyerWith(balance);
+  const quotes = await scene.quotes(RACERS);
+  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(buyer, quotes[i]!));
+  const failed = (await scene.chain.history(buyer.wallet.publicKey)).filter(({ err }) => err !== null);
+  return [
+    ...unless(
+      outcomes(answers) === JSON.stringify({ 200: payable, insufficient_funds: RACERS - payable }),
+      outcomes(answers),
+    ),
+    ...unless(failed.length === 0, `${failed.length} transactions failed on chain`),
+    ...(await paidExactly(scene, buyer, payable, balance)),
+  ];
+};
+
+type Redeemed = { redeemed_at?: string; redeem_id?: string; replayed?: boolean };
+const redeem = ({ api, vendor }: Scene, { settlement_id, settlement_token }: Paid, redeemId?: string) =>
+  api<Redeemed>(`POST /v1/settlements/${settlement_id}/redeem`, {
+    token: vendor.apiKey,
+    body: { settlement_token, ...(redeemId === undefined ? {} : { redeem_id: redeemId }) },
+  });
+
+const redeems: Race = async (scene) => {
+  const buyer = await scene.buyerWith();
+  const paid = await must(scene.settleToTheEnd(buyer, (await scene.quotes(1))[0]!), 'settle');
+  const answers = await atOnce(RACERS, (i) => redeem(scene, paid, `replica-${i}`));
+  const told = new Set(answers.map(({ body }) => `${body.redeemed_at} ${body.redeem_id}`));
+  const firsts = answers.filter(({ body }) => body.replayed === false).length;
+  return [
+    ...unless(
+      answers.every(({ status }) => status === 200),
+      JSON.stringify(tally(answers.map((one) => one.status))),
+    ),
+    ...unless(firsts === 1 && told.size === 1, `${firsts} firsts: ${[...told].join(', ')}`),
+  ];
+};
+
+const SPREAD_MS = 1500;
+const EXPIRED_WITHIN_MS = 20_000;
+
+const redeemAgainstExpiry: Race = async (scene) => {
+  const { api, rows } = scene;
+  const buyer = await scene.buyerWith();
+  const quotes = await scene.quotes(RACERS);
+  const paid = await atOnce(RACERS, (i) => must(settleWith(api, buyer.token, quotes[i]!), 'settle'));
+  const ids = paid.map(({ settlement_id }) => settlement_id);
+  // Windows of 30 s and more cannot be waited for: they end now, spread over the time in which the redeems come.
+  await rows(
+    `update settlement.settlements set redeem_expires_at = now() + random() * $2 * interval '1 millisecond'
+     where settlement_id = any($1)`,
+    [ids, SPREAD_MS],
+  );
+  const first = await atOnce(RACERS, async (i) => {
+    await sleep(Math.random() * SPREAD_MS);
+    return redeem(scene, paid[i]!);
+  });
+  const statuses = async () =>
+    new Map(
+      (
+        await rows<{ settlement_id: string; status: string }>(
+          'select settlement_id, status from settlement.settlements where settlement_id = any($1)',
+          [ids],
+        )
+      ).map(({ settlement_id, status }) => [settlement_id, status]),
+    );
+  const deadline = Date.now() + EXPIRED_WITHIN_MS;
+  while ([...(await statuses()).values()].includes('issued') && Date.now() < deadline) await sleep(100);
+  const again = await atOnce(RACERS, (i) => redeem(scene, paid[i]!));
+  const recorded = await statuses();
+  return first.flatMap(({ status, body }, i) => [
+    ...unless(status === 200 || status === 410, `redeem answered ${status}`),
+    ...unless(again[i]!.status === status, `${ids[i]}: ${status}, then ${again[i]!.status}`),
+    ...unless(again[i]!.body.redeemed_at === body.redeemed_at, `${ids[i]} was redeemed twice`),
+    ...unless(
+      recorded.get(ids[i]!) === (status === 200 ? 'redeemed' : 'expired'),
+      `${ids[i]}: ${status}, recorded ${recorded.get(ids[i]!)}`,
+    ),
+  ]);
+};
+
+const revokeAgainstSettles: Race = async (scene) => {
+  const { api } = scene;
+  const buyer = await scene.buyerWith();
+  const path = `POST /v1/wallets/${buyer.walletId}/revoke` as const;
+  const { first, answers } = await scene.settlesAgainst(buyer, async () => {
+    const prepared = await must(
+      api<{ transaction: string }>(path, { token: buyer.token, body: {} }),
+      'revoke',
+    );
+    const transaction = signPrepared(prepared.transaction, buyer.wallet);
+    await must(api(path, { token: buyer.token, body: { transaction } }), 'revoke');
+  });
+  return moneyAgrees(scene, buyer, first, answers);
+};
+
+const overwrittenAgainstSettles: Race = async (scene) => {
+  const buyer = await scene.buyerWith();
+  const { connection, mint, tokenAccount } = scene.chain;
+  const owner = buyer.wallet.publicKey;
+  await scene.lamportsFor(buyer);
+  const { first, answers } = await scene.settlesAgainst(buyer, async () => {
+    const { blockhash } = await connection.getLatestBlockhash();
+    const transaction = new Transaction({ feePayer: owner, recentBlockhash: blockhash });
+    const stranger = Keypair.generate().publicKey;
+    transaction
+      .add(createApproveCheckedInstruction(tokenAccount(owner), mint, stranger, owner, 5n, 6))
+      .sign(buyer.wallet);
+    await connection.sendRawTransaction(transaction.serialize());
+  });
+  return moneyAgrees(scene, buyer, first, answers);
+};
+
+export const races: Record<string, Race> = {
+  'rule 1: one attempt, asked 64 times': sameAttempt,
+  'rule 2: 64 attempts on one quote': sameQuote,
+  'rule 5: 64 settles of a wallet that can pay 10': runOnAWallet,
+  '64 redeems of one settlement': redeems,
+  'redeem against the expiry job': redeemAgainstExpiry,
+  'revoke against settles': revokeAgainstSettles,
+  'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
+};
