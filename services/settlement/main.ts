@@ -9,10 +9,13 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from './deps.ts';
+import { findDelegates } from './handlers/findDelegates.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
 import { settle } from './handlers/settle.ts';
+import { settlementActivity } from './handlers/settlementActivity.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
@@ -66,6 +69,9 @@ await runService(base, config, {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    putDelegate: putDelegate(deps),
+    findDelegates: findDelegates(deps),
+    settlementActivity: settlementActivity(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

@@ -3,10 +3,13 @@ import pg from 'pg';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
+import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
+import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
+import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -121,6 +124,9 @@ export const startFixture = async (): Promise<void> => {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    putDelegate: putDelegate(deps),
+    findDelegates: findDelegates(deps),
+    settlementActivity: settlementActivity(deps),
   });
   const hearing = hear(
     base.bus,
