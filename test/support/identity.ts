@@ -8,12 +8,10 @@ import { createMailer } from '../../services/identity/mail.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import type { OutboxRow } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
@@ -21,6 +19,7 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { startSmtpSink } from './smtp.ts';
 
@@ -52,15 +51,13 @@ export const callerOf = ({ access_token, account }: Session): Principal & { kind
   return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
 };
 
-/** Starts all of it on POSTGRES_URL and NATS_URL; `stop` undoes all of it. */
+/** Starts all of it on POSTGRES_URL and a bus of its own; `stop` undoes all of it. */
 export const startIdentity = async () => {
   const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];
-  const connectAs = async (user: BusUser): Promise<Bus> => {
-    const bus = await connectBus({ url: process.env.NATS_URL!, user, password: '', logger });
-    cleanups.push(() => drainBus(bus));
-    return bus;
-  };
+  // A bus of its own: on a shared one two suites take each other's calls through the queue groups.
+  const testBus = await createTestBus();
+  cleanups.push(testBus.stop);
 
   const database = await createTestDatabase();
   cleanups.push(database.drop);
@@ -113,9 +110,9 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const serving = serve(await connectAs('identity'), identity, handlers(deps));
+  const serving = serve(await testBus.as('identity'), identity, handlers(deps));
   cleanups.push(serving.stop);
-  const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
+  const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
 
   const ask = <N extends string & keyof Operations>(
     name: N,

@@ -17,11 +17,11 @@ export const endNow = async (deps: Deps, serviceId: string): Promise<void> => {
 
 /** Ends closing services once nothing is open and their last window is 30 days past (decisions.md, Services). */
 export const endServices = (deps: Deps) => async (): Promise<void> => {
-  for (const serviceId of await claimClosing(deps.pool, BATCH)) {
+  for (const { service_id: serviceId, now } of await claimClosing(deps.pool, BATCH)) {
     const { open, endsAt } = await deps.activityOf(serviceId);
     const over = (endsAt ?? 0) + CLOSING_DAYS * DAY_MS;
     if (open) continue; // Claimed for an hour: then it is asked again.
-    if (over > deps.clock()) await putEndCheck(deps.pool, serviceId, over);
+    if (over > now) await putEndCheck(deps.pool, serviceId, over);
     else await endNow(deps, serviceId);
   }
 };

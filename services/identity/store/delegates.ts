@@ -15,7 +15,7 @@ export type DelegateRow = z.infer<typeof Row>;
 const columns = sql.fragment`delegate_id, account_id, name, wallet_id, expires_at,
   coalesce(expires_at <= app_now(), false) as expired, created_at`;
 const timeOf = (epochMs: number | null) =>
-  epochMs === null ? sql.fragment`null` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
+  epochMs === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
 
 /** Writes a new delegate. Times are epoch milliseconds. */
 export const insertDelegate = (db: Db, row: Omit<DelegateRow, 'expired'>): Promise<DelegateRow> =>

@@ -127,14 +127,16 @@ export const endService = (db: Db, serviceId: string): Promise<z.infer<typeof En
     update services set status = 'closed', end_check_at = null
     where service_id = ${serviceId} and status = 'closing' returning account_id, name`);
 
-/** Closing services that may have ended; each is left alone for an hour by every replica. */
-export const claimClosing = (db: Db, limit: number): Promise<readonly string[]> =>
-  db.anyFirst(sql.typeAlias('id')`
+const Closing = z.object({ service_id: z.string(), now: z.number() });
+
+/** Closing services that may have ended, with the database's clock; each is left alone for an hour by every replica. */
+export const claimClosing = (db: Db, limit: number): Promise<readonly z.infer<typeof Closing>[]> =>
+  db.any(sql.type(Closing)`
     update services set end_check_at = app_now() + interval '1 hour'
     where service_id in (
       select service_id from services where status = 'closing' and end_check_at <= app_now()
       order by end_check_at limit ${limit} for update skip locked)
-    returning service_id as id`);
+    returning service_id, app_now() as now`);
 
 /** When to look again, epoch milliseconds. */
 export const putEndCheck = (db: Db, serviceId: string, at: number): Promise<unknown> =>
