@@ -66,6 +66,10 @@ const untilMailed = async (address: string, subject: RegExp, count = 1) => {
 };
 const linkIn = async (made: Made, count = 1): Promise<string> => {
   const mail = await untilMailed(made.session.account.email, /Your link to a new key/, count);
+  const kind = made.id.startsWith('del_') ? 'delegate' : 'service';
+  const page = `https://console.quittance.example/reveal?${kind}=${made.id}#token=`;
+  expect(mail.text).toContain(page);
+  expect(mail.html).toContain(`<a href="${page}`);
   return /#token=(rv_test_[A-Za-z0-9_-]{43})\s/.exec(mail.text)![1]!;
 };
 const currentKeys = (id: string) =>

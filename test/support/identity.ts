@@ -85,6 +85,7 @@ export const startIdentity = async () => {
     environment: 'test',
     identitySecret,
     signInUrl: 'https://console.quittance.example/sign-in',
+    revealUrl: 'https://console.quittance.example/reveal',
   });
   cleanups.push(mails.stop);
   const deps: Deps = {

@@ -29,7 +29,7 @@ export const startSendMails = ({
   environment,
   identitySecret,
   signInUrl,
-  revealUrl = signInUrl,
+  revealUrl,
 }: {
   pool: Pool;
   logger: Logger;
@@ -37,8 +37,7 @@ export const startSendMails = ({
   environment: Environment;
   identitySecret: Buffer;
   signInUrl: string;
-  /** The page that shows a new key; the sign-in page where there is none of its own. */
-  revealUrl?: string | undefined;
+  revealUrl: string;
 }): MailJob => {
   const compose = ({ kind, to_address: to, link_id, details }: MailRow): Mail | null => {
     if (kind === 'sign_in' && link_id !== null) {
