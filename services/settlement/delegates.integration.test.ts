@@ -116,8 +116,12 @@ describe('a delegate pays within its limits', () => {
         admin.query<{ settlement_id: string }>('select settlement_id from settlements where quote_id = $1', [
           q.quote_id,
         ]);
-      await sleep(30);
-      const id = (await find()).rows[0]?.settlement_id;
+      let answered = false;
+      void answer.then(() => {
+        answered = true;
+      });
+      let id: string | undefined;
+      while (id === undefined && !answered) id = (await find()).rows[0]?.settlement_id;
       if (id === undefined) return answer;
       if (i % 3 === 0) await fail(id);
       else {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
@@ -35,14 +37,19 @@ type Delegate = {
   api_key: string;
   usage: Record<'daily' | 'monthly' | 'total', { spent: string; held: string; remaining: string | null }>;
 };
-const delegateOf = (owner: Consumer, limits: object, more: object = {}): Promise<Delegate> =>
-  must(
+/** Every secret that these tests were shown. */
+const secrets: string[] = [];
+const delegateOf = async (owner: Consumer, limits: object, more: object = {}): Promise<Delegate> => {
+  const made = await must(
     api<Delegate>('POST /v1/delegates', {
       token: owner.token,
       body: { name: 'Robot', wallet_id: owner.walletId, limits, ...more },
     }),
     'create delegate',
   );
+  secrets.push(made.api_key);
+  return made;
+};
 const me = (token: string) => must(api<Delegate>('GET /v1/delegates/me', { token }), 'me');
 const errorOf = ({ status, body }: Answer<{ error?: { code: string; message: string } }>) =>
   body.error === undefined ? `${status}` : `${status} ${body.error.code} ${body.error.message.split(':')[0]}`;
@@ -80,9 +87,9 @@ test('a delegate pays from its own wallet within its limits, and reads its own',
   const other = await delegateOf(buyer, {});
   const seen = await must(api<{ data: Paid[] }>('GET /v1/settlements', { token: other.api_key }), 'list');
   expect(seen.data).toEqual([]);
-  const path = `GET /v1/settlements/${paid.settlement_id}` as const;
-  expect((await api(path, { token: other.api_key })).status).toBe(404);
-  expect((await api(path, { token: robot.api_key })).status).toBe(200);
+  const read = `GET /v1/settlements/${paid.settlement_id}` as const;
+  expect((await api(read, { token: other.api_key })).status).toBe(404);
+  expect((await api(read, { token: robot.api_key })).status).toBe(200);
 });
 
 test('64 settles at once of a delegate with room for 10: 10 are paid on chain', async () => {
@@ -141,26 +148,32 @@ test('deleted, rotated away, revealed anew: old keys are refused within 2 s', as
   await me(next.api_key);
   await me(last.api_key);
   expect((await api(rotate, { token: next.api_key, body: {} })).status).toBe(403);
+  secrets.push(next.api_key, last.api_key);
 }, 30_000);
 
 test('a service: not deleted while a quote is open, closed on request, its payment goes on', async () => {
   const shop = await createVendor(api, stack, { price: PRICE });
   const token = shop.signIn.access_token;
-  const path = `/v1/services/${shop.serviceId}` as const;
+  const address = `/v1/services/${shop.serviceId}` as const;
   const quote = await quoteOf(api, shop);
-  const refused = await api<{ error: { code: string } }>(`DELETE ${path}`, { token });
+  const refused = await api<{ error: { code: string } }>(`DELETE ${address}`, { token });
   expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
-  expect((await api(`DELETE ${path}`, { token, body: { mode: 'close' } })).status).toBe(204);
+  expect((await api(`DELETE ${address}`, { token, body: { mode: 'close' } })).status).toBe(204);
   await sleep(2000);
   const more = await api('POST /v1/quote', { token: shop.apiKey, body: { service_id: shop.serviceId } });
   expect(more.status).toBe(409);
   const paid = await must(settleWith(api, buyer.token, quote), 'settle');
+  // The quote is paid, the settlement waits for its redeem: still open.
+  expect((await api(`DELETE ${address}`, { token })).status).toBe(409);
   const redeem = await api<{ status: string }>(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
     token: shop.apiKey,
     body: { settlement_token: paid.settlement_token },
   });
   expect(redeem.body.status).toBe('redeemed');
-  expect((await api<{ status: string }>(`GET ${path}`, { token })).body.status).toBe('closing');
+  expect((await api<{ status: string }>(`GET ${address}`, { token })).body.status).toBe('closing');
+  // Nothing is open any more, so it can end before its 30 days.
+  expect((await api(`DELETE ${address}`, { token })).status).toBe(204);
+  expect((await api(`GET ${address}`, { token })).status).toBe(404);
 });
 
 test('a service with nothing open is deleted, and its key with it', async () => {
@@ -194,4 +207,17 @@ test('a new payout address gets new quotes, at once in test and after 24 h in li
   expect(waiting.payout_address).toBe(liveShop.payout.publicKey.toBase58());
   const hours = (Date.parse(waiting.next_payout!.effective_at) - Date.now()) / 3600_000;
   expect(Math.round(hours)).toBe(24);
+});
+
+test('no key of the above stands in a log', () => {
+  const folder = path.join(path.dirname(process.env.STACK_FILE!), 'logs');
+  const logs = readdirSync(folder).map(
+    (name) => [name, readFileSync(path.join(folder, name), 'utf8')] as const,
+  );
+  expect(logs.map(([, text]) => text).join('')).toContain('/v1/delegates/:delegate_id/key/rotate');
+  secrets.push(vendor.apiKey, vendor.signIn.refresh_token, buyer.token);
+  expect(secrets.length).toBeGreaterThan(8);
+  // Without the prefix: a part of a key is a part of a secret.
+  const leaks = logs.filter(([, text]) => secrets.some((secret) => text.includes(secret.slice(-30))));
+  expect(leaks.map(([name]) => name)).toEqual([]);
 });
