@@ -173,7 +173,7 @@ test('only the gateway may publish rpc.*, and it holds no right on streams or jo
   expect(mayCall.map(([user]) => user)).toEqual(['gateway']);
   const gateway = natsRights().gateway;
   expect(gateway.publish.filter((subject) => /^(\$|job\.|evt\.)/.test(subject))).toEqual([]);
-  expect(gateway.subscribe).toEqual(['_INBOX_gateway.>', 'wake.gateway.>']);
+  expect(gateway.subscribe).toEqual(['_INBOX_gateway.>', 'evt.identity.keysEnded', 'wake.gateway.>']);
 });
 
 test('nobody may publish to everything, to the API of streams, or in another service’s name', () => {
@@ -185,7 +185,9 @@ test('nobody may publish to everything, to the API of streams, or in another ser
       ]);
       if (subject.startsWith('evt.')) expect(subject.split('.')[1]).toBe(user);
     }
+    const hears = contractList.find(({ name }) => name === user)?.hears ?? [];
     for (const subject of subscribe) {
+      if (hears.some((fact) => subject === `evt.${fact}`)) continue;
       const [kind, owner] = subject.split('.');
       expect([user, kind === `_INBOX_${user}` || owner === user]).toEqual([user, true]);
     }
@@ -218,5 +220,7 @@ test('every fact that a service listens to is published by another', () => {
   const facts = contractList.flatMap(({ name, events }) =>
     Object.keys(events).map((fact) => `${name}.${fact}`),
   );
-  for (const { consumes } of contractList) expect(facts).toEqual(expect.arrayContaining([...consumes]));
+  for (const { consumes, hears = [] } of contractList) {
+    expect(facts).toEqual(expect.arrayContaining([...consumes, ...hears]));
+  }
 });

@@ -81,6 +81,7 @@ export function serviceEnvironment(
       SMTP_URL: shared.smtpUrl,
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
       SIGN_IN_URL: `${shared.gatewayUrl}/sign-in`,
+      REVEAL_URL: `${shared.gatewayUrl}/reveal`,
       IDENTITY_SECRET: keys.identitySecret,
       CURSOR_KEY: keys.cursorKey,
     },

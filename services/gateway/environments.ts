@@ -1,14 +1,16 @@
 import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
 import { type Bus, connectBus } from '../../shared/bus/connect.ts';
+import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
-/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere. */
+/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere, its event lost or not. */
 const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** One environment as the gateway sees it. Only here do test and live stand side by side. */
@@ -26,6 +28,10 @@ type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
 /** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
 export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
+  const keys = createCredentialCache(
+    (key_hash): Promise<Principal | null> => call(bus(), identity, 'findKey', { key_hash }),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
   const log = logger.child({ environment: connection.name });
   let connected: Bus | undefined;
   connectBus({
@@ -37,6 +43,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   }).then(
     (bus) => {
       connected = bus;
+      listen(bus, identity, { keysEnded: ({ key_hashes }) => key_hashes.forEach(keys.forget) });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),
   );
@@ -48,9 +55,6 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
       retryAfterSeconds: 1,
     });
   };
-  const findKey = cached((key_hash) => call(bus(), identity, 'findKey', { key_hash }), {
-    maxAgeMs: CREDENTIAL_MAX_AGE_MS,
-  });
   const findSession = cached(
     async (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
@@ -59,7 +63,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     name: connection.name,
     bus,
     busIfConnected: () => connected,
-    findKey: async (keyHash) => findKey(keyHash),
+    findKey: async (keyHash) => keys.get(keyHash),
     isSessionOpen: async ({ accountId, sessionId }) =>
       (await findSession(JSON.stringify({ session_id: sessionId, account_id: accountId }))).open,
   };

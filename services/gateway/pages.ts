@@ -40,6 +40,8 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
     '/openapi.json': json(openApiDocument({ serverUrl: publicUrl })),
     '/sign-in': file('sign-in.html', 'text/html'),
     '/sign-in.js': file('sign-in.js', 'text/javascript'),
+    '/reveal': file('reveal.html', 'text/html'),
+    '/reveal.js': file('reveal.js', 'text/javascript'),
     '/sign-in.css': file('sign-in.css', 'text/css'),
   };
   const window = createSlidingWindow();

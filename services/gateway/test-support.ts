@@ -45,6 +45,10 @@ export type Services = {
   keys: Map<string, Principal>;
   closedSessions: Set<string>;
   addKey: (text: string, principal: Principal) => string;
+  /** Hashes that identity was asked for, newest last. */
+  lookUps: string[];
+  /** Says a fact in the name of the service. */
+  say: (environment: Environment, service: string, fact: string, payload: object) => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -88,13 +92,18 @@ export const startServers = async (): Promise<Servers> => {
 export const startServices = async ({ natsPort }: Servers): Promise<Services> => {
   const logger = createLogger('test', 'fatal');
   const buses: Bus[] = [];
+  const busOf = new Map<string, Bus>();
+  const lookUps: string[] = [];
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
   const closedSessions = new Set<string>();
   const calls: Call[] = [];
   const answers: Record<string, Answer> = {};
   const identity: Record<string, Answer> = {
-    findKey: ({ key_hash }) => keys.get(key_hash as string) ?? null,
+    findKey: ({ key_hash }) => {
+      lookUps.push(key_hash as string);
+      return keys.get(key_hash as string) ?? null;
+    },
     findSession: ({ session_id }) => ({ open: !closedSessions.has(session_id as string) }),
   };
 
@@ -119,6 +128,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
         logger,
       });
       buses.push(bus);
+      busOf.set(`${environment}.${contract.name}`, bus);
       const names = [...Object.keys(contract.operations), ...Object.keys(contract.internal)];
       const handlers = Object.fromEntries(
         names.map((name) => [name, handler(environment, contract.name, name)]),
@@ -135,6 +145,12 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     addKey: (text, principal) => {
       keys.set(keyHash(text), principal);
       return text;
+    },
+    lookUps,
+    say: async (environment, service, fact, payload) => {
+      const { nc } = busOf.get(`${environment}.${service}`)!;
+      nc.publish(`evt.${service}.${fact}`, JSON.stringify(payload));
+      await nc.flush();
     },
     stop: async () => {
       await Promise.all(serving.map((each) => each.stop()));

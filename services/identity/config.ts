@@ -16,6 +16,8 @@ export const config = z
     MAIL_FROM: z.string().regex(/^[^\p{Cc}]+@[^\p{Cc}]+$/u, 'must be an address'),
     /** The page that a sign-in link opens; the token is appended as its fragment. */
     SIGN_IN_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#]+$/, 'must have no fragment'),
+    /** The page that a link to a new key opens, in the same way; a query says whose key. */
+    REVEAL_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#?]+$/, 'must have no query and no fragment'),
   })
   .refine(({ ENVIRONMENT, SIGNING_KEYS }) => SIGNING_KEYS[0]?.kid.startsWith(`${ENVIRONMENT}.session.`), {
     path: ['SIGNING_KEYS'],

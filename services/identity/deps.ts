@@ -1,8 +1,15 @@
+import type { z } from 'zod';
+import type { settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
+import type { DelegateSpending as Spending } from '../../shared/contract/settlement.ts';
+import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+
+export type DelegateSpending = z.infer<typeof Spending>;
+type Internal = typeof settlement.internal;
 
 /** What the handlers of this service depend on; main.ts builds it. */
 export type Deps = {
@@ -15,6 +22,15 @@ export type Deps = {
   cursorKey: Buffer;
   /** Rejects with a ServiceError that says why the address may not receive payouts. */
   checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
+  /** How long a changed payout address waits before it acts (decisions.md, Sign-in). */
+  payoutDelayHours: number;
+  relay: Pick<Relay, 'dispatch'>;
+  /** Whether the account has this wallet. */
+  hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
+  putDelegate: (input: z.infer<Internal['putDelegate']['input']>) => Promise<DelegateSpending | null>;
+  findDelegates: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
+  /** Whether anything of a service can still be paid or redeemed, and when the last window ends (epoch milliseconds). */
+  activityOf: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
   /** Says that a mail was committed, so that it goes out now. Never throws. */
   pokeMails: () => void;
 };

@@ -2,16 +2,30 @@ import type { identity } from '../../shared/contract/index.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
 import type { Deps } from './deps.ts';
 import { createAccount } from './handlers/createAccount.ts';
+import { createDelegate } from './handlers/createDelegate.ts';
 import { createService } from './handlers/createService.ts';
+import { deleteDelegate } from './handlers/deleteDelegate.ts';
+import { deleteService } from './handlers/deleteService.ts';
 import { findKey } from './handlers/findKey.ts';
 import { findService } from './handlers/findService.ts';
 import { findSession } from './handlers/findSession.ts';
+import { getDelegate } from './handlers/getDelegate.ts';
+import { getOwnDelegate } from './handlers/getOwnDelegate.ts';
 import { getService } from './handlers/getService.ts';
+import { listDelegates } from './handlers/listDelegates.ts';
 import { listServices } from './handlers/listServices.ts';
 import { logout } from './handlers/logout.ts';
 import { refresh } from './handlers/refresh.ts';
 import { requestMagicLink } from './handlers/requestMagicLink.ts';
+import { revealDelegateKey } from './handlers/revealDelegateKey.ts';
+import { revealServiceKey } from './handlers/revealServiceKey.ts';
+import { rotateDelegateKey } from './handlers/rotateDelegateKey.ts';
+import { rotateServiceKey } from './handlers/rotateServiceKey.ts';
+import { updateDelegate } from './handlers/updateDelegate.ts';
+import { updateService } from './handlers/updateService.ts';
+import { verifyDelegateReveal } from './handlers/verifyDelegateReveal.ts';
 import { verifyMagicLink } from './handlers/verifyMagicLink.ts';
+import { verifyServiceReveal } from './handlers/verifyServiceReveal.ts';
 
 /** All operations of the service, for main.ts and for the test that serves them over a real bus. */
 export const handlers = (deps: Deps): Handlers<typeof identity> => ({
@@ -23,6 +37,20 @@ export const handlers = (deps: Deps): Handlers<typeof identity> => ({
   createService: createService(deps),
   listServices: listServices(deps),
   getService: getService(deps),
+  updateService: updateService(deps),
+  deleteService: deleteService(deps),
+  rotateServiceKey: rotateServiceKey(deps),
+  revealServiceKey: revealServiceKey(deps),
+  verifyServiceReveal: verifyServiceReveal(deps),
+  createDelegate: createDelegate(deps),
+  listDelegates: listDelegates(deps),
+  getOwnDelegate: getOwnDelegate(deps),
+  getDelegate: getDelegate(deps),
+  updateDelegate: updateDelegate(deps),
+  deleteDelegate: deleteDelegate(deps),
+  rotateDelegateKey: rotateDelegateKey(deps),
+  revealDelegateKey: revealDelegateKey(deps),
+  verifyDelegateReveal: verifyDelegateReveal(deps),
   findKey: findKey(deps),
   findSession: findSession(deps),
   findService: findService(deps),

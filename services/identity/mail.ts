@@ -47,7 +47,8 @@ export const createMailer = ({ url, from }: { url: string; from: string }): Mail
   };
 };
 
-const escapeHtml = (text: string): string =>
+/** Text as HTML shows it. */
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** The mail with a sign-in link. The token is in the fragment, which reaches no server and no referrer. */

@@ -1,10 +1,13 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, identity } from '../../shared/contract/index.ts';
+import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
+import type { Deps } from './deps.ts';
 import { handlers } from './handlers.ts';
+import { endServices } from './jobs/endServices.ts';
 import { startPurge } from './jobs/purge.ts';
 import { startSendMails } from './jobs/sendMails.ts';
 import { createMailer } from './mail.ts';
@@ -22,9 +25,10 @@ const mails = startSendMails({
   environment,
   identitySecret: config.IDENTITY_SECRET,
   signInUrl: config.SIGN_IN_URL,
+  revealUrl: config.REVEAL_URL,
 });
 
-const deps = {
+const deps: Deps = {
   pool,
   logger,
   clock: clock.now,
@@ -35,10 +39,25 @@ const deps = {
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,
+  payoutDelayHours: environment === 'live' ? 24 : 0,
+  relay: base.relay,
+  hasWallet: async (account_id: string, wallet_id: string) =>
+    (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
+  putDelegate: (input: Parameters<Deps['putDelegate']>[0]) => call(bus, settlement, 'putDelegate', input),
+  findDelegates: (account_id: string, delegate_ids: string[]) =>
+    call(bus, settlement, 'findDelegates', { account_id, delegate_ids }),
+  activityOf: async (service_id: string) => {
+    const both = await Promise.all([
+      call(bus, quote, 'quoteActivity', { service_id }),
+      call(bus, settlement, 'settlementActivity', { service_id }),
+    ]);
+    const ends = both.flatMap(({ ends_at }) => (ends_at === null ? [] : [Date.parse(ends_at)]));
+    return { open: both.some(({ open }) => open), endsAt: ends.length === 0 ? null : Math.max(...ends) };
+  },
 };
 
 await runService(base, config, {
   serving: serve(bus, identity, handlers(deps)),
-  jobs: [mails, startPurge({ pool, logger })],
+  jobs: [mails, startPurge({ pool, logger }), everyMs(60_000, 'endServices', endServices(deps), logger)],
   readings: [mailsReading(pool)],
 });

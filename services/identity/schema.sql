@@ -8,19 +8,38 @@ create table accounts (
   constraint accounts_email_key UNIQUE (email)
 );
 
+create table delegates (
+  delegate_id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text not null,
+  wallet_id text collate "C" not null,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint delegates_pkey PRIMARY KEY (delegate_id),
+  constraint delegates_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id DESC) WHERE (deleted_at IS NULL);
+
 create table keys (
   key_id text collate "C" not null,
   account_id text collate "C" not null,
-  service_id uuid not null,
+  service_id uuid,
   key_hash text collate "C" not null,
   created_at timestamp with time zone default app_now() not null,
   ended_at timestamp with time zone,
+  delegate_id text collate "C",
   constraint keys_pkey PRIMARY KEY (key_id),
   constraint keys_key_hash_key UNIQUE (key_hash),
+  constraint keys_of_one CHECK (num_nonnulls(service_id, delegate_id) = 1),
   constraint keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id),
+  constraint keys_delegate_id_fkey FOREIGN KEY (delegate_id) REFERENCES delegates(delegate_id),
   constraint keys_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(service_id)
 );
+CREATE INDEX keys_by_delegate ON keys USING btree (delegate_id, key_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
+CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX keys_current_of_service ON keys USING btree (service_id) WHERE (ended_at IS NULL);
 
 create table login_links (
   email text collate "C" not null,
@@ -38,12 +57,12 @@ create table mails (
   mail_id bigint generated always as identity not null,
   kind text not null,
   to_address text not null,
-  link_id text collate "C" not null,
+  link_id text collate "C",
   expires_at timestamp with time zone not null,
   attempts integer default 0 not null,
   next_attempt_at timestamp with time zone default app_now() not null,
-  constraint mails_pkey PRIMARY KEY (mail_id),
-  constraint mails_kind_check CHECK (kind = 'sign_in'::text)
+  details jsonb default '{}'::jsonb not null,
+  constraint mails_pkey PRIMARY KEY (mail_id)
 );
 CREATE INDEX mails_by_address ON mails USING btree (to_address);
 CREATE INDEX mails_by_attempt ON mails USING btree (next_attempt_at);
@@ -71,6 +90,18 @@ create table quarantine (
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
+create table reveal_links (
+  owner_id text collate "C" not null,
+  link_id text collate "C" not null,
+  token_hash text collate "C" not null,
+  revoke_previous boolean not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint reveal_links_pkey PRIMARY KEY (owner_id),
+  constraint reveal_links_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX reveal_links_by_expiry ON reveal_links USING btree (expires_at);
+
 create table services (
   service_id uuid not null,
   account_id text collate "C" not null,
@@ -80,13 +111,21 @@ create table services (
   redeem_window_seconds integer not null,
   status text default 'active'::text not null,
   created_at timestamp with time zone not null,
+  key_grace_hours integer default 24 not null,
+  next_payout_address text collate "C",
+  next_payout_at timestamp with time zone,
+  closing_at timestamp with time zone,
+  end_check_at timestamp with time zone,
   constraint services_pkey PRIMARY KEY (service_id),
+  constraint services_check CHECK ((next_payout_address IS NULL) = (next_payout_at IS NULL)),
+  constraint services_key_grace_hours_check CHECK (key_grace_hours >= 0 AND key_grace_hours <= 168),
   constraint services_price_check CHECK (price > 0),
   constraint services_redeem_window_seconds_check CHECK (redeem_window_seconds >= 30 AND redeem_window_seconds <= 604800),
-  constraint services_status_check CHECK (status = ANY (ARRAY['active'::text, 'closing'::text])),
+  constraint services_status_check CHECK (status = ANY (ARRAY['active'::text, 'closing'::text, 'closed'::text])),
   constraint services_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX services_by_account ON services USING btree (account_id, created_at DESC, service_id DESC);
+CREATE INDEX services_to_end ON services USING btree (end_check_at) WHERE (status = 'closing'::text);
 
 create table sessions (
   session_id text collate "C" not null,

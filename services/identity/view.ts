@@ -1,10 +1,12 @@
 import type { z } from 'zod';
+import type { Delegate } from '../../shared/contract/identity.delegates.ts';
 import type { identity, Session } from '../../shared/contract/identity.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
-import { isoTime } from '../../shared/lib/clock.ts';
+import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
-import type { Deps } from './deps.ts';
+import type { DelegateSpending, Deps } from './deps.ts';
 import { refreshToken } from './domain/tokens.ts';
+import type { DelegateRow } from './store/delegates.ts';
 import type { ServiceRow } from './store/services.ts';
 import type { SessionRow } from './store/sessions.ts';
 
@@ -14,8 +16,29 @@ export const showService = (row: ServiceRow): z.infer<typeof identity.operations
   name: row.name,
   price: formatMicro(row.price),
   payout_address: row.payout_address,
+  next_payout:
+    row.next_payout_address === null
+      ? null
+      : { payout_address: row.next_payout_address, effective_at: isoTime(row.next_payout_at!) },
+  key_grace_hours: row.key_grace_hours,
   redeem_window_seconds: row.redeem_window_seconds,
   status: row.status,
+  created_at: isoTime(row.created_at),
+});
+
+/** A delegate as its account or its key reads it: who it is from here, what it may spend from settlement. */
+export const showDelegate = (
+  row: DelegateRow,
+  { limits, usage, allowed_service_ids }: DelegateSpending,
+): z.infer<typeof Delegate> => ({
+  delegate_id: row.delegate_id,
+  name: row.name,
+  wallet_id: row.wallet_id,
+  limits,
+  usage,
+  allowed_service_ids,
+  expires_at: isoTimeOrNull(row.expires_at),
+  status: row.expired ? 'expired' : 'active',
   created_at: isoTime(row.created_at),
 });
 

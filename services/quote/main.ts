@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { create } from './handlers/create.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { quoteActivity } from './handlers/quoteActivity.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
 
 const ASK_EVERY_MS = 5000;
@@ -49,7 +50,12 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, quote, { create: create(deps), get: get(deps), list: list(deps) }),
+  serving: serve(bus, quote, {
+    create: create(deps),
+    get: get(deps),
+    list: list(deps),
+    quoteActivity: quoteActivity(deps),
+  }),
   consuming: [
     hear(
       bus,

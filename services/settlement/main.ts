@@ -10,10 +10,13 @@ import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from './deps.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
+import { findDelegates } from './handlers/findDelegates.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
 import { settle } from './handlers/settle.ts';
+import { settlementActivity } from './handlers/settlementActivity.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
@@ -70,6 +73,9 @@ await runService(base, config, {
     list: list(deps),
     get: get(deps),
     findByQuotes: findByQuotes(deps),
+    putDelegate: putDelegate(deps),
+    findDelegates: findDelegates(deps),
+    settlementActivity: settlementActivity(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

@@ -1,5 +1,39 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table delegates (
+  delegate_id text collate "C" not null,
+  account_id text collate "C" not null,
+  version integer not null,
+  per_payment bigint,
+  daily bigint,
+  monthly bigint,
+  total bigint,
+  allowed_service_ids uuid[],
+  day date not null,
+  month date not null,
+  day_held bigint default 0 not null,
+  day_spent bigint default 0 not null,
+  month_held bigint default 0 not null,
+  month_spent bigint default 0 not null,
+  total_held bigint default 0 not null,
+  total_spent bigint default 0 not null,
+  constraint delegates_pkey PRIMARY KEY (delegate_id),
+  constraint delegates_check CHECK (month = date_trunc('month'::text, day::timestamp with time zone)::date),
+  constraint delegates_check1 CHECK ((day_held + day_spent) <= (month_held + month_spent) AND (month_held + month_spent) <= (total_held + total_spent)),
+  constraint delegates_daily_check CHECK (daily > 0),
+  constraint delegates_day_held_check CHECK (day_held >= 0),
+  constraint delegates_day_spent_check CHECK (day_spent >= 0),
+  constraint delegates_month_held_check CHECK (month_held >= 0),
+  constraint delegates_month_spent_check CHECK (month_spent >= 0),
+  constraint delegates_monthly_check CHECK (monthly > 0),
+  constraint delegates_per_payment_check CHECK (per_payment > 0),
+  constraint delegates_total_check CHECK (total > 0),
+  constraint delegates_total_held_check CHECK (total_held >= 0),
+  constraint delegates_total_spent_check CHECK (total_spent >= 0),
+  constraint delegates_version_check CHECK (version > 0)
+);
+CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,
@@ -68,17 +102,20 @@ create table settlements (
   drive integer default 1 not null,
   progress_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
+  delegate_day date,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
   constraint settlements_check1 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (settlement_token IS NOT NULL AND issued_at IS NOT NULL)),
   constraint settlements_check2 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_check3 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_delegate_day CHECK (delegate_day IS NULL OR delegate_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);
+CREATE INDEX settlements_by_delegate ON settlements USING btree (account_id, delegate_id, settlement_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX settlements_by_payer ON settlements USING btree (account_id, settlement_id DESC);
 CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) WHERE (status <> 'failed'::text);
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);

@@ -54,4 +54,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
+  hears: ['identity.keysEnded'],
 });

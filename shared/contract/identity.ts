@@ -1,15 +1,7 @@
 import { z } from 'zod';
-import {
-  AccountId,
-  Environment,
-  label,
-  MicroUsdc,
-  page,
-  pageQuery,
-  ServiceId,
-  SolanaAddress,
-  Timestamp,
-} from './primitives.ts';
+import { delegateOperations } from './identity.delegates.ts';
+import { Service, serviceOperations } from './identity.services.ts';
+import { AccountId, Environment, ServiceId } from './primitives.ts';
 import { Principal } from './principal.ts';
 import { internalOperation, type Limit, operation, service } from './service.ts';
 
@@ -53,18 +45,6 @@ export const Session = z
     account: z.strictObject({ account_id: AccountId, email: z.string() }),
   })
   .meta({ id: 'Session' });
-
-const Service = z
-  .strictObject({
-    service_id: ServiceId,
-    name: z.string(),
-    price: MicroUsdc,
-    payout_address: SolanaAddress,
-    redeem_window_seconds: z.int().min(30).max(604800),
-    status: z.enum(['active', 'closing']),
-    created_at: Timestamp,
-  })
-  .meta({ id: 'Service' });
 
 export const identity = service({
   name: 'identity',
@@ -114,41 +94,8 @@ export const identity = service({
       output: z.null(),
       errors: [],
     }),
-    createService: operation({
-      summary: 'Create a vendor service and its API key',
-      description: 'The api_key is shown this once.',
-      http: { method: 'POST', path: '/v1/services', status: 201 },
-      access: ['jwt'],
-      limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
-      body: z.strictObject({
-        name: label(80),
-        price: MicroUsdc,
-        payout_address: SolanaAddress,
-        redeem_window_seconds: z.int().min(30).max(604800).optional().meta({ description: 'Default 900' }),
-        allow_off_curve: z
-          .boolean()
-          .optional()
-          .meta({ description: 'Needed for a multisig vault as payout address' }),
-      }),
-      output: z.strictObject({ ...Service.shape, api_key: z.string() }),
-      errors: [],
-    }),
-    listServices: operation({
-      summary: 'List vendor services',
-      http: { method: 'GET', path: '/v1/services', status: 200 },
-      access: ['jwt'],
-      query: z.strictObject(pageQuery),
-      output: page(Service),
-      errors: [],
-    }),
-    getService: operation({
-      summary: 'Get a vendor service',
-      http: { method: 'GET', path: '/v1/services/:service_id', status: 200 },
-      access: ['jwt'],
-      params: z.strictObject({ service_id: ServiceId }),
-      output: Service,
-      errors: ['not_found'],
-    }),
+    ...serviceOperations,
+    ...delegateOperations,
   },
   internal: {
     findKey: internalOperation({
@@ -171,7 +118,10 @@ export const identity = service({
       output: z.strictObject({ ...Service.shape, account_id: AccountId }).nullable(),
     }),
   },
-  events: {},
+  events: {
+    /** Keys that are refused from now on, by the hash of their text: caches forget them. */
+    keysEnded: z.strictObject({ key_hashes: z.array(z.string()) }),
+  },
   jobs: {},
   consumes: [],
 });

@@ -11,7 +11,7 @@ import {
   SettlementId,
   Timestamp,
 } from './primitives.ts';
-import { operation, service } from './service.ts';
+import { internalOperation, operation, service } from './service.ts';
 
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({ id: 'QuoteStatus' });
 
@@ -42,6 +42,9 @@ export const QuoteRecord = z
     created_at: Timestamp,
   })
   .meta({ id: 'QuoteRecord', description: 'A quote as its vendor reads it back' });
+
+/** What stands in the way of a service's end; `ends_at` is null where there was never anything. */
+export const Activity = z.strictObject({ open: z.boolean(), ends_at: Timestamp.nullable() });
 
 export const quote = service({
   name: 'quote',
@@ -89,7 +92,14 @@ export const quote = service({
       errors: ['not_found'],
     }),
   },
-  internal: {},
+  internal: {
+    quoteActivity: internalOperation({
+      summary: 'Whether quotes of a service can still be paid, and when the last one ends',
+      callers: ['identity'],
+      input: z.strictObject({ service_id: ServiceId }),
+      output: Activity,
+    }),
+  },
   events: {},
   jobs: {},
   consumes: ['settlement.accepted', 'settlement.issued', 'settlement.failed'],

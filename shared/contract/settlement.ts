@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
 import {
   AccountId,
   CompactToken,
+  DelegateId,
   label,
   MicroUsdc,
   MicroUsdcOrZero,
@@ -15,7 +17,7 @@ import {
   TransactionHash,
   WalletId,
 } from './primitives.ts';
-import { Scope } from './quote.ts';
+import { Activity, Scope } from './quote.ts';
 import { internalOperation, operation, service } from './service.ts';
 
 export const SettlementStatus = z
@@ -69,6 +71,19 @@ export const Settlement = z
     settlement_token: CompactToken.optional().meta({ description: 'Shown to the payer alone, once issued' }),
   })
   .meta({ id: 'Settlement' });
+
+/** What a delegate may spend and has: settlement owns caps and counters (docs/settle.md, rule 4). */
+const delegate = {
+  delegate_id: DelegateId,
+  limits: DelegateLimits,
+  allowed_service_ids: AllowedServices.nullable(),
+};
+export const DelegateSpending = z.strictObject({
+  ...delegate,
+  usage: DelegateUsage,
+  /** Rises with every change of the caps. */
+  version: z.int().min(1),
+});
 
 const fact = { settlement_id: SettlementId, quote_id: QuoteId };
 
@@ -184,6 +199,26 @@ export const settlement = service({
           last: z.enum(['accepted', 'issued', 'failed']),
         }),
       ),
+    }),
+    putDelegate: internalOperation({
+      summary:
+        'Sets the caps of a delegate that has the expected version, 0 for a new one. Null: somebody was faster.',
+      callers: ['identity'],
+      input: z.strictObject({ ...delegate, account_id: AccountId, expected_version: z.int().min(0) }),
+      output: DelegateSpending.nullable(),
+    }),
+    findDelegates: internalOperation({
+      summary: 'Caps and counters of an account’s delegates, those that are known',
+      callers: ['identity'],
+      input: z.strictObject({ account_id: AccountId, delegate_ids: z.array(DelegateId).max(100) }),
+      output: z.array(DelegateSpending),
+    }),
+    settlementActivity: internalOperation({
+      summary:
+        'Whether settlements of a service are under way or can be redeemed, and when the last window ends',
+      callers: ['identity'],
+      input: z.strictObject({ service_id: ServiceId }),
+      output: Activity,
     }),
   },
   events: {

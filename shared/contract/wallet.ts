@@ -149,7 +149,7 @@ export const wallet = service({
     find: internalOperation({
       summary:
         'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',
-      callers: ['settlement', 'funding'],
+      callers: ['settlement', 'funding', 'identity'],
       input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.optional() }),
       output: z
         .strictObject({

@@ -54,3 +54,50 @@ test('call 21 of a minute is 429 with a Retry-After that is true; failed calls c
   // Another operation of the same account has a window of its own.
   expect((await api()('GET /v1/settlements', { token: consumer.token })).status).toBe(200);
 });
+
+test('many keys and delegates of one account share its limits, another account has its own', async () => {
+  const token = consumer.token;
+  const vendorToken = vendor.signIn.access_token;
+  const second = (
+    await api()<{ service_id: string; api_key: string }>('POST /v1/services', {
+      token: vendorToken,
+      body: { name: 'Second', price: '1000000', payout_address: vendor.payout.publicKey.toBase58() },
+    })
+  ).body;
+  const keys = [vendor, { apiKey: second.api_key, serviceId: second.service_id }];
+  // One quote of this minute was asked for above.
+  const quotes = [];
+  for (let i = 0; i < 31; i += 1) {
+    const { apiKey, serviceId } = keys[i % 2]!;
+    quotes.push(await api()('POST /v1/quote', { token: apiKey, body: { service_id: serviceId } }));
+  }
+  const statuses = tally(quotes.map(({ status }) => status));
+  expect(statuses[429]).toBeGreaterThanOrEqual(1);
+  expect(statuses[201]).toBeLessThanOrEqual(30);
+  expect(quotes.at(-1)!.status).toBe(429);
+
+  // The settles above used the account's 20 up: new keys of it bring no more.
+  for (let i = 0; i < 2; i += 1) {
+    const delegate = await api()<{ api_key: string }>('POST /v1/delegates', {
+      token,
+      body: { name: 'Robot', wallet_id: consumer.walletId, limits: {} },
+    });
+    expect(delegate.status).toBe(201);
+    const answer = await settleWith(api(), delegate.body.api_key, { quote_token: 'e30.e30' });
+    expect(answer.status).toBe(429);
+  }
+  const other = await createConsumer(api(), running.stack, { balance: 0n, allowance: 0n });
+  expect((await settleWith(api(), other.token, { quote_token: 'e30.e30' })).status).toBe(400);
+});
+
+test('rotation 3 a minute, reveal 5 in 5 minutes, failed calls included', async () => {
+  const token = vendor.signIn.access_token;
+  const of = async (path: `/${string}`, count: number) => {
+    const answers = [];
+    for (let i = 0; i < count; i += 1)
+      answers.push(await api()(`POST ${path}`, { token, body: { wrong: i } }));
+    return tally(answers.map(({ status }) => status));
+  };
+  expect(await of(`/v1/services/${vendor.serviceId}/key/rotate`, 4)).toEqual({ 400: 3, 429: 1 });
+  expect(await of(`/v1/services/${vendor.serviceId}/key/reveal`, 6)).toEqual({ 400: 5, 429: 1 });
+});

@@ -1,20 +1,25 @@
 import pg from 'pg';
 import type { z } from 'zod';
+import type { Deps } from '../../services/identity/deps.ts';
 import { handlers } from '../../services/identity/handlers.ts';
+import { endServices } from '../../services/identity/jobs/endServices.ts';
 import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
 import { createMailer } from '../../services/identity/mail.ts';
+import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
+import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
+import type { OutboxRow } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { startSmtpSink } from './smtp.ts';
 
@@ -46,15 +51,13 @@ export const callerOf = ({ access_token, account }: Session): Principal & { kind
   return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
 };
 
-/** Starts all of it on POSTGRES_URL and NATS_URL; `stop` undoes all of it. */
+/** Starts all of it on POSTGRES_URL and a bus of its own; `stop` undoes all of it. */
 export const startIdentity = async () => {
   const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];
-  const connectAs = async (user: BusUser): Promise<Bus> => {
-    const bus = await connectBus({ url: process.env.NATS_URL!, user, password: '', logger });
-    cleanups.push(() => drainBus(bus));
-    return bus;
-  };
+  // A bus of its own: on a shared one two suites take each other's calls through the queue groups.
+  const testBus = await createTestBus();
+  cleanups.push(testBus.stop);
 
   const database = await createTestDatabase();
   cleanups.push(database.drop);
@@ -68,6 +71,12 @@ export const startIdentity = async () => {
   const clock = await startDbClock(pool, logger);
   cleanups.push(clock.stop);
 
+  const settlementPool = await connectPool(database.url('settlement'), { max: 5 });
+  cleanups.push(() => settlementPool.end());
+  const told: OutboxRow[] = [];
+  const wallets = new Set<string>();
+  const activity = { open: false, endsAt: null as number | null };
+
   const identitySecret = Buffer.alloc(32, 9);
   const mails = startSendMails({
     pool,
@@ -76,28 +85,35 @@ export const startIdentity = async () => {
     environment: 'test',
     identitySecret,
     signInUrl: 'https://console.quittance.example/sign-in',
+    revealUrl: 'https://console.quittance.example/reveal',
   });
   cleanups.push(mails.stop);
-  const serving = serve(
-    await connectAs('identity'),
-    identity,
-    handlers({
-      pool,
-      logger,
-      clock: clock.now,
-      environment: 'test',
-      signingKey,
-      identitySecret,
-      cursorKey: Buffer.alloc(32, 8),
-      // Not over the bus: a stand-in for another service there would answer for every test on this server.
-      checkPayoutAddress: async (address) => {
-        if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
-      },
-      pokeMails: mails.poke,
-    }),
-  );
+  const deps: Deps = {
+    pool,
+    logger,
+    clock: clock.now,
+    environment: 'test',
+    signingKey,
+    identitySecret,
+    cursorKey: Buffer.alloc(32, 8),
+    // Not over the bus: a stand-in for another service there would answer for every test on this server.
+    checkPayoutAddress: async (address) => {
+      if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
+    },
+    pokeMails: mails.poke,
+    payoutDelayHours: 24,
+    // What would be published: the hashes of keys that have ended.
+    relay: { dispatch: (rows) => void told.push(...rows) },
+    hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
+    // The real handlers of the others, on the same database.
+    putDelegate: putDelegate({ pool: settlementPool }),
+    findDelegates: (account_id, delegate_ids) =>
+      findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
+    activityOf: async () => activity,
+  };
+  const serving = serve(await testBus.as('identity'), identity, handlers(deps));
   cleanups.push(serving.stop);
-  const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
+  const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
 
   const ask = <N extends string & keyof Operations>(
     name: N,
@@ -132,6 +148,18 @@ export const startIdentity = async () => {
     },
     findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
+    /** Hashes of keys that every gateway was told to forget. */
+    endedHashes: () => told.flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
+    /** Gives an account a wallet. */
+    newWallet: (accountId: string): string => {
+      const walletId = newId('wal');
+      wallets.add(`${accountId}/${walletId}`);
+      return walletId;
+    },
+    /** What quote and settlement say of every service; a test changes it. */
+    activity,
+    endServices: endServices(deps),
+    deps,
     passSeconds: (seconds: number) => {
       shiftedSeconds += seconds;
       return database.shiftClock(`${shiftedSeconds} seconds`);

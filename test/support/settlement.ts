@@ -4,10 +4,13 @@ import { settleProgressed } from '../../services/settlement/consumers/chain-subm
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
 import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
+import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
+import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
+import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -124,6 +127,9 @@ export const startFixture = async (): Promise<void> => {
     list: list(deps),
     get: get(deps),
     findByQuotes: findByQuotes(deps),
+    putDelegate: putDelegate(deps),
+    findDelegates: findDelegates(deps),
+    settlementActivity: settlementActivity(deps),
   });
   const hearing = hear(
     base.bus,
@@ -137,8 +143,8 @@ export const startFixture = async (): Promise<void> => {
   gateway = await testBus.as('gateway');
   walletBus.nc.subscribe('int.wallet.find', {
     callback: (_error, msg) => {
-      const { input } = msg.json<{ input: { account_id: string } }>();
-      const found = wallets.get(input.account_id);
+      const { input } = msg.json<{ input: { account_id: string; wallet_id?: string } }>();
+      const found = wallets.get(input.wallet_id ?? input.account_id);
       msg.respond(
         JSON.stringify({
           ok: found === undefined ? null : { ...found, token_account: found.owner, authority: AUTHORITY },
@@ -180,8 +186,40 @@ export const stopFixture = async (): Promise<void> => {
   for (const stop of stops) await stop();
 };
 
-const vendor = { account_id: newId('acct'), service_id: newServiceId() };
+export const vendor = { account_id: newId('acct'), service_id: newServiceId() };
 export const key: Principal = { kind: 'service_key', key_id: 'k', ...vendor };
+
+export type DelegateKey = Extract<Principal, { kind: 'delegate_key' }>;
+
+/** A delegate's key on a wallet, with caps in micro-units. */
+export const delegateOf = async (
+  { account_id }: { account_id: string },
+  caps: Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>> = {},
+  allowed_service_ids: string[] | null = null,
+): Promise<DelegateKey> => {
+  const { wallet_id, owner } = wallets.get(account_id)!;
+  wallets.set(wallet_id, { wallet_id, owner });
+  const delegate_id = newId('del');
+  const limits = limitsOf(caps);
+  const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
+  await putDelegate(deps)(input);
+  return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
+};
+
+/** Caps as the wire has them. */
+export const limitsOf = (caps: Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>) => {
+  const of = (cap: bigint | undefined) => (cap === undefined ? null : `${cap}`);
+  return {
+    per_payment: of(caps.per_payment),
+    daily: of(caps.daily),
+    monthly: of(caps.monthly),
+    total: of(caps.total),
+  };
+};
+
+/** What the delegate may spend and has, as identity is told. */
+export const spendingOf = async ({ account_id, delegate_id }: DelegateKey) =>
+  (await findDelegates(deps)({ account_id, delegate_ids: [delegate_id] }))[0]!;
 
 /** A consumer with a wallet of its own. */
 export const consumer = (

@@ -11,6 +11,10 @@ const derive = (secret: Buffer, ...parts: (string | number)[]): string =>
 export const loginToken = (secret: Buffer, environment: string, linkId: string): string =>
   `ml_${environment}_${derive(secret, 'login-link', environment, linkId)}`;
 
+/** Token of a link that reveals a key: `rv_<env>_` + 43 characters. */
+export const revealToken = (secret: Buffer, environment: string, linkId: string): string =>
+  `rv_${environment}_${derive(secret, 'key-reveal', environment, linkId)}`;
+
 /** SHA-256 as base64url: what is kept of a login token. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64url');
 

@@ -6,7 +6,5 @@ import { findLiveKey } from '../store/keys.ts';
 /** Internal: who stands behind the hash of a key's text. */
 export const findKey =
   (deps: Deps): Handler<typeof identity.internal.findKey> =>
-  async ({ key_hash }) => {
-    const key = await findLiveKey(deps.pool, key_hash);
-    return key === null ? null : { kind: 'service_key', ...key };
-  };
+  ({ key_hash }) =>
+    findLiveKey(deps.pool, key_hash);

@@ -2,8 +2,9 @@ import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
-import { loginToken } from '../domain/tokens.ts';
+import { loginToken, revealToken } from '../domain/tokens.ts';
 import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
+import { noticeMail } from '../notices.ts';
 import { LINK_MINUTES } from '../store/login_links.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
 
@@ -28,6 +29,7 @@ export const startSendMails = ({
   environment,
   identitySecret,
   signInUrl,
+  revealUrl,
 }: {
   pool: Pool;
   logger: Logger;
@@ -35,19 +37,24 @@ export const startSendMails = ({
   environment: Environment;
   identitySecret: Buffer;
   signInUrl: string;
+  revealUrl: string;
 }): MailJob => {
-  const compose = ({ to_address, link_id }: MailRow): Mail =>
-    signInMail({
-      to: to_address,
-      environment,
-      signInUrl,
-      token: loginToken(identitySecret, environment, link_id),
-      minutes: LINK_MINUTES,
-    });
+  const compose = ({ kind, to_address: to, link_id, details }: MailRow): Mail | null => {
+    if (kind === 'sign_in' && link_id !== null) {
+      const token = loginToken(identitySecret, environment, link_id);
+      return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
+    }
+    const token = link_id === null ? null : revealToken(identitySecret, environment, link_id);
+    // The page reads whose key it is from the query; the token is in the fragment, which no server sees.
+    const page = `${revealUrl}?${new URLSearchParams({ [details.owner_kind ?? '']: details.owner_id ?? '' })}`;
+    return noticeMail(kind, { to, environment, details }, token === null ? null : `${page}#token=${token}`);
+  };
 
   const sendOne = async (row: MailRow): Promise<void> => {
+    const mail = compose(row);
+    if (mail === null) logger.error({ mail_id: String(row.mail_id), kind: row.kind }, 'unknown kind of mail');
     try {
-      await mailer.send(compose(row));
+      if (mail !== null) await mailer.send(mail);
     } catch (error) {
       const refused = error instanceof MailRefused;
       // The server's words may repeat the address, so only the kind of error is told.

@@ -4,7 +4,10 @@ import { type Db, sql } from '../../../shared/db/pool.ts';
 const Row = z.object({
   mail_id: z.bigint(),
   to_address: z.string(),
-  link_id: z.string(),
+  kind: z.string(),
+  /** Of the link in the mail; null where it has none. */
+  link_id: z.string().nullable(),
+  details: z.record(z.string(), z.string()),
   attempts: z.number(),
 });
 export type MailRow = z.infer<typeof Row>;
@@ -30,6 +33,23 @@ export const insertSignInMail = async (
     select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
 };
 
+/** How long a mail about an event is worth sending. */
+const NOTICE_DAYS = 3;
+
+/**
+ * Puts a mail to the owner of an account in the queue: something happened to their keys. Call within the transaction
+ * that made it happen. `details` are words for the text, never a secret.
+ */
+export const insertNotice = (
+  db: Db,
+  notice: { account_id: string; kind: string; details: Record<string, string>; link_id?: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into mails (kind, to_address, link_id, details, expires_at)
+    select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
+      app_now() + ${NOTICE_DAYS} * interval '1 day'
+    from accounts where account_id = ${notice.account_id}`);
+
 /** Claims due mails for the caller to send; any number of replicas may do so at once. */
 export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>
   db.any(sql.type(Row)`
@@ -38,7 +58,7 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
     where mail_id in (
       select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
       order by next_attempt_at limit ${limit} for update skip locked)
-    returning mail_id, to_address, link_id, attempts`);
+    returning mail_id, to_address, kind, link_id, details, attempts`);
 
 /** Gives a claimed mail back, to be tried again after the delay. */
 export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>

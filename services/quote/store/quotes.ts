@@ -73,6 +73,16 @@ export const listQuotes = (
       ${page.status === undefined ? sql.fragment`` : sql.fragment`and ${statusIs(page.status)}`}
     order by quote_id desc limit ${page.limit + 1}`);
 
+const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
+
+/** Whether a service's quotes can be paid or are being paid, and when the redeem window of the last one would end. */
+export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
+  db.one(sql.type(ActivityRow)`
+    select
+      coalesce(bool_or(${statusIs('pending')} or ${statusIs('settling')}), false) as open,
+      max(expires_at + redeem_window_seconds * interval '1 second') as ends_at
+    from quotes where service_id = ${serviceId}`);
+
 /**
  * Takes over a settlement's step unless a later one is known. A settlement goes accepted (1) → issued (3) → failed (2),
  * the last after issued only when its payment was reversed for good; a quote gets another settlement only once the

@@ -22,6 +22,11 @@ type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 /** A raced statement saw an older snapshot; the next one sees the winner. Losing this often means a bug. */
 const MAX_RACES = 5;
 
+const limit = (message: string) => (): ServiceError =>
+  new ServiceError('limit_exceeded', message, { money_moved: 'no', safe_action: 'raise_limit' });
+const notAllowed = (message: string) => (): ServiceError =>
+  new ServiceError('forbidden', message, { money_moved: 'no', safe_action: 'stop' });
+
 const refuse: Record<Exclude<Verdict, 'accepted' | 'known'>, () => ServiceError> = {
   quote_taken: () =>
     new ServiceError('quote_already_settled', 'the quote is paid or being paid by another attempt', {
@@ -33,6 +38,12 @@ const refuse: Record<Exclude<Verdict, 'accepted' | 'known'>, () => ServiceError>
       money_moved: 'no',
       safe_action: 'new_quote',
     }),
+  delegate_unknown: notAllowed('the limits of this delegate are not known here'),
+  service_not_allowed: notAllowed('this delegate may not pay this service'),
+  over_per_payment: limit('per_payment: the payment is above the limit of one payment'),
+  over_daily: limit('daily: the limit of the day would be exceeded'),
+  over_monthly: limit('monthly: the limit of the month would be exceeded'),
+  over_total: limit('total: the limit of this delegate would be exceeded'),
   balance_short: () =>
     new ServiceError(
       'insufficient_funds',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { holdDelegate, lockedDelegate } from './delegates.ts';
 
 export type Attempt = {
   settlementId: string;
@@ -13,29 +14,30 @@ export type Attempt = {
   claims: QuoteClaims;
 };
 
-export type Verdict =
-  | 'accepted'
+/** What judges an attempt, in rank order. */
+const VERDICTS = [
+  'accepted',
   /** The attempt is known: whatever else is wrong now, its repeat is answered from its row (rule 3). */
-  | 'known'
-  | 'quote_taken'
-  | 'quote_expired'
-  | 'payer_unknown'
-  | 'balance_short'
-  | 'allowance_short'
+  'known',
+  'quote_taken',
+  'quote_expired',
+  /** This database has no caps of the delegate: none is not the same as unlimited. */
+  'delegate_unknown',
+  'service_not_allowed',
+  'over_per_payment',
+  'over_daily',
+  'over_monthly',
+  'over_total',
+  'payer_unknown',
+  'balance_short',
+  'allowance_short',
   /** Another transaction took the attempt id or the quote while this one ran: ask again. */
-  | 'raced';
+  'raced',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
 
 const Accepted = z.object({
-  verdict: z.enum([
-    'accepted',
-    'known',
-    'quote_taken',
-    'quote_expired',
-    'payer_unknown',
-    'balance_short',
-    'allowance_short',
-    'raced',
-  ]),
+  verdict: z.enum(VERDICTS),
   outbox: z.array(
     z.object({
       outbox_id: z.union([z.number(), z.string()]).transform(BigInt),
@@ -53,7 +55,8 @@ const Accepted = z.object({
  *
  * The payer's row is locked first, so the hold is taken from its newest version; `known` and `quote_taken` are
  * seen with the statement's snapshot, so the unique indexes have the last word and a lost race says `raced`.
- * The hold: gross ≤ min(balance, allowance) − held on the last known chain state.
+ * The hold: gross ≤ min(balance, allowance) − held on the last known chain state; of a delegate gross ≤ cap − held −
+ * spent for each of its caps. Every statement that locks both locks the delegate first, then the payer.
  */
 export const acceptAttempt = async (
   db: Db,
@@ -62,6 +65,7 @@ export const acceptAttempt = async (
 ): Promise<{ verdict: Verdict; outbox: OutboxRow[] }> => {
   const { claims } = attempt;
   const gross = BigInt(claims.quote_amount);
+  const spending = delegateParts(attempt, gross);
   return db.one(sql.type(Accepted)`
     with known as (
       select from settlements
@@ -72,11 +76,12 @@ export const acceptAttempt = async (
       select balance, allowance, held from payers
       where wallet_id = ${attempt.walletId} and not exists (select from known)
       for update
-    ), judged as (
+    )${spending.locked}, judged as (
       select case
         when exists (select from known) then 'known'
         when exists (select from taken) then 'quote_taken'
         when ${claims.expires_at}::timestamptz <= app_now() then 'quote_expired'
+        ${spending.judged}
         when not exists (select from payer) then 'payer_unknown'
         when (select balance - held from payer) < ${gross} then 'balance_short'
         when (select allowance - held from payer) < ${gross} then 'allowance_short'
@@ -84,17 +89,17 @@ export const acceptAttempt = async (
       end as verdict
     ), inserted as (
       insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-        quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds)
+        quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds${spending.column})
       select ${attempt.settlementId}, ${attempt.accountId}, ${attempt.paymentAttemptId}, ${attempt.delegateId},
         ${attempt.walletId}, ${claims.quote_id}, ${attempt.quoteToken}, ${claims.vendor_account_id},
-        ${claims.service_id}::uuid, ${gross}, ${BigInt(claims.fee_amount)}, ${claims.redeem_window_seconds}::int
+        ${claims.service_id}::uuid, ${gross}, ${BigInt(claims.fee_amount)}, ${claims.redeem_window_seconds}::int${spending.value}
       from judged where verdict = 'accepted'
       on conflict do nothing
       returning settlement_id
     ), hold as (
       update payers set held = held + ${gross}
       where wallet_id = ${attempt.walletId} and exists (select from inserted)
-    ), sent as (
+    )${spending.hold}, sent as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select message.* from ${outboxValues(messages)} where exists (select from inserted)
       returning outbox_id, subject, msg_id, payload, traceparent
@@ -103,4 +108,26 @@ export const acceptAttempt = async (
       case when judged.verdict = 'accepted' and not exists (select from inserted) then 'raced' else judged.verdict end as verdict,
       coalesce((select jsonb_agg(to_jsonb(sent)) from sent), '[]'::jsonb) as outbox
     from judged`);
+};
+
+const nothing = sql.fragment``;
+
+/** What a delegate's key adds to the statement. */
+const delegateParts = ({ accountId, delegateId, claims }: Attempt, gross: bigint) => {
+  if (delegateId === null) {
+    return { locked: nothing, judged: nothing, column: nothing, value: nothing, hold: nothing };
+  }
+  return {
+    locked: sql.fragment`, delegate as (${lockedDelegate(accountId, delegateId)})`,
+    judged: sql.fragment`
+        when not exists (select from delegate) then 'delegate_unknown'
+        when (select not ${claims.service_id}::uuid = any(allowed_service_ids) from delegate) then 'service_not_allowed'
+        when (select per_payment from delegate) < ${gross} then 'over_per_payment'
+        when (select daily - day_used from delegate) < ${gross} then 'over_daily'
+        when (select monthly - month_used from delegate) < ${gross} then 'over_monthly'
+        when (select total - total_used from delegate) < ${gross} then 'over_total'`,
+    column: sql.fragment`, delegate_day`,
+    value: sql.fragment`, (select day from delegate)`,
+    hold: sql.fragment`, delegate_hold as (${holdDelegate(delegateId, gross)})`,
+  };
 };

@@ -1,10 +1,27 @@
 import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { moveDelegate } from './delegates.ts';
 
 /*
  * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
  * repeat or a fact that another overtook changes nothing and returns no outbox rows.
  */
+/** Delegate before payer, the order in which accepting locks them: the condition is judged before a row is. */
+const afterDelegate = sql.fragment`(select count(*) from delegated) >= 0`;
+
+/**
+ * A delegate's counters: a payment that is confirmed turns from held to spent, a fork turns it back, and only a proven
+ * failure gives it back, out of what it stood in. Held and spent together never fall while money may still move.
+ */
+const spent = moveDelegate({
+  held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
+  spent: sql.fragment`case when changed.was_holding then 1 else 0 end`,
+});
+const heldAgain = moveDelegate({ held: sql.fragment`1`, spent: sql.fragment`-1` });
+const givenBack = moveDelegate({
+  held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
+  spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
+});
 
 /**
  * Gives the hold back. What landed after the payer was last seen is taken off the sight; what landed before is in
@@ -19,7 +36,8 @@ const release = (landedSlot: number | null) => sql.fragment`
     allowance = case when payers.as_of_slot < ${landedSlot}::bigint
       then greatest(payers.allowance - changed.quote_amount, 0) else payers.allowance end,
     landed_slot = greatest(payers.landed_slot, ${landedSlot}::bigint)
-  from changed where payers.wallet_id = changed.wallet_id and changed.was_holding`;
+  from changed where payers.wallet_id = changed.wallet_id and changed.was_holding
+    and ${afterDelegate}`;
 
 /** The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. */
 export const noteSigned = (
@@ -63,8 +81,9 @@ export const noteLanded = (
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and s.status <> 'failed' and s.chain_status in ('pending', ${finalized ? 'confirmed' : 'pending'})
-      returning s.wallet_id, s.quote_amount, before.status as was, before.holding as was_holding
-    ), released as (${release(slot)})
+      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, before.status as was,
+        before.holding as was_holding
+    ), delegated as (${spent}), released as (${release(slot)})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues(messages)} where exists (select from changed where was = 'pending')
     returning outbox_id, subject, msg_id, payload, traceparent`);
@@ -76,10 +95,10 @@ export const noteReopened = (db: Db, settlementId: string, generation: number): 
       update settlements set chain_status = 'pending', holding = true, progress_at = app_now()
       where settlement_id = ${settlementId} and chain_status = 'confirmed' and not holding
         and generation = ${generation}
-      returning wallet_id, quote_amount
-    )
+      returning wallet_id, quote_amount, delegate_id, delegate_day
+    ), delegated as (${heldAgain})
     update payers set held = held + changed.quote_amount
-    from changed where payers.wallet_id = changed.wallet_id`);
+    from changed where payers.wallet_id = changed.wallet_id and ${afterDelegate}`);
 
 /** Proven that nothing moved and nothing will: the attempt fails for good; a redeemed settlement stays, reversed. */
 export const noteFailed = (
@@ -99,8 +118,9 @@ export const noteFailed = (
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and s.chain_status in ('pending', 'confirmed')
-      returning s.wallet_id, s.quote_amount, s.status, before.status as was, before.holding as was_holding
-    ), released as (${release(null)})
+      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.status as was,
+        before.holding as was_holding
+    ), delegated as (${givenBack}), released as (${release(null)})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all

@@ -131,6 +131,16 @@ export const expireElapsed = async (db: Db, limit: number): Promise<number> => {
   return rows.length;
 };
 
+const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
+
+/** Whether a service's settlements are under way or can be redeemed, and when the last window of all ends. */
+export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
+  db.one(sql.type(ActivityRow)`
+    select
+      coalesce(bool_or(chain_status = 'pending' or status = 'issued' and redeem_expires_at > app_now()), false) as open,
+      max(redeem_expires_at) as ends_at
+    from settlements where service_id = ${serviceId}`);
+
 const Stalled = z.object({
   settlement_id: z.string(),
   account_id: z.string(),

@@ -1,0 +1,24 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Deps } from '../deps.ts';
+import { endAllKeys } from '../keys.ts';
+import { markDelegateDeleted } from '../store/delegates.ts';
+import { lockKeyOwner } from '../store/keys.ts';
+
+/** DELETE /v1/delegates/:delegate_id. Asks nobody else: a key must stop also while settlement is away. */
+export const deleteDelegate =
+  (deps: Deps): Handler<typeof identity.operations.deleteDelegate> =>
+  async ({ delegate_id }, { account_id }) => {
+    const owner = { kind: 'delegate', id: delegate_id } as const;
+    const told = await deps.pool.transaction(async (tx) => {
+      // Locked first, so that no rotation mints a key beside it.
+      const locked = await lockKeyOwner(tx, owner, account_id);
+      const row = locked === null ? null : await markDelegateDeleted(tx, account_id, delegate_id);
+      if (row === null) throw new ServiceError('not_found', 'no such delegate');
+      return endAllKeys(tx, owner, row);
+    });
+    deps.relay.dispatch(told);
+    deps.pokeMails();
+    return null;
+  };

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { noticeMail } from './notices.ts';
+
+const details = { owner_kind: 'service', owner_id: 'id', name: '<img src=x onerror=alert(1)>"&' };
+const notice = { to: 'ada@example.com', environment: 'live', details } as const;
+
+test.each(['key_created', 'key_rotated', 'key_revealed', 'keys_ended', 'payout_changed'])(
+  '%s: a name is text, not markup, and there is no link to click',
+  (kind) => {
+    const mail = noticeMail(kind, notice, null)!;
+    expect(mail.text).toContain(details.name);
+    expect(mail.html).not.toContain('<img');
+    expect(mail.html).not.toContain('<a ');
+    expect(mail.subject).not.toContain(details.name);
+  },
+);
+
+test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
+  const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
+  const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;
+  expect(mail.text).toContain(`${link}\n`);
+  expect(mail.html).toContain('href="https://example.com/reveal?service=1&#38;x=&#34;#token=rv_test_a"');
+  expect(mail.text).toContain('test environment');
+});
+
+test.each(['sign_in', 'constructor', ''])('%j is no kind of notice', (kind) => {
+  expect(noticeMail(kind, notice, null)).toBeNull();
+});

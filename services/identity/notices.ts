@@ -1,0 +1,82 @@
+import type { Environment } from '../../shared/contract/primitives.ts';
+import { escapeHtml, type Mail } from './mail.ts';
+import { REVEAL_MINUTES } from './store/reveal_links.ts';
+
+/** Mails to the owner about keys. A name was written by the owner, so it is escaped, and quoted for what it is. */
+export type Notice = { to: string; environment: Environment; details: Record<string, string> };
+
+const IF_NOT_YOU =
+  'If this was not you, sign in now, rotate the key with “revoke the others”, and end other sign-ins.';
+
+const whose = ({ owner_kind, name, owner_id }: Record<string, string>) =>
+  `the ${owner_kind} “${name}” (${owner_id})`;
+const untilWhen = ({ until }: Record<string, string>) =>
+  until === 'now' ? 'The previous keys have ended.' : `The previous key works until ${until}.`;
+
+type Text = { subject: string; sentences: string[] };
+type Words = Record<string, string>;
+
+const TEXTS: Record<string, (words: Words) => Text> = {
+  key_created: (words) => ({
+    subject: 'A key was created',
+    sentences: [`A key was created for ${whose(words)}.`, IF_NOT_YOU],
+  }),
+  key_rotated: (words) => ({
+    subject: 'A key was rotated',
+    sentences: [`The key of ${whose(words)} was replaced by a new one.`, untilWhen(words), IF_NOT_YOU],
+  }),
+  key_revealed: (words) => ({
+    subject: 'A new key was shown',
+    sentences: [
+      `The link that we mailed was used: ${whose(words)} has a new key.`,
+      untilWhen(words),
+      IF_NOT_YOU,
+    ],
+  }),
+  keys_ended: (words) => ({
+    subject: 'Keys were ended',
+    sentences: [`All keys of ${whose(words)} have ended, because it was deleted.`, IF_NOT_YOU],
+  }),
+  payout_changed: (words) => ({
+    subject: 'A payout address was changed',
+    sentences: [
+      `New quotes of ${whose(words)} are paid to ${words.payout_address}` +
+        `${words.effective_at === 'now' ? '' : ` from ${words.effective_at}`}.`,
+      'If this was not you, sign in now and set the address back: quotes that exist keep their address.',
+    ],
+  }),
+  key_reveal: (words) => ({
+    subject: 'Your link to a new key',
+    sentences: [
+      `Somebody who is signed in to your account asked for a new key of ${whose(words)}.`,
+      `The link works once and for ${REVEAL_MINUTES} minutes. A newer link replaces it.`,
+      'If this was not you, do not open it, and end your other sign-ins.',
+    ],
+  }),
+};
+
+/** The mail of a notice, with its link where it has one; null for a kind that this release does not know. */
+export const noticeMail = (
+  kind: string,
+  { to, environment, details }: Notice,
+  link: string | null,
+): Mail | null => {
+  const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
+  if (text === null) return null;
+  const sentences = [
+    ...text.sentences,
+    ...(environment === 'test' ? ['This is the test environment: its money is not real.'] : []),
+  ];
+  const title = `${text.subject} (Quittance)`;
+  return {
+    to,
+    subject: title,
+    text: [...(link === null ? [] : [link]), ...sentences, ''].join('\n\n'),
+    html: [
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body>`,
+      ...(link === null ? [] : [`<p><a href="${escapeHtml(link)}">Show the new key</a></p>`]),
+      ...sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`),
+      '</body></html>',
+    ].join('\n'),
+  };
+};

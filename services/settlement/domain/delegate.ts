@@ -1,0 +1,14 @@
+/** What a cap leaves: 0 when it was lowered below what is held or spent, null without a cap. */
+export const remainingMicro = (cap: bigint | null, heldMicro: bigint, spentMicro: bigint): bigint | null => {
+  if (cap === null) return null;
+  const left = cap - heldMicro - spentMicro;
+  return left > 0n ? left : 0n;
+};
+
+/** The next UTC midnight and the next first of a month, both epoch milliseconds. */
+export const resetTimes = (now: number): { daily: number; monthly: number } => {
+  const date = new Date(now);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  // Date.UTC carries a day 32 or a month 13 over.
+  return { daily: Date.UTC(year, month, day + 1), monthly: Date.UTC(year, month + 1, 1) };
+};

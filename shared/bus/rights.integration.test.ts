@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { contractList } from '../contract/index.ts';
+import { type BusUser, subjects } from '../contract/service.ts';
+import { inboxPrefix, natsRights } from './topology.ts';
+
+/** Forged messages on the inside: what the contract gives a user, the server lets it do, and nothing else. */
+let bus: TestBus;
+beforeAll(async () => {
+  bus = await createTestBus();
+}, 30_000);
+afterAll(() => bus.stop());
+
+const users = contractList.map(({ name }) => name);
+/** Every subject that the contract names, and those of the server that would undo it. */
+const everySubject = [
+  ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [
+    ...Object.keys(operations).map((operation) => subjects.rpc(name, operation)),
+    ...Object.keys(internal).map((operation) => subjects.internal(name, operation)),
+    ...Object.keys(events).map((fact) => subjects.event(name, fact)),
+    ...Object.keys(jobs).map((job) => subjects.job(name, job)),
+    subjects.wake(name, 'stl_x'),
+    `${inboxPrefix(name)}.x.1`,
+  ]),
+  '$JS.API.STREAM.PURGE.JOBS',
+  '$JS.API.STREAM.DELETE.EVENTS',
+  '$JS.API.STREAM.MSG.DELETE.JOBS',
+  '$JS.API.CONSUMER.DELETE.JOBS.chain-submitter_settle',
+  '$JS.API.CONSUMER.MSG.NEXT.JOBS.chain-submitter_settle',
+  '$SYS.REQ.SERVER.PING',
+];
+const matches = (pattern: string, subject: string): boolean => {
+  const [wanted, given] = [pattern.split('.'), subject.split('.')];
+  return (
+    wanted.every((token, i) => token === '>' || token === '*' || token === given[i]) &&
+    (wanted.at(-1) === '>' ? given.length >= wanted.length : given.length === wanted.length)
+  );
+};
+const rights = natsRights();
+const mayPublish = (user: BusUser, subject: string) =>
+  rights[user].publish.some((pattern) => matches(pattern, subject));
+
+/** What the server refused this connection from now on, as `publish <subject>`. */
+const refusals = (nc: Awaited<ReturnType<TestBus['as']>>['nc']): Set<string> => {
+  const found = new Set<string>();
+  void (async () => {
+    for await (const status of nc.status()) {
+      const { permissionContext } = status as { permissionContext?: { operation: string; subject: string } };
+      if (permissionContext) found.add(`${permissionContext.operation} ${permissionContext.subject}`);
+    }
+  })();
+  return found;
+};
+const untilSize = async (set: Set<string>, size: number) => {
+  for (let tries = 0; tries < 150 && set.size < size; tries += 1) await sleep(20);
+};
+const inOrder = (names: Iterable<string>) => [...names].sort((a, b) => (a < b ? -1 : 1));
+
+test.each(users)(
+  '%s publishes what the contract gives it, and nothing in the name of another',
+  async (user) => {
+    const forbidden = everySubject.filter((subject) => !mayPublish(user, subject));
+    // rpc.* carries who calls: but for the gateway nobody may say so.
+    const rpc = everySubject.filter(
+      (subject) => subject.startsWith('rpc.') && !subject.startsWith('rpc.gateway.'),
+    );
+    expect(rpc.filter((subject) => mayPublish(user, subject))).toEqual(user === 'gateway' ? rpc : []);
+    expect(forbidden.length).toBeGreaterThan(everySubject.length / 2);
+
+    const [listener, forger] = [await bus.as('admin' as BusUser), await bus.as(user)];
+    const heard: string[] = [];
+    const subscription = listener.nc.subscribe('>', {
+      callback: (_error, msg) => {
+        if (msg.data.length > 0 && msg.string() === `forged by ${user}`) heard.push(msg.subject);
+      },
+    });
+    await listener.nc.flush();
+    const refused = refusals(forger.nc);
+    for (const subject of forbidden) forger.nc.publish(subject, `forged by ${user}`);
+    await forger.nc.flush();
+    await untilSize(refused, forbidden.length);
+    await listener.nc.flush();
+    subscription.unsubscribe();
+    expect(inOrder(refused)).toEqual(inOrder(forbidden.map((subject) => `publish ${subject}`)));
+    expect(heard).toEqual([]);
+  },
+);
+
+test.each(users)('%s hears its own calls and answers alone', async (user) => {
+  const others = users.filter((name) => name !== user);
+  const wanted = [
+    '>',
+    'rpc.>',
+    'int.>',
+    'job.>',
+    'evt.>',
+    '$SYS.>',
+    ...others.flatMap((name) => [
+      `rpc.${name}.*`,
+      `int.${name}.*`,
+      `wake.${name}.>`,
+      `${inboxPrefix(name)}.>`,
+    ]),
+  ];
+  const { nc } = await bus.as(user);
+  const refused = refusals(nc);
+  for (const subject of wanted) nc.subscribe(subject, { callback: () => {} });
+  await nc.flush();
+  await untilSize(refused, wanted.length);
+  expect(inOrder(refused)).toEqual(inOrder(wanted.map((subject) => `subscription ${subject}`)));
+});

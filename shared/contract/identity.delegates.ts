@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { revealing, rotating, verifyingReveal } from './identity.services.ts';
+import {
+  DelegateId,
+  label,
+  MicroUsdc,
+  MicroUsdcOrZero,
+  page,
+  pageQuery,
+  ServiceId,
+  Timestamp,
+  WalletId,
+} from './primitives.ts';
+import { operation } from './service.ts';
+
+/** Caps in micro-units; null: no cap. Days and months are UTC. */
+export const DelegateLimits = z
+  .strictObject({
+    per_payment: MicroUsdc.nullable(),
+    daily: MicroUsdc.nullable(),
+    monthly: MicroUsdc.nullable(),
+    total: MicroUsdc.nullable(),
+  })
+  .meta({ id: 'DelegateLimits', description: 'Null: no limit. Days and months are UTC.' });
+
+const Usage = z
+  .strictObject({
+    spent: MicroUsdcOrZero,
+    held: MicroUsdcOrZero.meta({ description: 'Of payments that are under way' }),
+    remaining: MicroUsdcOrZero.nullable(),
+    resets_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'DelegateUsage' });
+export const DelegateUsage = z.strictObject({ daily: Usage, monthly: Usage, total: Usage });
+
+export const AllowedServices = z.array(ServiceId).min(1).max(100);
+
+export const Delegate = z
+  .strictObject({
+    delegate_id: DelegateId,
+    name: z.string(),
+    wallet_id: WalletId,
+    limits: DelegateLimits,
+    usage: DelegateUsage,
+    allowed_service_ids: AllowedServices.nullable().meta({ description: 'Null: any service' }),
+    expires_at: Timestamp.nullable(),
+    status: z.enum(['active', 'expired']),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Delegate', description: 'A key with spending limits' });
+
+const byId = z.strictObject({ delegate_id: DelegateId });
+
+/** Delegates and their keys: part of identity's contract. */
+export const delegateOperations = {
+  createDelegate: operation({
+    summary: 'Create a delegate and its key',
+    description: 'Needs a sign-in of the last 5 minutes. The api_key is shown this once.',
+    http: { method: 'POST', path: '/v1/delegates', status: 201 },
+    access: ['jwt'],
+    stepUp: true,
+    body: z.strictObject({
+      name: label(80),
+      wallet_id: WalletId,
+      limits: z.strictObject({
+        per_payment: MicroUsdc.optional(),
+        daily: MicroUsdc.optional(),
+        monthly: MicroUsdc.optional(),
+        total: MicroUsdc.optional(),
+      }),
+      allowed_service_ids: AllowedServices.optional(),
+      expires_at: Timestamp.optional(),
+    }),
+    output: z.strictObject({ ...Delegate.shape, api_key: z.string() }),
+    errors: ['not_found'],
+  }),
+  listDelegates: operation({
+    summary: 'List delegates',
+    http: { method: 'GET', path: '/v1/delegates', status: 200 },
+    access: ['jwt'],
+    query: z.strictObject(pageQuery),
+    output: page(Delegate),
+    errors: [],
+  }),
+  getOwnDelegate: operation({
+    summary: 'The delegate of this key: limits, spent, held, remaining',
+    http: { method: 'GET', path: '/v1/delegates/me', status: 200 },
+    access: ['delegate_key'],
+    output: Delegate,
+    errors: ['not_found'],
+  }),
+  getDelegate: operation({
+    summary: 'Get a delegate',
+    http: { method: 'GET', path: '/v1/delegates/:delegate_id', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    output: Delegate,
+    errors: ['not_found'],
+  }),
+  updateDelegate: operation({
+    summary: 'Change a delegate',
+    description:
+      'Null removes a limit. Whatever lets the key spend more, elsewhere or longer needs a sign-in of the last 5 ' +
+      'minutes. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.',
+    http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    body: z
+      .strictObject({
+        name: label(80),
+        limits: DelegateLimits.partial(),
+        allowed_service_ids: AllowedServices.nullable(),
+        expires_at: Timestamp.nullable(),
+      })
+      .partial(),
+    output: Delegate,
+    errors: ['not_found', 'conflict', 'reauthentication_required'],
+  }),
+  deleteDelegate: operation({
+    summary: 'Delete a delegate: its keys stop at once',
+    description: 'What it has paid stays. A payment that was accepted before goes on.',
+    http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
+    access: ['jwt'],
+    params: byId,
+    output: z.null(),
+    errors: ['not_found'],
+  }),
+  rotateDelegateKey: operation({
+    ...rotating,
+    http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/rotate', status: 200 },
+    access: ['delegate_key', 'jwt'],
+    params: byId,
+  }),
+  revealDelegateKey: operation({
+    ...revealing,
+    http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal', status: 200 },
+    params: byId,
+  }),
+  verifyDelegateReveal: operation({
+    ...verifyingReveal,
+    http: { method: 'POST', path: '/v1/delegates/:delegate_id/key/reveal/verify', status: 200 },
+    params: byId,
+  }),
+};

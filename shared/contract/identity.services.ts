@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from './primitives.ts';
+import { type Limit, operation } from './service.ts';
+
+const RedeemWindow = z.int().min(30).max(604800);
+/** How long a key lives on after it was rotated (decisions.md, Services). */
+const GraceHours = z.int().min(0).max(168);
+
+export const Service = z
+  .strictObject({
+    service_id: ServiceId,
+    name: z.string(),
+    price: MicroUsdc,
+    payout_address: SolanaAddress,
+    /** A change of the payout address that does not act yet. */
+    next_payout: z.strictObject({ payout_address: SolanaAddress, effective_at: Timestamp }).nullable(),
+    redeem_window_seconds: RedeemWindow,
+    key_grace_hours: GraceHours,
+    status: z.enum(['active', 'closing']),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Service' });
+
+const byId = z.strictObject({ service_id: ServiceId });
+
+const ROTATE: Limit[] = [{ points: 3, windowSeconds: 60, per: 'account' }];
+const REVEAL: Limit[] = [{ points: 5, windowSeconds: 300, per: 'account' }];
+
+/** The token of the mailed link; GET never consumes it. */
+const RevealToken = z
+  .string()
+  .max(256)
+  .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_');
+const RevokePrevious = z
+  .boolean()
+  .optional()
+  .meta({ description: 'End all other keys at once instead of leaving the previous one its grace period' });
+
+export const NewKey = z
+  .strictObject({ api_key: z.string(), previous_key_expires_at: Timestamp.nullable() })
+  .meta({ id: 'NewKey', description: 'The key is shown this once' });
+
+/** The three key operations, the same for services and delegates (interface.md, Key endpoints of a service). */
+export const rotating = {
+  summary: 'Rotate the key',
+  description:
+    'By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. ' +
+    'Never more than two keys live: a further rotation ends the older one.',
+  limits: ROTATE,
+  withoutRedis: 'refuse',
+  stepUp: true,
+  body: z.strictObject({ revoke_previous: RevokePrevious }),
+  bodyOptional: true,
+  output: NewKey,
+  errors: ['not_found'],
+} as const;
+export const revealing = {
+  summary: 'Mail a link that replaces the key',
+  description: 'Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.',
+  access: ['jwt'],
+  limits: REVEAL,
+  withoutRedis: 'refuse',
+  stepUp: true,
+  body: z.strictObject({ revoke_previous: RevokePrevious }),
+  bodyOptional: true,
+  output: z.strictObject({ status: z.literal('sent') }),
+  errors: ['not_found'],
+} as const;
+export const verifyingReveal = {
+  summary: 'Use the mailed link: a replacement key, once',
+  access: [],
+  withoutRedis: 'refuse',
+  environment: { prefixOf: 'token' },
+  body: z.strictObject({ token: RevealToken }),
+  output: NewKey,
+  errors: ['unauthorized'],
+} as const;
+
+const settings = {
+  name: label(80),
+  price: MicroUsdc,
+  payout_address: SolanaAddress,
+  redeem_window_seconds: RedeemWindow.optional().meta({ description: 'Default 900' }),
+  key_grace_hours: GraceHours.optional().meta({ description: 'How long a rotated key lives on. Default 24' }),
+  allow_off_curve: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Needed for a multisig vault as payout address' }),
+};
+
+/** Vendor services and their keys: part of identity's contract. */
+export const serviceOperations = {
+  createService: operation({
+    summary: 'Create a vendor service and its API key',
+    description: 'The api_key is shown this once.',
+    http: { method: 'POST', path: '/v1/services', status: 201 },
+    access: ['jwt'],
+    limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
+    body: z.strictObject(settings),
+    output: z.strictObject({ ...Service.shape, api_key: z.string() }),
+    errors: [],
+  }),
+  listServices: operation({
+    summary: 'List vendor services',
+    http: { method: 'GET', path: '/v1/services', status: 200 },
+    access: ['jwt'],
+    query: z.strictObject(pageQuery),
+    output: page(Service),
+    errors: [],
+  }),
+  getService: operation({
+    summary: 'Get a vendor service',
+    http: { method: 'GET', path: '/v1/services/:service_id', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    output: Service,
+    errors: ['not_found'],
+  }),
+  updateService: operation({
+    summary: 'Change a vendor service',
+    description:
+      'A new payout address needs a sign-in of the last 5 minutes, is mailed to the owner, and in live acts after ' +
+      '24 hours; setting the present address again takes a waiting change back.',
+    http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    body: z.strictObject(settings).partial(),
+    output: Service,
+    errors: ['not_found', 'reauthentication_required'],
+  }),
+  deleteService: operation({
+    summary: 'Delete a vendor service, or close it while payments are open',
+    description:
+      'Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and ' +
+      'redeem, verify, consume and refunds go on until the last window plus 30 days.',
+    http: { method: 'DELETE', path: '/v1/services/:service_id', status: 204 },
+    access: ['jwt'],
+    params: byId,
+    body: z.strictObject({ mode: z.literal('close').optional() }),
+    bodyOptional: true,
+    output: z.null(),
+    errors: ['not_found', 'conflict'],
+  }),
+  rotateServiceKey: operation({
+    ...rotating,
+    http: { method: 'POST', path: '/v1/services/:service_id/key/rotate', status: 200 },
+    access: ['service_key', 'jwt'],
+    params: byId,
+  }),
+  revealServiceKey: operation({
+    ...revealing,
+    http: { method: 'POST', path: '/v1/services/:service_id/key/reveal', status: 200 },
+    params: byId,
+  }),
+  verifyServiceReveal: operation({
+    ...verifyingReveal,
+    http: { method: 'POST', path: '/v1/services/:service_id/key/reveal/verify', status: 200 },
+    params: byId,
+  }),
+};

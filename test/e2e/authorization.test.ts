@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { signIn } from '../../deploy/local/people/sign-in.ts';
+import { contractList } from '../../shared/contract/index.ts';
+import type { CredentialKind } from '../../shared/contract/principal.ts';
+import type { HttpOperation } from '../../shared/contract/service.ts';
+import { createKeyText } from '../../shared/lib/key-text.ts';
+import { runningStack } from '../support/stack.ts';
+import { createSnapshot, createTenant, type Tenant } from '../support/tenants.ts';
+
+/**
+ * Walks every operation of the contract with no credential, every wrong kind, a foreign tenant and the other
+ * environment, always at Ada's objects: the answer is as decided and nothing of Ada's has changed. A new operation
+ * needs its line in RECIPES.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+type Recipe = {
+  /** A call that would succeed for Ada; path parameters are filled by name. */
+  body?: (ada: Tenant) => object;
+  query?: string;
+  /** What a foreign tenant of the same environment gets; default 404. `hidden`: a success without anything of Ada's. */
+  foreign?: number | readonly number[] | 'hidden';
+  /** What a tenant of the other environment gets where it is not the same. */
+  elsewhere?: number | readonly number[] | 'hidden';
+  /** What a call without credential gets, for operations that need none. */
+  open?: number;
+  /** Ends or uses up the credential, so a sign-in of its own is used. */
+  throwaway?: true;
+};
+const one = '1000000';
+const RECIPES: Record<string, Recipe> = {
+  'gateway.health': { open: 200 },
+  'gateway.ready': { open: 200 },
+  'gateway.jwks': { open: 200 },
+  'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
+  'quote.list': { foreign: 'hidden' },
+  'quote.get': {},
+  // Anybody may pay a quote, with money of their own: these two have none. A token of the other environment is none.
+  'settlement.settle': {
+    body: ({ quoteToken, attemptId }) => ({ quote_token: quoteToken, payment_attempt_id: attemptId }),
+    foreign: [402, 409],
+    elsewhere: 400,
+  },
+  'settlement.redeem': {
+    body: ({ settlementToken }) => ({ settlement_token: settlementToken }),
+    elsewhere: [400, 404],
+  },
+  'settlement.verify': {},
+  'settlement.list': { foreign: 'hidden' },
+  'settlement.get': {},
+  // The proof names the account, so in another's hands it is no proof.
+  'wallet.link': { body: ({ walletProof }) => walletProof, foreign: 400 },
+  'wallet.provision': { body: ({ walletProof }) => walletProof, foreign: 400 },
+  'wallet.list': { foreign: 'hidden' },
+  'wallet.backup': {},
+  'wallet.onboarding': { body: () => ({ allowance: one }) },
+  'wallet.delegate': { body: () => ({}) },
+  'wallet.revoke': { body: () => ({}) },
+  'funding.devFund': {
+    body: ({ objects }) => ({ wallet_id: objects.wallet_id, amount: one }),
+    elsewhere: 403,
+  },
+  'identity.createAccount': { body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }), open: 202 },
+  'identity.requestMagicLink': {
+    body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }),
+    open: 202,
+  },
+  'identity.verifyMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
+  'identity.refresh': { body: () => ({ refresh_token: `rt_test_${'A'.repeat(43)}` }), open: 401 },
+  // Ends the caller's own sign-in; Ada's refresh token in it ends nothing.
+  'identity.logout': {
+    body: ({ session }) => ({ refresh_token: session.refresh_token }),
+    foreign: 204,
+    throwaway: true,
+  },
+  'identity.createService': {
+    // A name of Ada's is nobody's.
+    body: ({ walletProof }) => ({ name: 'Tenant', price: one, payout_address: walletProof.public_key }),
+    foreign: 'hidden',
+  },
+  'identity.listServices': { foreign: 'hidden' },
+  'identity.getService': {},
+  'identity.updateService': { body: () => ({ price: '1' }) },
+  'identity.deleteService': { body: () => ({ mode: 'close' }) },
+  'identity.rotateServiceKey': { body: () => ({}) },
+  'identity.revealServiceKey': { body: () => ({}) },
+  'identity.verifyServiceReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
+  'identity.createDelegate': {
+    body: ({ objects }) => ({ name: 'x', wallet_id: objects.wallet_id, limits: {} }),
+  },
+  'identity.listDelegates': { foreign: 'hidden' },
+  'identity.getOwnDelegate': { foreign: 'hidden' },
+  'identity.getDelegate': {},
+  'identity.updateDelegate': { body: () => ({ limits: { daily: null } }) },
+  'identity.deleteDelegate': {},
+  'identity.rotateDelegateKey': { body: () => ({}) },
+  'identity.revealDelegateKey': { body: () => ({}) },
+  'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
+};
+
+const operations = contractList.flatMap(({ name: service, operations: own }) =>
+  Object.entries(own).map(([name, operation]) => [`${service}.${name}`, operation] as const),
+);
+const KINDS: readonly CredentialKind[] = ['jwt', 'service_key', 'delegate_key'];
+
+test('every operation of the contract has its recipe, and there is no recipe for another', () => {
+  const inOrder = (names: string[]) => names.toSorted((a, b) => (a < b ? -1 : 1));
+  expect(inOrder(Object.keys(RECIPES))).toEqual(inOrder(operations.map(([id]) => id)));
+});
+
+let ada: Tenant;
+let eve: Tenant;
+let live: Tenant | undefined;
+let snapshot: Awaited<ReturnType<typeof createSnapshot>>;
+beforeAll(async () => {
+  [ada, eve, live, snapshot] = await Promise.all([
+    createTenant(api, stack, 'test'),
+    createTenant(api, stack, 'test', { pays: false }),
+    // With servers of somebody else there is one environment only.
+    stack.environments.live === undefined ? undefined : createTenant(api, stack, 'live'),
+    createSnapshot(stack.postgres_url),
+  ]);
+  await snapshot.untilQuiet(ada.accountId);
+}, 90_000);
+afterAll(async () => {
+  await snapshot.stop();
+  console.info(`authorization: ${operations.length} operations, ${cases} calls`);
+});
+
+let cases = 0;
+const callAs = async (
+  id: string,
+  { http }: HttpOperation,
+  token: string | undefined,
+  extra: { body?: object; query?: string } = {},
+) => {
+  cases += 1;
+  const recipe = RECIPES[id]!;
+  const path = http.path.slice(1).replace(/:(\w+)/g, (_all, name: string) => {
+    const value = (ada.objects as Record<string, string>)[name];
+    if (value === undefined)
+      throw new Error(`a tenant has no ${name}: give it one in test/support/tenants.ts`);
+    return value;
+  });
+  const query = [recipe.query, extra.query].filter(Boolean).join('&');
+  const body =
+    recipe.body === undefined && extra.body === undefined
+      ? undefined
+      : { ...recipe.body?.(ada), ...extra.body };
+  return api<{ error?: { code: string } } | undefined>(
+    `${http.method} /${path}${query === '' ? '' : `?${query}`}`,
+    { ...(token === undefined ? {} : { token }), ...(body === undefined ? {} : { body }) },
+  );
+};
+
+const throwaway = async (environment: 'test' | 'live') =>
+  (await signIn(api, stack, `once-${crypto.randomUUID().slice(0, 8)}@example.com`, environment)).access_token;
+
+/** The answer is as said; a success shows nothing of Ada's. */
+const expectAnswer = async (
+  answer: Awaited<ReturnType<typeof callAs>>,
+  expected: number | readonly number[] | 'hidden',
+): Promise<void> => {
+  if (expected === 'hidden') {
+    expect(answer.status).toBeLessThan(300);
+    const text = JSON.stringify(answer.body);
+    for (const secret of [ada.accountId, ...Object.values(ada.objects)]) expect(text).not.toContain(secret);
+    return;
+  }
+  expect([expected].flat()).toContain(answer.status);
+};
+
+describe.each(operations)('%s', (id, operation) => {
+  const recipe = () => RECIPES[id]!;
+  const { access } = operation;
+  const isOpen = access.length === 0;
+  let before: Record<string, string>;
+  beforeAll(async () => {
+    before = await snapshot.of(ada.accountId);
+  });
+  afterAll(async () => {
+    expect(await snapshot.of(ada.accountId)).toEqual(before);
+  });
+
+  if (isOpen) {
+    test('needs no credential and asks for none', async () => {
+      expect((await callAs(id, operation, undefined)).status).toBe(recipe().open);
+      expect((await callAs(id, operation, 'nonsense')).status).toBe(recipe().open);
+    });
+    return;
+  }
+
+  test('without a valid credential: 401', async () => {
+    const { jwt, service_key } = ada.credentials;
+    const altered = (text: string) => `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`;
+    const [head, payload] = jwt.split('.');
+    const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
+    const bad = [
+      undefined,
+      'nonsense',
+      createKeyText('vendor_test_'),
+      createKeyText('dk_test_'),
+      altered(service_key),
+      service_key.replace('_test_', '_live_'),
+      `${head}.${payload}.`,
+      `${unsigned}.${payload}.`,
+      altered(jwt),
+      ada.session.refresh_token,
+    ];
+    for (const token of bad) {
+      const { status, body } = await callAs(id, operation, token);
+      expect([token, status, body?.error?.code]).toEqual([token, 401, 'unauthorized']);
+    }
+  });
+
+  const wrong = KINDS.filter((kind) => !access.includes(kind));
+  if (wrong.length > 0) {
+    test.each(wrong)('with Ada’s own %s: 403', async (kind) => {
+      const { status, body } = await callAs(id, operation, ada.credentials[kind]);
+      expect([status, body?.error?.code]).toEqual([403, 'forbidden']);
+    });
+  }
+
+  test.each(access)('with a %s of another tenant: nothing of Ada’s', async (kind) => {
+    const token = recipe().throwaway ? await throwaway('test') : eve.credentials[kind];
+    await expectAnswer(await callAs(id, operation, token), recipe().foreign ?? 404);
+  });
+
+  test.each(access)('with a %s of the other environment: nothing of Ada’s', async (kind) => {
+    if (live === undefined) return;
+    const token = recipe().throwaway ? await throwaway('live') : live.credentials[kind];
+    await expectAnswer(await callAs(id, operation, token), recipe().elsewhere ?? recipe().foreign ?? 404);
+  });
+
+  // Mass assignment: what is not the caller's to set is refused where it stands, and never applied.
+  test.each(access)('with Ada’s %s and fields that are not hers to set: 400', async (kind) => {
+    const fields = {
+      account_id: eve.accountId,
+      vendor_account_id: eve.accountId,
+      vendor_id: eve.accountId,
+      fee_amount: '0',
+      status: 'redeemed',
+      redeemed_at: '2020-01-01T00:00:00Z',
+      balance: '1',
+      spent: '0',
+    };
+    for (const [name, value] of Object.entries(fields)) {
+      const inQuery = operation.http.method === 'GET';
+      const known = (inQuery ? operation.query : operation.body).shape;
+      if (Object.hasOwn(known, name)) continue;
+      const extra = inQuery ? { query: `${name}=${encodeURIComponent(value)}` } : { body: { [name]: value } };
+      const { status, body } = await callAs(id, operation, ada.credentials[kind], extra);
+      expect([name, status, body?.error?.code]).toEqual([name, 400, 'validation_error']);
+    }
+  });
+});
+
+test('after all of it Ada’s credentials still work', async () => {
+  const { jwt, service_key, delegate_key } = ada.credentials;
+  expect((await api(`GET /v1/services/${ada.objects.service_id}`, { token: jwt })).status).toBe(200);
+  expect((await api(`GET /v1/quotes/${ada.objects.quote_id}`, { token: service_key })).status).toBe(200);
+  expect((await api('GET /v1/delegates/me', { token: delegate_key })).body).toMatchObject({
+    delegate_id: ada.objects.delegate_id,
+    usage: { daily: { spent: one, held: '0', remaining: '4000000' } },
+  });
+  expect(
+    (await api(`GET /v1/settlements/${ada.objects.settlement_id}`, { token: delegate_key })).status,
+  ).toBe(200);
+});

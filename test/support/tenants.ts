@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair } from '@solana/web3.js';
+import pg from 'pg';
+import { type Api, must } from '../../deploy/local/people/api.ts';
+import { quoteOf, settleWith } from '../../deploy/local/people/people.ts';
+import { type SignIn, signIn } from '../../deploy/local/people/sign-in.ts';
+import { allowSpending, fund, linkWallet, walletProof } from '../../deploy/local/people/wallet.ts';
+import type { Stack } from '../../deploy/local/stack-file.ts';
+
+/** One account with one of everything that an account can have, and a credential of every kind. */
+export type Tenant = {
+  environment: 'test' | 'live';
+  session: SignIn;
+  accountId: string;
+  credentials: { jwt: string; service_key: string; delegate_key: string };
+  /** Path parameters that name its objects. */
+  objects: Record<'service_id' | 'quote_id' | 'settlement_id' | 'wallet_id' | 'delegate_id', string>;
+  /** Bodies that belong to it. */
+  quoteToken: string;
+  settlementToken: string;
+  attemptId: string;
+  walletProof: Awaited<ReturnType<typeof walletProof>>;
+};
+
+const NONE = 'q_01jd3h9zv4f2k8m6q0w5x7y9ab';
+
+/** Makes a tenant. In live nobody is given money, so there it has no payment. */
+export const createTenant = async (
+  api: Api,
+  stack: Pick<Stack, 'mail_url'>,
+  environment: 'test' | 'live',
+  { pays = environment === 'test' }: { pays?: boolean } = {},
+): Promise<Tenant> => {
+  const email = `tenant-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const session = await signIn(api, stack, email, environment);
+  const token = session.access_token;
+  const accountId = session.account.account_id;
+  const post = <T>(path: `/${string}`, body: object) => must(api<T>(`POST ${path}`, { token, body }), path);
+  const [payout, wallet] = [Keypair.generate(), Keypair.generate()];
+  const service = await post<{ service_id: string; api_key: string }>('/v1/services', {
+    name: 'Tenant',
+    price: '1000000',
+    payout_address: payout.publicKey.toBase58(),
+  });
+  const { wallet_id } = await linkWallet(api, token, accountId, wallet);
+  const delegate = await post<{ delegate_id: string; api_key: string }>('/v1/delegates', {
+    name: 'Robot',
+    wallet_id,
+    limits: { daily: '5000000' },
+  });
+  const vendor = { apiKey: service.api_key, serviceId: service.service_id };
+  const quote = await quoteOf(api, vendor);
+  const attemptId = crypto.randomUUID();
+  let paid = { settlement_id: NONE.replace('q_', 'stl_'), settlement_token: 'e30.e30' };
+  if (pays) {
+    await fund(api, token, wallet_id, 10_000_000n);
+    await allowSpending(api, token, wallet_id, wallet, 10_000_000n);
+    paid = await must(
+      settleWith(api, delegate.api_key, await quoteOf(api, vendor), attemptId),
+      'settle by delegate',
+    );
+  }
+  return {
+    environment,
+    session,
+    accountId,
+    credentials: { jwt: token, service_key: service.api_key, delegate_key: delegate.api_key },
+    objects: {
+      service_id: service.service_id,
+      quote_id: quote.quote_id,
+      settlement_id: paid.settlement_id,
+      wallet_id,
+      delegate_id: delegate.delegate_id,
+    },
+    quoteToken: quote.quote_token,
+    settlementToken: paid.settlement_token,
+    attemptId,
+    walletProof: await walletProof(wallet, accountId),
+  };
+};
+
+/** Everything that the services' schemas hold of an account, as one text per table: for "nothing changed". */
+export const createSnapshot = async (postgresUrl: string) => {
+  const pool = new pg.Pool({ connectionString: postgresUrl, max: 2 });
+  const { rows: tables } = await pool.query<{ name: string; has: string }>(`
+    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name,
+      string_agg(column_name, ' ') as has
+    from information_schema.columns
+    where table_schema not in ('pg_catalog', 'information_schema') and column_name in ('account_id', 'vendor_account_id')
+    group by table_schema, table_name order by 1`);
+  return {
+    tables: tables.map(({ name }) => name),
+    of: async (accountId: string): Promise<Record<string, string>> => {
+      const found: Record<string, string> = {};
+      for (const { name, has } of tables) {
+        const owned = has.split(' ').map((column) => `${column} = $1`);
+        const { rows } = await pool.query<{ digest: string | null }>(
+          `select md5(string_agg(t::text, ',' order by t::text)) as digest from ${name} t where ${owned.join(' or ')}`,
+          [accountId],
+        );
+        found[name] = rows[0]!.digest ?? 'nothing';
+      }
+      return found;
+    },
+    /** Waits until the account's payments are final: from then on nothing in the background touches it. */
+    untilQuiet: async (accountId: string): Promise<void> => {
+      for (let tries = 0; tries < 300; tries += 1) {
+        const { rowCount } = await pool.query(
+          `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'`,
+          [accountId],
+        );
+        if (rowCount === 0) return;
+        await sleep(100);
+      }
+      throw new Error('a payment did not become final');
+    },
+    stop: () => pool.end(),
+  };
+};
