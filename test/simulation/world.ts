@@ -132,6 +132,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
   };
 
   const pause = (process: Process) => {
+    // Stopped already: what it was to do is put off until that end.
+    if (process.pausedUntil > now) return;
     // Seldom for longer than a blockhash lives or a quote's deadline is away.
     process.pausedUntil = now + random.between(500, random.chance(0.15) ? 150_000 : 30_000);
     trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
