@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { natsRights } from '../shared/bus/topology.ts';
 import { ERRORS } from '../shared/contract/errors.ts';
-import { contractList } from '../shared/contract/index.ts';
+import { contractList, contracts } from '../shared/contract/index.ts';
 import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
@@ -102,6 +102,39 @@ test('the limits and credentials that interface.md names', () => {
   }
 });
 
+/** decisions.md, Step-up: every call of the list that is built, and no read or payment besides. */
+const STEP_UP: readonly [string, always: boolean][] = [
+  ['POST /v1/auth/passkey/register/options', true],
+  ['POST /v1/auth/passkey/register/verify', true],
+  ['POST /v1/wallets', true],
+  ['POST /v1/wallets/provision', true],
+  ['GET /v1/wallets/:id/backup', true],
+  ['POST /v1/withdrawals/:id/approve', true],
+  ['POST /v1/delegates', true],
+  ['PATCH /v1/delegates/:id', false],
+  ['POST /v1/delegates/:id/key/rotate', true],
+  ['POST /v1/delegates/:id/key/reveal', true],
+  ['PATCH /v1/services/:id', false],
+  ['POST /v1/services/:id/key/rotate', true],
+  ['POST /v1/services/:id/key/reveal', true],
+];
+
+test('what needs a fresh sign-in says so', () => {
+  const promised = STEP_UP.flatMap(([call, always]) => {
+    const [method, path] = call.split(' ') as [string, string];
+    const op = find(method, path);
+    return op === undefined ? [] : [{ call, always, op }];
+  });
+  expect(promised.length).toBeGreaterThanOrEqual(5);
+  for (const { call, always, op } of promised) {
+    expect([call, op.stepUp === true]).toEqual([call, always]);
+    expect(op.access).toContain('jwt');
+    expect(errorsOf(op)).toContain('reauthentication_required');
+  }
+  const others = operations.filter(({ op }) => op.stepUp !== undefined && !promised.some((p) => p.op === op));
+  expect(others.map(({ service, name }) => operationId(service, name))).toEqual([]);
+});
+
 test.each([
   ['quote_expired', 410],
   ['settlement_expired', 410],
@@ -173,11 +206,13 @@ test('only the gateway may publish rpc.*, and it holds no right on streams or jo
   expect(mayCall.map(([user]) => user)).toEqual(['gateway']);
   const gateway = natsRights().gateway;
   expect(gateway.publish.filter((subject) => /^(\$|job\.|evt\.)/.test(subject))).toEqual([]);
-  expect(gateway.subscribe).toEqual(['_INBOX_gateway.>', 'wake.gateway.>']);
+  const heard = contracts.gateway.overhears.map((fact) => `evt.${fact}`);
+  expect(gateway.subscribe).toEqual(inOrder(['_INBOX_gateway.>', ...heard, 'wake.gateway.>']));
 });
 
 test('nobody may publish to everything, to the API of streams, or in another service’s name', () => {
   for (const [user, { publish, subscribe }] of rights) {
+    const overheard = contractList.find(({ name }) => name === user)?.overhears ?? [];
     for (const subject of publish) {
       expect([user, subject]).not.toEqual([
         user,
@@ -187,7 +222,9 @@ test('nobody may publish to everything, to the API of streams, or in another ser
     }
     for (const subject of subscribe) {
       const [kind, owner] = subject.split('.');
-      expect([user, kind === `_INBOX_${user}` || owner === user]).toEqual([user, true]);
+      const own = kind === `_INBOX_${user}` || owner === user;
+      const declared = overheard.some((fact) => subject === `evt.${fact}`);
+      expect([user, subject, own || declared]).toEqual([user, subject, true]);
     }
   }
 });
@@ -218,5 +255,7 @@ test('every fact that a service listens to is published by another', () => {
   const facts = contractList.flatMap(({ name, events }) =>
     Object.keys(events).map((fact) => `${name}.${fact}`),
   );
-  for (const { consumes } of contractList) expect(facts).toEqual(expect.arrayContaining([...consumes]));
+  for (const { consumes, overhears = [] } of contractList) {
+    expect(facts).toEqual(expect.arrayContaining([...consumes, ...overhears]));
+  }
 });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
 import { type Bus, connectBus } from '../../shared/bus/connect.ts';
+import { overhear } from '../../shared/bus/overhear.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -8,7 +9,10 @@ import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
 
-/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere. */
+/**
+ * Well under the 2 s within which a revoked key or an ended session must be refused everywhere: what identity tells
+ * acts at once, and this holds where it was not heard.
+ */
 const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** One environment as the gateway sees it. Only here do test and live stand side by side. */
@@ -21,6 +25,10 @@ export type GatewayEnvironment = {
   findKey: (keyHash: string) => Promise<Principal | null>;
   isSessionOpen: (session: { accountId: string; sessionId: string }) => Promise<boolean>;
 };
+
+/** The key of a session in the cache: the very question that is asked. */
+const sessionKey = ({ session_id, account_id }: SessionInput): string =>
+  JSON.stringify({ session_id, account_id });
 
 type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
@@ -36,6 +44,9 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     logger: log,
   }).then(
     (bus) => {
+      overhear(bus, identity, {
+        sessionEnded: (session) => findSession.forget(sessionKey(session)),
+      });
       connected = bus;
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),
@@ -61,6 +72,6 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     busIfConnected: () => connected,
     findKey: async (keyHash) => findKey(keyHash),
     isSessionOpen: async ({ accountId, sessionId }) =>
-      (await findSession(JSON.stringify({ session_id: sessionId, account_id: accountId }))).open,
+      (await findSession(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
   };
 };

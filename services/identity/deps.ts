@@ -1,8 +1,11 @@
+import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
+import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import type { RelyingParty } from './passkey.ts';
 
 /** What the handlers of this service depend on; main.ts builds it. */
 export type Deps = {
@@ -13,8 +16,26 @@ export type Deps = {
   signingKey: SigningKey;
   identitySecret: Buffer;
   cursorKey: Buffer;
+  relay: Pick<Relay, 'dispatch'>;
+  rp: RelyingParty;
+  /** The wallet that pays where none is named, null without any. */
+  defaultWallet: (accountId: string) => Promise<string | null>;
+  /** False when it is not the account's; null: the first linked. */
+  chooseDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
   /** Rejects with a ServiceError that says why the address may not receive payouts. */
   checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
   /** Says that a mail was committed, so that it goes out now. Never throws. */
   pokeMails: () => void;
+};
+
+/** A body may say the environment that its access token is of, and no other. */
+export const requireEnvironment = (
+  deps: Pick<Deps, 'environment'>,
+  environment: Environment | undefined,
+): void => {
+  if (environment === undefined || environment === deps.environment) return;
+  const message = 'not the environment of the access token';
+  throw new ServiceError('validation_error', `environment: ${message}`, {
+    details: [{ path: 'environment', message }],
+  });
 };

@@ -3,14 +3,25 @@ import type { Handlers } from '../../shared/contract/service.ts';
 import type { Deps } from './deps.ts';
 import { createAccount } from './handlers/createAccount.ts';
 import { createService } from './handlers/createService.ts';
+import { deletePasskey } from './handlers/deletePasskey.ts';
+import { deleteSession } from './handlers/deleteSession.ts';
 import { findKey } from './handlers/findKey.ts';
 import { findService } from './handlers/findService.ts';
 import { findSession } from './handlers/findSession.ts';
+import { getAccount } from './handlers/getAccount.ts';
 import { getService } from './handlers/getService.ts';
+import { getSettings } from './handlers/getSettings.ts';
+import { listPasskeys } from './handlers/listPasskeys.ts';
 import { listServices } from './handlers/listServices.ts';
+import { listSessions } from './handlers/listSessions.ts';
 import { logout } from './handlers/logout.ts';
+import { passkeyLoginOptions } from './handlers/passkeyLoginOptions.ts';
+import { passkeyLoginVerify } from './handlers/passkeyLoginVerify.ts';
+import { passkeyRegisterOptions } from './handlers/passkeyRegisterOptions.ts';
+import { passkeyRegisterVerify } from './handlers/passkeyRegisterVerify.ts';
 import { refresh } from './handlers/refresh.ts';
 import { requestMagicLink } from './handlers/requestMagicLink.ts';
+import { updateSettings } from './handlers/updateSettings.ts';
 import { verifyMagicLink } from './handlers/verifyMagicLink.ts';
 
 /** All operations of the service, for main.ts and for the test that serves them over a real bus. */
@@ -20,6 +31,17 @@ export const handlers = (deps: Deps): Handlers<typeof identity> => ({
   verifyMagicLink: verifyMagicLink(deps),
   refresh: refresh(deps),
   logout: logout(deps),
+  deletePasskey: deletePasskey(deps),
+  deleteSession: deleteSession(deps),
+  getAccount: getAccount(deps),
+  getSettings: getSettings(deps),
+  listPasskeys: listPasskeys(deps),
+  listSessions: listSessions(deps),
+  passkeyLoginOptions: passkeyLoginOptions(deps),
+  passkeyLoginVerify: passkeyLoginVerify(deps),
+  passkeyRegisterOptions: passkeyRegisterOptions(deps),
+  passkeyRegisterVerify: passkeyRegisterVerify(deps),
+  updateSettings: updateSettings(deps),
   createService: createService(deps),
   listServices: listServices(deps),
   getService: getService(deps),

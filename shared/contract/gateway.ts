@@ -54,4 +54,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
+  overhears: ['identity.sessionEnded'],
 });

@@ -45,6 +45,12 @@ export type HttpRoute = {
   alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
 };
 
+/**
+ * The refresh token of a browser (decisions.md, Sign-in): `give` may put it in the cookie, `exchange` takes it from
+ * there and puts the next one back, `clear` removes it.
+ */
+export type RefreshCookie = 'give' | 'exchange' | 'clear';
+
 /** Where the environment of a call comes from when no credential tells it. */
 export type EnvironmentSource = { field: string } | { prefixOf: string };
 
@@ -57,6 +63,12 @@ type OperationDefinition = {
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: none is needed. */
   access: readonly CredentialKind[];
+  /**
+   * Needs a sign-in of the last 5 minutes where the caller is a person (decisions.md, Step-up). `true` is checked
+   * by `serve` before the handler runs; with `when` the handler does it, for the change that the text names.
+   */
+  stepUp?: true | { when: string };
+  refreshCookie?: RefreshCookie;
   environment?: EnvironmentSource;
   /** Set where the operation exists in some environments only; a credential of another gets 403. */
   onlyIn?: readonly Environment[];
@@ -152,6 +164,8 @@ export type ServiceContract = {
   jobs: Record<string, Job>;
   /** Facts of others that it listens to, as `<service>.<fact>`. */
   consumes: readonly `${ServiceName}.${string}`[];
+  /** Facts that every instance hears as they are told; what is told while it is away, it misses. */
+  overhears?: readonly `${ServiceName}.${string}`[];
 };
 
 /** Declares one service. Its name is its folder, contract file, subject token, schema and manifest. */
@@ -199,6 +213,7 @@ export const errorsOf = (op: HttpOperation): ErrorCode[] => {
     codes.add('unauthorized');
     codes.add('forbidden');
   }
+  if (op.stepUp !== undefined) codes.add('reauthentication_required');
   if (op.http.method !== 'GET') {
     codes.add('payload_too_large');
     codes.add('unsupported_media_type');

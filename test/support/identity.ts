@@ -11,8 +11,10 @@ import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
+import { startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import { createTestDatabase } from './database.ts';
@@ -20,11 +22,19 @@ import { startSmtpSink } from './smtp.ts';
 
 /** The identity service's handlers over a real bus, database and mail server, called as the gateway calls them. */
 type Operations = typeof identity.operations;
-export type Session = z.infer<Operations['refresh']['output']>;
+type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
+/** Asked for without a cookie, so the refresh token is in the body. */
+export type Session = Output<'refresh'> & { refresh_token: string };
+type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : Output<N>;
+
+export const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 /** An address that the chain refuses; chain-submitter's own tests say why. */
 export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
+/** A wallet of nobody who asks. */
+export const FOREIGN_WALLET = newId('wal');
 
 const signingKey = { kid: 'test.session.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) };
 const keys = PublicKeyList.parse(
@@ -78,8 +88,12 @@ export const startIdentity = async () => {
     signInUrl: 'https://console.quittance.example/sign-in',
   });
   cleanups.push(mails.stop);
+  const bus = await connectAs('identity');
+  const relay = startRelay(pool, bus, logger);
+  cleanups.push(relay.stop);
+  const defaults = new Map<string, string | null>();
   const serving = serve(
-    await connectAs('identity'),
+    bus,
     identity,
     handlers({
       pool,
@@ -93,8 +107,18 @@ export const startIdentity = async () => {
       checkPayoutAddress: async (address) => {
         if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
       },
+      relay,
+      rp: RP,
+      // Likewise; every wallet is the account's but this one.
+      defaultWallet: async (accountId) => defaults.get(accountId) ?? null,
+      chooseDefaultWallet: async (accountId, walletId) => {
+        if (walletId === FOREIGN_WALLET) return false;
+        defaults.set(accountId, walletId);
+        return true;
+      },
       pokeMails: mails.poke,
     }),
+    { now: clock.now },
   );
   cleanups.push(serving.stop);
   const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
@@ -104,9 +128,7 @@ export const startIdentity = async () => {
     input: object,
     caller: Principal = { kind: 'none' },
   ) =>
-    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<
-      z.infer<Operations[N]['output']>
-    >;
+    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<Answer<N>>;
   /** Asks for a link and reads its token from the mail. */
   const linkFor = async (address: string): Promise<string> => {
     const before = smtp.mailsTo(address).length;

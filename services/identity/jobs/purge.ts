@@ -3,6 +3,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { purgeLoginLinks } from '../store/login_links.ts';
 import { purgeMails } from '../store/mails.ts';
+import { purgeChallenges } from '../store/passkey_challenges.ts';
 import { purgeSessions } from '../store/sessions.ts';
 
 /** Removes what has ended for good. Correctness never waits for it: every query looks at the time itself. */
@@ -13,6 +14,7 @@ export const startPurge = ({ pool, logger }: { pool: Pool; logger: Logger }): Pe
     async () => {
       await purgeLoginLinks(pool);
       await purgeMails(pool);
+      await purgeChallenges(pool);
       await purgeSessions(pool);
     },
     logger,

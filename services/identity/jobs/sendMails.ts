@@ -3,7 +3,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { loginToken } from '../domain/tokens.ts';
-import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
+import { type Mail, type Mailer, MailRefused, noticeMail, signInMail } from '../mail.ts';
 import { LINK_MINUTES } from '../store/login_links.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
 
@@ -36,14 +36,16 @@ export const startSendMails = ({
   identitySecret: Buffer;
   signInUrl: string;
 }): MailJob => {
-  const compose = ({ to_address, link_id }: MailRow): Mail =>
-    signInMail({
-      to: to_address,
-      environment,
-      signInUrl,
-      token: loginToken(identitySecret, environment, link_id),
-      minutes: LINK_MINUTES,
-    });
+  const compose = (row: MailRow): Mail =>
+    row.kind === 'notice'
+      ? noticeMail(row.to_address, environment, row.notice)
+      : signInMail({
+          to: row.to_address,
+          environment,
+          signInUrl,
+          token: loginToken(identitySecret, environment, row.link_id),
+          minutes: LINK_MINUTES,
+        });
 
   const sendOne = async (row: MailRow): Promise<void> => {
     try {
