@@ -1,15 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { handlers } from '../../services/identity/handlers.ts';
 import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
 import { createMailer } from '../../services/identity/mail.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { overhear } from '../../shared/bus/overhear.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import { startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
@@ -17,6 +17,7 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { startSmtpSink } from './smtp.ts';
 
@@ -56,16 +57,13 @@ export const callerOf = ({ access_token, account }: Session): Principal & { kind
   return { kind: 'jwt', account_id: account.account_id, session_id: sid, auth_time };
 };
 
-/** Starts all of it on POSTGRES_URL and NATS_URL; `stop` undoes all of it. */
+/** Starts all of it on POSTGRES_URL and a bus of its own; `stop` undoes all of it. */
 export const startIdentity = async () => {
   const logger = createLogger('identity', 'fatal');
   const cleanups: (() => Promise<unknown>)[] = [];
-  const connectAs = async (user: BusUser): Promise<Bus> => {
-    const bus = await connectBus({ url: process.env.NATS_URL!, user, password: '', logger });
-    cleanups.push(() => drainBus(bus));
-    return bus;
-  };
-
+  const testBus = await createTestBus();
+  cleanups.push(testBus.stop);
+  const connectAs = testBus.as;
   const database = await createTestDatabase();
   cleanups.push(database.drop);
   const smtp = await startSmtpSink();
@@ -103,13 +101,12 @@ export const startIdentity = async () => {
       signingKey,
       identitySecret,
       cursorKey: Buffer.alloc(32, 8),
-      // Not over the bus: a stand-in for another service there would answer for every test on this server.
       checkPayoutAddress: async (address) => {
         if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
       },
       relay,
       rp: RP,
-      // Likewise; every wallet is the account's but this one.
+      // Every wallet is the account's but this one; the wallet service's own tests say how it tells.
       defaultWallet: async (accountId) => defaults.get(accountId) ?? null,
       chooseDefaultWallet: async (accountId, walletId) => {
         if (walletId === FOREIGN_WALLET) return false;
@@ -122,6 +119,10 @@ export const startIdentity = async () => {
   );
   cleanups.push(serving.stop);
   const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
+  const told = new Set<string>();
+  overhear(gateway, identity, {
+    sessionEnded: ({ account_id, session_id }) => told.add(JSON.stringify({ account_id, session_id })),
+  });
 
   const ask = <N extends string & keyof Operations>(
     name: N,
@@ -152,11 +153,21 @@ export const startIdentity = async () => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
+    /** Whether a gateway heard within 2 s that this sign-in has ended. */
+    overheard: async (session: { account_id: string; session_id: string }): Promise<boolean> => {
+      const deadline = performance.now() + 2000;
+      while (performance.now() < deadline && !told.has(JSON.stringify(session))) await sleep(20);
+      return told.has(JSON.stringify(session));
+    },
     findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
     passSeconds: (seconds: number) => {
       shiftedSeconds += seconds;
       return database.shiftClock(`${shiftedSeconds} seconds`);
+    },
+    /** The service reads its database's clock once a second: until it has seen the shift. */
+    clockSeen: async (): Promise<void> => {
+      while (Math.abs(clock.now() - Date.now() - shiftedSeconds * 1000) > 500) await sleep(20);
     },
     /** Epoch milliseconds of the shifted clock. */
     now: () => Date.now() + shiftedSeconds * 1000,
