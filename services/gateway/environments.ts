@@ -1,18 +1,16 @@
 import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
 import { type Bus, connectBus } from '../../shared/bus/connect.ts';
-import { overhear } from '../../shared/bus/overhear.ts';
+import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
-/**
- * Well under the 2 s within which a revoked key or an ended session must be refused everywhere: what identity tells
- * acts at once, and this holds where it was not heard.
- */
+/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere, its event lost or not. */
 const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** One environment as the gateway sees it. Only here do test and live stand side by side. */
@@ -34,6 +32,10 @@ type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
 /** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
 export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
+  const sessions = createCredentialCache(
+    (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
   const log = logger.child({ environment: connection.name });
   let connected: Bus | undefined;
   connectBus({
@@ -44,10 +46,8 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     logger: log,
   }).then(
     (bus) => {
-      overhear(bus, identity, {
-        sessionEnded: (session) => findSession.forget(sessionKey(session)),
-      });
       connected = bus;
+      listen(bus, identity, { sessionEnded: (session) => sessions.forget(sessionKey(session)) });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),
   );
@@ -62,16 +62,12 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   const findKey = cached((key_hash) => call(bus(), identity, 'findKey', { key_hash }), {
     maxAgeMs: CREDENTIAL_MAX_AGE_MS,
   });
-  const findSession = cached(
-    async (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
-    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
-  );
   return {
     name: connection.name,
     bus,
     busIfConnected: () => connected,
     findKey: async (keyHash) => findKey(keyHash),
     isSessionOpen: async ({ accountId, sessionId }) =>
-      (await findSession(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
+      (await sessions.get(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
   };
 };

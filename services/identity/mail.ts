@@ -1,6 +1,5 @@
 import { createTransport } from 'nodemailer';
 import type { Environment } from '../../shared/contract/primitives.ts';
-import { type Notice, noticeWords } from './domain/notice.ts';
 
 /** nodemailer is known to this file alone. */
 export type Mail = { to: string; subject: string; text: string; html: string };
@@ -48,27 +47,9 @@ export const createMailer = ({ url, from }: { url: string; from: string }): Mail
   };
 };
 
-const escapeHtml = (text: string): string =>
+/** Text as HTML shows it. */
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-
-const TEST_MONEY = 'This is the test environment: its money is not real.';
-
-/** A mail of our own sentences, as text and as HTML; the link, if any, stands under its words. */
-const layout = (
-  to: string,
-  subject: string,
-  { link, sentences }: { link?: { words: string; url: string }; sentences: readonly string[] },
-): Mail => ({
-  to,
-  subject,
-  text: [...(link ? [`${link.words}:`, link.url] : []), ...sentences, ''].join('\n\n'),
-  html: [
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body>`,
-    ...(link ? [`<p><a href="${escapeHtml(link.url)}">${escapeHtml(subject)}</a></p>`] : []),
-    ...sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`),
-    '</body></html>',
-  ].join('\n'),
-});
 
 /** The mail with a sign-in link. The token is in the fragment, which reaches no server and no referrer. */
 export const signInMail = ({
@@ -83,18 +64,22 @@ export const signInMail = ({
   signInUrl: string;
   token: string;
   minutes: number;
-}): Mail =>
-  layout(to, 'Sign in to Quittance', {
-    link: { words: 'Open this link to sign in to Quittance', url: `${signInUrl}#token=${token}` },
-    sentences: [
-      ...(environment === 'test' ? [TEST_MONEY] : []),
-      `The link works once and for ${minutes} minutes. A newer link replaces it.`,
-      'If you did not ask for it, ignore this mail: nobody can sign in without the link.',
-    ],
-  });
-
-/** A notice to an owner. */
-export const noticeMail = (to: string, environment: Environment, notice: Notice): Mail => {
-  const { subject, sentences } = noticeWords(notice);
-  return layout(to, subject, { sentences: [...sentences, ...(environment === 'test' ? [TEST_MONEY] : [])] });
+}): Mail => {
+  const link = `${signInUrl}#token=${token}`;
+  const sentences = [
+    ...(environment === 'test' ? ['This is the test environment: its money is not real.'] : []),
+    `The link works once and for ${minutes} minutes. A newer link replaces it.`,
+    'If you did not ask for it, ignore this mail: nobody can sign in without the link.',
+  ];
+  return {
+    to,
+    subject: 'Sign in to Quittance',
+    text: ['Open this link to sign in to Quittance:', link, ...sentences, ''].join('\n\n'),
+    html: [
+      '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in to Quittance</title></head><body>',
+      `<p><a href="${escapeHtml(link)}">Sign in to Quittance</a></p>`,
+      ...sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`),
+      '</body></html>',
+    ].join('\n'),
+  };
 };

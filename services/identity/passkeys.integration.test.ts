@@ -61,9 +61,9 @@ describe('registration', () => {
     const mail = await running.smtp.waitFor(session.account.email, 3);
     expect(mail).toMatchObject({
       to: [session.account.email],
-      subject: 'A passkey was added to your account',
+      subject: 'A passkey was added (Quittance)',
     });
-    expect(mail.text).toContain('"<b>Phone</b>"');
+    expect(mail.text).toContain('“<b>Phone</b>”');
     expect(mail.html).not.toContain('<b>');
   });
 
@@ -243,8 +243,8 @@ describe('sign-in', () => {
     await login(authenticator, { counter: 8 });
     // An alarm comes whatever the settings say: the mails here are the link, the settings, three alarms.
     const alarm = await running.smtp.waitFor(session.account.email, 5);
-    expect(alarm.subject).toBe('A sign-in with your passkey was refused');
-    expect(alarm.text).toContain('"Key ring"');
+    expect(alarm.subject).toBe('A sign-in with a passkey was refused (Quittance)');
+    expect(alarm.text).toContain('“Key ring”');
   });
 
   test('two copies at once with one counter: one signs in', async () => {
@@ -271,7 +271,7 @@ describe('removal', () => {
     await expect(login(authenticator)).rejects.toMatchObject(refused('unauthorized'));
     expect(await passkeys(session)).toEqual([]);
     expect((await running.smtp.waitFor(session.account.email, 3)).subject).toBe(
-      'A passkey was removed from your account',
+      'A passkey was removed (Quittance)',
     );
     await expect(running.ask('deletePasskey', { passkey_id }, callerOf(session))).rejects.toMatchObject(
       refused('not_found'),
@@ -297,7 +297,7 @@ test('the owner who wants no mails about keys gets none, and is told of that alo
   await register(other);
   await running.smtp.waitFor(other.account.email, 2);
   const subjects = running.smtp.mailsTo(session.account.email).map(({ subject }) => subject);
-  expect(subjects).toEqual(['Sign in to Quittance', 'Mails about your keys were turned off']);
+  expect(subjects).toEqual(['Sign in to Quittance', 'Mails about keys were turned off (Quittance)']);
 });
 
 test('64 challenges at once are 64 different ones', async () => {

@@ -47,9 +47,8 @@ create table mails (
   expires_at timestamp with time zone not null,
   attempts integer default 0 not null,
   next_attempt_at timestamp with time zone default app_now() not null,
-  notice jsonb,
-  constraint mails_pkey PRIMARY KEY (mail_id),
-  constraint mails_kind_check CHECK (kind = 'sign_in'::text AND link_id IS NOT NULL AND notice IS NULL OR kind = 'notice'::text AND link_id IS NULL AND notice IS NOT NULL)
+  details jsonb default '{}'::jsonb not null,
+  constraint mails_pkey PRIMARY KEY (mail_id)
 );
 CREATE INDEX mails_by_address ON mails USING btree (to_address);
 CREATE INDEX mails_by_attempt ON mails USING btree (next_attempt_at);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import type { Passkey } from '../../shared/contract/identity.account.ts';
+import type { Session } from '../../shared/contract/identity.sign-in.ts';
 import type { identity } from '../../shared/contract/identity.ts';
-import type { Passkey } from '../../shared/contract/identity-account.ts';
-import type { Session } from '../../shared/contract/identity-sign-in.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';

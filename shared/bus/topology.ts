@@ -56,7 +56,7 @@ export const natsRights = (): Record<BusUser, Rights> => {
     ]),
   ) as Record<BusUser, { publish: Set<string>; subscribe: Set<string> }>;
 
-  for (const { name, operations, internal, events, jobs, overhears = [] } of contractList) {
+  for (const { name, operations, internal, events, jobs, hears = [] } of contractList) {
     const own = rights[name];
     if (name !== 'gateway' && Object.keys(operations).length > 0) {
       rights.gateway.publish.add(`rpc.${name}.*`);
@@ -74,7 +74,10 @@ export const natsRights = (): Record<BusUser, Rights> => {
     for (const [job, { producers }] of Object.entries(jobs)) {
       for (const producer of producers) rights[producer].publish.add(subjects.job(name, job));
     }
-    for (const heard of overhears) own.subscribe.add(`evt.${heard}`);
+    for (const fact of hears) {
+      const [source, what] = fact.split('.') as [ServiceName, string];
+      own.subscribe.add(subjects.event(source, what));
+    }
     own.publish.add(`wake.${name}.>`);
     own.subscribe.add(`wake.${name}.>`);
   }

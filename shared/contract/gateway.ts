@@ -54,5 +54,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
-  overhears: ['identity.sessionEnded'],
+  hears: ['identity.sessionEnded'],
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { accountOperations } from './identity-account.ts';
-import { signInOperations } from './identity-sign-in.ts';
+import { accountOperations } from './identity.account.ts';
+import { signInOperations } from './identity.sign-in.ts';
 import {
   AccountId,
   label,

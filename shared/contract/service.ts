@@ -164,8 +164,8 @@ export type ServiceContract = {
   jobs: Record<string, Job>;
   /** Facts of others that it listens to, as `<service>.<fact>`. */
   consumes: readonly `${ServiceName}.${string}`[];
-  /** Facts that every instance hears as they are told; what is told while it is away, it misses. */
-  overhears?: readonly `${ServiceName}.${string}`[];
+  /** Facts that every instance hears as they happen, without a record of what it missed: caches forget by them. */
+  hears?: readonly `${ServiceName}.${string}`[];
 };
 
 /** Declares one service. Its name is its folder, contract file, subject token, schema and manifest. */

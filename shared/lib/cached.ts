@@ -1,6 +1,3 @@
-/** `forget` drops an answer, one still under way included: the next call asks again. */
-export type Cached<T> = ((key: string) => Promise<T>) & { forget: (key: string) => void };
-
 /**
  * A function's answers kept for a short time, so that a burst asks once. Concurrent calls share one promise;
  * a rejected one is not kept. `keep` decides which answers are worth keeping.
@@ -14,9 +11,9 @@ export const cached = <T>(
     maxEntries = 10_000,
     keep = () => true,
   }: { maxAgeMs: number; maxEntries?: number; keep?: (value: T) => boolean },
-): Cached<T> => {
+): ((key: string) => Promise<T>) => {
   const entries = new Map<string, { at: number; value: Promise<T> }>();
-  const read = (key: string): Promise<T> => {
+  return (key) => {
     const known = entries.get(key);
     if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.value;
     const value = load(key);
@@ -30,5 +27,4 @@ export const cached = <T>(
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string);
     return value;
   };
-  return Object.assign(read, { forget: (key: string) => void entries.delete(key) });
 };

@@ -5,7 +5,7 @@ import { handlers } from '../../services/identity/handlers.ts';
 import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
 import { createMailer } from '../../services/identity/mail.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { overhear } from '../../shared/bus/overhear.ts';
+import { listen } from '../../shared/bus/listen.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
@@ -120,7 +120,7 @@ export const startIdentity = async () => {
   cleanups.push(serving.stop);
   const [gateway, quote] = await Promise.all([connectAs('gateway'), connectAs('quote')]);
   const told = new Set<string>();
-  overhear(gateway, identity, {
+  listen(gateway, identity, {
     sessionEnded: ({ account_id, session_id }) => told.add(JSON.stringify({ account_id, session_id })),
   });
 

@@ -14,7 +14,7 @@ export const deletePasskey =
       const removed = await removePasskey(tx, account_id, passkey_id);
       if (removed === null) throw new ServiceError('not_found', 'no such passkey');
       const at = isoTime(deps.clock());
-      await insertNotice(tx, account_id, { kind: 'passkey_removed', label: removed.label, at });
+      await insertNotice(tx, { account_id, kind: 'passkey_removed', details: { label: removed.label, at } });
     });
     deps.pokeMails();
     return null;

@@ -37,7 +37,8 @@ export const passkeyLoginVerify =
         return insertSession(tx, { session_id: newId('ses'), account_id, amr: ['passkey'] });
       }
       const at = isoTime(deps.clock());
-      await insertNotice(tx, account_id, { kind: 'passkey_copied', label: passkey.label, at });
+      const details = { label: passkey.label, at };
+      await insertNotice(tx, { account_id, kind: 'passkey_copied', details, always: true });
       return null;
     });
     if (session !== null) return showSession(deps, session);

@@ -36,7 +36,7 @@ export const passkeyRegisterVerify =
         throw new ServiceError('conflict', 'this passkey is registered already, or the account has too many');
       }
       const at = isoTime(passkey.created_at);
-      await insertNotice(tx, account_id, { kind: 'passkey_added', label: passkey.label, at });
+      await insertNotice(tx, { account_id, kind: 'passkey_added', details: { label: passkey.label, at } });
       return passkey;
     });
     deps.pokeMails();

@@ -34,7 +34,8 @@ export const updateSettings =
         spending_alert_threshold: threshold === undefined ? before.spending_alert_threshold : threshold,
       });
       if (before.mail_key_events && !after.mail_key_events) {
-        await insertNotice(tx, account_id, { kind: 'key_mails_off', label: '', at: isoTime(deps.clock()) });
+        const details = { at: isoTime(deps.clock()) };
+        await insertNotice(tx, { account_id, kind: 'key_mails_off', details, always: true });
       }
       return after;
     });

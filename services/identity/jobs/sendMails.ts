@@ -3,7 +3,8 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { loginToken } from '../domain/tokens.ts';
-import { type Mail, type Mailer, MailRefused, noticeMail, signInMail } from '../mail.ts';
+import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
+import { noticeMail } from '../notices.ts';
 import { LINK_MINUTES } from '../store/login_links.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
 
@@ -36,20 +37,19 @@ export const startSendMails = ({
   identitySecret: Buffer;
   signInUrl: string;
 }): MailJob => {
-  const compose = (row: MailRow): Mail =>
-    row.kind === 'notice'
-      ? noticeMail(row.to_address, environment, row.notice)
-      : signInMail({
-          to: row.to_address,
-          environment,
-          signInUrl,
-          token: loginToken(identitySecret, environment, row.link_id),
-          minutes: LINK_MINUTES,
-        });
+  const compose = ({ kind, to_address: to, link_id, details }: MailRow): Mail | null => {
+    if (kind === 'sign_in' && link_id !== null) {
+      const token = loginToken(identitySecret, environment, link_id);
+      return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
+    }
+    return noticeMail(kind, { to, environment, details }, null);
+  };
 
   const sendOne = async (row: MailRow): Promise<void> => {
+    const mail = compose(row);
+    if (mail === null) logger.error({ mail_id: String(row.mail_id), kind: row.kind }, 'unknown kind of mail');
     try {
-      await mailer.send(compose(row));
+      if (mail !== null) await mailer.send(mail);
     } catch (error) {
       const refused = error instanceof MailRefused;
       // The server's words may repeat the address, so only the kind of error is told.

@@ -33,12 +33,9 @@ create table passkey_challenges (
 );
 create index passkey_challenges_by_expiry on passkey_challenges (expires_at);
 
--- Besides sign-in links: notices to an owner, whose text is made from `notice` when it is sent.
+-- Mails of other kinds than a sign-in. Which kinds there are is the code's to say: what is sent is made from it.
 alter table mails
   drop constraint mails_kind_check,
   alter column link_id drop not null,
-  add column notice jsonb,
-  add constraint mails_kind_check check (
-    (kind = 'sign_in' and link_id is not null and notice is null)
-    or (kind = 'notice' and link_id is null and notice is not null)
-  );
+  -- What the text needs besides; never a secret.
+  add column details jsonb not null default '{}';

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { isAlarm, Notice } from '../domain/notice.ts';
 
-const common = { mail_id: z.bigint(), to_address: z.string(), attempts: z.number() };
-const Row = z.discriminatedUnion('kind', [
-  z.object({ ...common, kind: z.literal('sign_in'), link_id: z.string() }),
-  z.object({ ...common, kind: z.literal('notice'), notice: Notice }),
-]);
+const Row = z.object({
+  mail_id: z.bigint(),
+  to_address: z.string(),
+  kind: z.string(),
+  /** Of the link in the mail; null where it has none. */
+  link_id: z.string().nullable(),
+  details: z.record(z.string(), z.string()),
+  attempts: z.number(),
+});
 export type MailRow = z.infer<typeof Row>;
 
 /**
@@ -30,15 +33,34 @@ export const insertSignInMail = async (
     select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
 };
 
-/** How long a mail server may be away before a notice is given up. */
+/** How long a mail about an event is worth sending. */
 const NOTICE_DAYS = 3;
 
-/** Puts a notice to the owner in the queue, where the settings want it. Call within the transaction that it tells of. */
-export const insertNotice = (db: Db, accountId: string, notice: Notice): Promise<unknown> =>
+/**
+ * Puts a mail to the owner of an account in the queue: something happened to their keys. Call within the transaction
+ * that made it happen. `details` are words for the text, never a secret.
+ * @param notice.always for what the settings cannot turn off: whoever attacks would turn the mails off first. A mail
+ *   with a link is asked for, so it always goes out.
+ */
+export const insertNotice = (
+  db: Db,
+  {
+    always = false,
+    ...notice
+  }: {
+    account_id: string;
+    kind: string;
+    details: Record<string, string>;
+    link_id?: string;
+    always?: boolean;
+  },
+): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    insert into mails (kind, to_address, notice, expires_at)
-    select 'notice', email, ${sql.jsonb(notice)}, app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts where account_id = ${accountId} and (mail_key_events or ${isAlarm(notice)})`);
+    insert into mails (kind, to_address, link_id, details, expires_at)
+    select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
+      app_now() + ${NOTICE_DAYS} * interval '1 day'
+    from accounts where account_id = ${notice.account_id}
+      and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
 /** Claims due mails for the caller to send; any number of replicas may do so at once. */
 export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>
@@ -48,7 +70,7 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
     where mail_id in (
       select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
       order by next_attempt_at limit ${limit} for update skip locked)
-    returning mail_id, kind, to_address, link_id, notice, attempts`);
+    returning mail_id, to_address, kind, link_id, details, attempts`);
 
 /** Gives a claimed mail back, to be tried again after the delay. */
 export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>
@@ -60,6 +82,6 @@ export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise
 export const deleteMail = (db: Db, mailId: bigint): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from mails where mail_id = ${mailId}`);
 
-/** Removes what could not be sent in time. */
+/** Removes what could not be sent before its link expired. */
 export const purgeMails = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from mails where expires_at <= app_now()`);

@@ -4,11 +4,10 @@ import type { Bus } from './connect.ts';
 import { decode } from './envelope.ts';
 
 /**
- * Hears facts of another service on every instance as they are told, through plain NATS and not through the stream:
- * nothing is kept for an instance that was away, so what it does on hearing must only ever speed up what it would
- * find out by itself.
+ * Hears facts of another service as they happen, on every instance (the contract's `hears`). Core NATS: what happens
+ * while this instance is not connected is missed, so nothing may rest on it alone.
  */
-export const overhear = <S extends ServiceContract>(
+export const listen = <S extends ServiceContract>(
   bus: Bus,
   source: S,
   handlers: { [E in EventName<S>]?: (fact: z.infer<S['events'][E]>) => void },
@@ -16,11 +15,11 @@ export const overhear = <S extends ServiceContract>(
   for (const [name, handler] of Object.entries(handlers)) {
     bus.nc.subscribe(subjects.event(source.name, name), {
       callback: (error, msg) => {
-        if (error !== null) return bus.logger.error({ err: error }, 'subscription failed');
         try {
+          if (error !== null) throw error;
           (handler as (fact: unknown) => void)(source.events[name]!.parse(decode(msg.data)));
-        } catch (reason) {
-          bus.logger.warn({ err: reason, subject: msg.subject }, 'fact not understood');
+        } catch (failure) {
+          bus.logger.error({ err: failure, subject: subjects.event(source.name, name) }, 'fact not heard');
         }
       },
     });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Passkey } from './identity-account.ts';
+import { Passkey } from './identity.account.ts';
 import { AccountId, Environment, label } from './primitives.ts';
 import { type Limit, operation } from './service.ts';
 

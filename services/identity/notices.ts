@@ -1,0 +1,59 @@
+import type { Environment } from '../../shared/contract/primitives.ts';
+import { escapeHtml, type Mail } from './mail.ts';
+
+/** Mails to the owner about keys. A name was written by the owner, so it is escaped, and quoted for what it is. */
+export type Notice = { to: string; environment: Environment; details: Record<string, string> };
+
+const IF_NOT_YOU = 'If this was not you, sign in now, remove what you do not know, and end other sign-ins.';
+
+type Text = { subject: string; sentences: string[] };
+type Words = Record<string, string>;
+
+const TEXTS: Record<string, (words: Words) => Text> = {
+  passkey_added: ({ label, at }) => ({
+    subject: 'A passkey was added',
+    sentences: [`The passkey “${label}” was added at ${at}. It can sign in to your account.`, IF_NOT_YOU],
+  }),
+  passkey_removed: ({ label, at }) => ({
+    subject: 'A passkey was removed',
+    sentences: [`The passkey “${label}” was removed at ${at}. It signs nobody in any more.`, IF_NOT_YOU],
+  }),
+  passkey_copied: ({ label, at }) => ({
+    subject: 'A sign-in with a passkey was refused',
+    sentences: [
+      `At ${at} the passkey “${label}” was used with a counter that went back, which happens when it was copied. ` +
+        'Nobody was signed in.',
+      'If you restored a device or a key from a backup, remove this passkey and add it again. Otherwise remove it now.',
+    ],
+  }),
+  key_mails_off: ({ at }) => ({
+    subject: 'Mails about keys were turned off',
+    sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],
+  }),
+};
+
+/** The mail of a notice, with its link where it has one; null for a kind that this release does not know. */
+export const noticeMail = (
+  kind: string,
+  { to, environment, details }: Notice,
+  link: string | null,
+): Mail | null => {
+  const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
+  if (text === null) return null;
+  const sentences = [
+    ...text.sentences,
+    ...(environment === 'test' ? ['This is the test environment: its money is not real.'] : []),
+  ];
+  const title = `${text.subject} (Quittance)`;
+  return {
+    to,
+    subject: title,
+    text: [...(link === null ? [] : [link]), ...sentences, ''].join('\n\n'),
+    html: [
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body>`,
+      ...(link === null ? [] : [`<p><a href="${escapeHtml(link)}">Show the new key</a></p>`]),
+      ...sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`),
+      '</body></html>',
+    ].join('\n'),
+  };
+};
