@@ -10,12 +10,13 @@ import { createPortPicker } from '../../deploy/local/ports.ts';
 import { natsServer, redisServer } from '../../deploy/local/servers.ts';
 import { createSupervisor } from '../../deploy/local/supervisor.ts';
 import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { encode } from '../../shared/bus/envelope.ts';
 import { type Serving, serve } from '../../shared/bus/serve.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { Handlers, ServiceContract } from '../../shared/contract/service.ts';
+import { type Handlers, type ServiceContract, subjects } from '../../shared/contract/service.ts';
 import { rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
@@ -44,6 +45,8 @@ export type Services = {
   /** Keys that identity knows, by the hash of their text. */
   keys: Map<string, Principal>;
   closedSessions: Set<string>;
+  /** Ends a session and tells it as identity does. */
+  endSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
   addKey: (text: string, principal: Principal) => string;
   stop: () => Promise<void>;
 };
@@ -88,6 +91,7 @@ export const startServers = async (): Promise<Servers> => {
 export const startServices = async ({ natsPort }: Servers): Promise<Services> => {
   const logger = createLogger('test', 'fatal');
   const buses: Bus[] = [];
+  const environmentOf: Environment[] = [];
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
   const closedSessions = new Set<string>();
@@ -119,6 +123,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
         logger,
       });
       buses.push(bus);
+      environmentOf.push(environment);
       const names = [...Object.keys(contract.operations), ...Object.keys(contract.internal)];
       const handlers = Object.fromEntries(
         names.map((name) => [name, handler(environment, contract.name, name)]),
@@ -132,6 +137,13 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     answers,
     keys,
     closedSessions,
+    endSession: (environment, session) => {
+      closedSessions.add(session.session_id);
+      const bus = buses.find(
+        ({ user }, index) => user === 'identity' && environmentOf[index] === environment,
+      )!;
+      bus.nc.publish(subjects.event('identity', 'sessionEnded'), encode(session));
+    },
     addKey: (text, principal) => {
       keys.set(keyHash(text), principal);
       return text;
@@ -168,11 +180,13 @@ export const startGateway = async (
     limits,
     environments = ENVIRONMENTS,
     waitForReady = true,
+    env = {},
   }: {
     publicKeys: readonly object[];
     limits?: object;
     environments?: readonly Environment[];
     waitForReady?: boolean;
+    env?: Record<string, string>;
   },
 ): Promise<Gateway> => {
   const port = await createPortPicker().any();
@@ -200,6 +214,7 @@ export const startGateway = async (
       // The tests set the address they come from.
       TRUSTED_PROXIES: '127.0.0.1',
       DRAIN_SECONDS: '0.3',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
