@@ -268,8 +268,6 @@ test('forged, foreign, expired and ended access tokens', async () => {
     'not valid yet': await resigned({ nbf: Math.floor(Date.now() / 1000) + 3600 }),
     'a key of its own in the header': await resigned({}, { kid: undefined, jwk: ownJwk }, stranger),
     'an extension that must be understood': critical,
-    'kid NUL': await resigned({}, { kid: 'test.session.1\0' }),
-    'kid __proto__': await resigned({}, { kid: '__proto__' }),
     'live kid, signed by a test key': await resigned({ env: 'live' }, { kid: 'live.session.1' }),
     'signature cut': `${header}.${payload}.${signature.slice(0, -2)}`,
     'signed out': await accessToken({ sessionId: ended }),
