@@ -21,7 +21,8 @@ const Settings = z
   .strictObject({
     display_name: z.string().nullable(),
     default_wallet_id: WalletId.nullable().meta({
-      description: 'The wallet that a settle with an access token pays from: the first linked unless chosen',
+      description:
+        'The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s',
     }),
     mail_key_events: z
       .boolean()
