@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { forward } from '../../shared/bus/call.ts';
+import { connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { contractList } from '../../shared/contract/index.ts';
+import type { ServiceContract } from '../../shared/contract/service.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { createLogger } from '../../shared/lib/logger.ts';
 import {
   type Gateway,
+  gatewayUser,
   newSigningKey,
   type Servers,
   type Services,
@@ -96,6 +102,40 @@ describe('an ended session is refused by every gateway', () => {
     const [test_, live_] = [await tokenOf(session), await tokenOf(session, live.signing)];
     expect([await call(gateways[0]!, test_), await call(gateways[0]!, live_)]).toEqual([200, 200]);
   });
+});
+
+test('every call that needs a fresh sign-in refuses an older one, and no other call does', async () => {
+  const bus = await connectBus({
+    url: `nats://127.0.0.1:${servers.natsPort}`,
+    ...gatewayUser('test'),
+    user: 'gateway',
+    logger: createLogger('test', 'fatal'),
+  });
+  const codeOf = (contract: ServiceContract, name: string, ageSeconds: number) => {
+    const auth_time = Math.floor(Date.now() / 1000) - ageSeconds;
+    const caller = { kind: 'jwt', account_id: newId('acct'), session_id: newId('ses'), auth_time } as const;
+    const sent = forward(bus, contract, name, { surely: 'unknown' }, caller, {
+      timeoutMs: 5000,
+      headers: {},
+    });
+    return sent.then(
+      () => 'ok',
+      (error: ServiceError) => error.code,
+    );
+  };
+  const walked: string[] = [];
+  for (const contract of contractList) {
+    if (contract.name === 'gateway') continue;
+    for (const [name, op] of Object.entries(contract.operations)) {
+      if (!op.access.includes('jwt')) continue;
+      const stale = op.stepUp === true ? 'reauthentication_required' : 'validation_error';
+      expect([name, await codeOf(contract, name, 301)]).toEqual([name, stale]);
+      expect([name, await codeOf(contract, name, 290)]).toEqual([name, 'validation_error']);
+      if (op.stepUp === true) walked.push(name);
+    }
+  }
+  expect(walked).toEqual(expect.arrayContaining(['link', 'provision', 'backup', 'passkeyRegisterVerify']));
+  await drainBus(bus);
 });
 
 test('a signing key is replaced without refusing anybody: published, used, retired', async () => {

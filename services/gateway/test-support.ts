@@ -59,6 +59,12 @@ export type Servers = {
 
 const password = (environment: string, user: string) => `${environment}-${user}-password`;
 
+/** How the gateway logs in to an environment. */
+export const gatewayUser = (environment: Environment) => ({
+  natsUser: natsUserName(environment, 'gateway'),
+  password: password(environment, 'gateway'),
+});
+
 /** nats-server with an account per environment, and redis-server. */
 export const startServers = async (): Promise<Servers> => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'gateway-'));

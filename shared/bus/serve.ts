@@ -37,15 +37,17 @@ const answer = async (
   now: Clock,
 ) => {
   const envelope = decode(data) as RequestEnvelope;
-  const input = parseInput(operation.input, envelope.input);
-  if (!('access' in operation)) return operation.output.parse(await handler(input));
+  if (!('access' in operation)) {
+    return operation.output.parse(await handler(parseInput(operation.input, envelope.input)));
+  }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
+  // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
-  return operation.output.parse(await handler(input, caller));
+  return operation.output.parse(await handler(parseInput(operation.input, envelope.input), caller));
 };
 
 export type Serving = { stop: () => Promise<void> };
