@@ -32,7 +32,7 @@ describe('settings', () => {
     display_name: null,
     default_wallet_id: null,
     mail_key_events: true,
-    mail_payments: true,
+    mail_payments: false,
     spending_alert_threshold: null,
   };
   const settings = (session: Session) => running.ask('getSettings', {}, callerOf(session));
@@ -43,17 +43,17 @@ describe('settings', () => {
     expect(await settings(session)).toEqual(fresh);
     const wallet = newId('wal');
     await change(session, { display_name: 'Ada', spending_alert_threshold: '9223372036854775807' });
-    await change(session, { mail_payments: false, default_wallet_id: wallet });
+    await change(session, { mail_payments: true, default_wallet_id: wallet });
     expect(await settings(session)).toEqual({
       ...fresh,
       display_name: 'Ada',
       default_wallet_id: wallet,
-      mail_payments: false,
+      mail_payments: true,
       spending_alert_threshold: '9223372036854775807',
     });
     const all = { display_name: null, default_wallet_id: null, spending_alert_threshold: null };
-    expect(await change(session, all)).toEqual({ ...fresh, mail_payments: false });
-    expect(await change(session, {})).toEqual({ ...fresh, mail_payments: false });
+    expect(await change(session, all)).toEqual({ ...fresh, mail_payments: true });
+    expect(await change(session, {})).toEqual({ ...fresh, mail_payments: true });
     expect((await running.ask('getAccount', {}, callerOf(session))).display_name).toBeNull();
   });
 
@@ -61,13 +61,13 @@ describe('settings', () => {
     const session = await running.signIn();
     await Promise.all([
       change(session, { display_name: 'Ada' }),
-      change(session, { mail_payments: false }),
+      change(session, { mail_payments: true }),
       change(session, { mail_key_events: false }),
       change(session, { spending_alert_threshold: '5' }),
     ]);
     expect(await settings(session)).toMatchObject({
       display_name: 'Ada',
-      mail_payments: false,
+      mail_payments: true,
       mail_key_events: false,
       spending_alert_threshold: '5',
     });

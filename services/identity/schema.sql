@@ -6,7 +6,7 @@ create table accounts (
   created_at timestamp with time zone default app_now() not null,
   display_name text,
   mail_key_events boolean default true not null,
-  mail_payments boolean default true not null,
+  mail_payments boolean default false not null,
   spending_alert_threshold bigint,
   constraint accounts_pkey PRIMARY KEY (account_id),
   constraint accounts_email_key UNIQUE (email),

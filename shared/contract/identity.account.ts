@@ -27,7 +27,7 @@ const Settings = z
     mail_key_events: z
       .boolean()
       .meta({ description: 'Mails about new, removed and replaced keys, passkeys' }),
-    mail_payments: z.boolean().meta({ description: 'Mails about payments' }),
+    mail_payments: z.boolean().meta({ description: 'Mails about payments; off unless asked for' }),
     spending_alert_threshold: MicroUsdc.nullable().meta({
       description: 'A mail when the spending of a UTC day passes this amount; null: none',
     }),

@@ -31,14 +31,14 @@ test('the default wallet of the settings is the one that a settle with an access
   const choose = (wallet_id: string | null) =>
     api<Settings>('PATCH /v1/accounts/me/settings', {
       token: ada.token,
-      body: { default_wallet_id: wallet_id, mail_payments: false },
+      body: { default_wallet_id: wallet_id, mail_payments: true },
     });
   expect(await choose(eve.walletId)).toMatchObject({
     status: 400,
     body: { error: { code: 'validation_error', details: [{ path: 'default_wallet_id' }] } },
   });
   // Refused as a whole: nothing of it was applied.
-  expect((await settings(ada.token)).mail_payments).toBe(true);
+  expect((await settings(ada.token)).mail_payments).toBe(false);
 
   const pays = async () => {
     const before = await Promise.all([ada.wallet, second].map(({ publicKey }) => chain.balance(publicKey)));
@@ -48,7 +48,7 @@ test('the default wallet of the settings is the one that a settle with an access
   };
   expect(await choose(linked.wallet_id)).toMatchObject({
     status: 200,
-    body: { default_wallet_id: linked.wallet_id, mail_payments: false },
+    body: { default_wallet_id: linked.wallet_id, mail_payments: true },
   });
   expect(await pays()).toEqual([0n, 2_500_000n]);
   expect((await choose(null)).body.default_wallet_id).toBe(ada.walletId);

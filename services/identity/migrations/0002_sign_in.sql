@@ -2,7 +2,8 @@
 alter table accounts
   add column display_name text,
   add column mail_key_events boolean not null default true,
-  add column mail_payments boolean not null default true,
+  -- Off: an agent may pay hundreds of times a day.
+  add column mail_payments boolean not null default false,
   add column spending_alert_threshold bigint check (spending_alert_threshold > 0);
 
 -- Only what verifies: no attestation is asked for, so none is kept.
