@@ -76,6 +76,7 @@ test('what runs in production imports nothing of deploy, test, tools or bench', 
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
   '@simplewebauthn/server': /^services\/identity\/passkey\.ts$/,
+  '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
   '@solana/web3.js': /^services\/chain-submitter\//,

@@ -279,6 +279,12 @@ describe('the refresh cookie', () => {
     expect(answer.cookies).toEqual([]);
   });
 
+  test('neither cookie nor token stands in the log', () => {
+    const log = gateways[0]!.log();
+    expect(log).toContain('/v1/auth/refresh');
+    expect(log).not.toMatch(/rt_test_|quittance_refresh/);
+  });
+
   test('signing out clears it', async () => {
     const answer = await post('/v1/auth/logout', {
       headers: { ...fromPage, authorization: `Bearer ${await tokenOf(newSession())}` },

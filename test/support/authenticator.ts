@@ -14,6 +14,8 @@ export type Says = {
   userPresent?: boolean;
   counter?: number;
   userHandle?: string | null;
+  /** The attestation: its format, and `self` for a signature by the new key, or bytes as its certificates. */
+  attestation?: { fmt: string; statement?: 'self' | 'certificates' };
   /** Signs with another key than the registered one. */
   key?: KeyObject;
 };
@@ -89,15 +91,27 @@ export const createAuthenticator = () => {
       handle = options.user?.id ?? null;
       const length = Buffer.from([0, credentialId.length]);
       const data = Buffer.concat([authData(0x40, says), Buffer.alloc(16), length, credentialId, coseKey]);
+      const client = clientData('webauthn.create', options, says);
+      const { fmt, statement } = says.attestation ?? { fmt: 'none' };
+      const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey);
+      const attStmt = new Map<string, unknown>(
+        statement === undefined
+          ? []
+          : [
+              ['alg', -7],
+              ['sig', signature],
+            ],
+      );
+      if (statement === 'certificates') attStmt.set('x5c', Buffer.alloc(32));
       const attestation = new Map<string, unknown>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', fmt],
+        ['attStmt', attStmt],
         ['authData', data],
       ]);
       return {
         ...common,
         response: {
-          clientDataJSON: b64(clientData('webauthn.create', options, says)),
+          clientDataJSON: b64(client),
           attestationObject: b64(cbor(attestation)),
           transports: ['internal'],
         },
