@@ -124,18 +124,21 @@ test('every call that needs a fresh sign-in refuses an older one, and no other c
     );
   };
   const walked: string[] = [];
-  for (const contract of contractList) {
-    if (contract.name === 'gateway') continue;
-    for (const [name, op] of Object.entries(contract.operations)) {
-      if (!op.access.includes('jwt')) continue;
-      const stale = op.stepUp === true ? 'reauthentication_required' : 'validation_error';
-      expect([name, await codeOf(contract, name, 301)]).toEqual([name, stale]);
-      expect([name, await codeOf(contract, name, 290)]).toEqual([name, 'validation_error']);
-      if (op.stepUp === true) walked.push(name);
+  try {
+    for (const contract of contractList) {
+      if (contract.name === 'gateway') continue;
+      for (const [name, op] of Object.entries(contract.operations)) {
+        if (!op.access.includes('jwt')) continue;
+        const stale = op.stepUp === true ? 'reauthentication_required' : 'validation_error';
+        expect([name, await codeOf(contract, name, 301)]).toEqual([name, stale]);
+        expect([name, await codeOf(contract, name, 290)]).toEqual([name, 'validation_error']);
+        if (op.stepUp === true) walked.push(name);
+      }
     }
+    expect(walked).toEqual(expect.arrayContaining(['link', 'provision', 'backup', 'passkeyRegisterVerify']));
+  } finally {
+    await drainBus(bus);
   }
-  expect(walked).toEqual(expect.arrayContaining(['link', 'provision', 'backup', 'passkeyRegisterVerify']));
-  await drainBus(bus);
 });
 
 test('a signing key is replaced without refusing anybody: published, used, retired', async () => {
