@@ -28,7 +28,7 @@ export default {
     {
       ...common,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/test/e2e/*.test.ts'],
+      testMatch: ['<rootDir>/test/{e2e,browser}/*.test.ts'],
       globalSetup: '<rootDir>/test/support/e2e-setup.ts',
       globalTeardown: '<rootDir>/test/support/e2e-teardown.ts',
     },

@@ -102,6 +102,39 @@ test('the limits and credentials that interface.md names', () => {
   }
 });
 
+/** decisions.md, Step-up: every call of the list that is built, and no read or payment besides. */
+const STEP_UP: readonly [string, always: boolean][] = [
+  ['POST /v1/auth/passkey/register/options', true],
+  ['POST /v1/auth/passkey/register/verify', true],
+  ['POST /v1/wallets', true],
+  ['POST /v1/wallets/provision', true],
+  ['GET /v1/wallets/:id/backup', true],
+  ['POST /v1/withdrawals/:id/approve', true],
+  ['POST /v1/delegates', true],
+  ['PATCH /v1/delegates/:id', false],
+  ['POST /v1/delegates/:id/key/rotate', true],
+  ['POST /v1/delegates/:id/key/reveal', true],
+  ['PATCH /v1/services/:id', false],
+  ['POST /v1/services/:id/key/rotate', true],
+  ['POST /v1/services/:id/key/reveal', true],
+];
+
+test('what needs a fresh sign-in says so', () => {
+  const promised = STEP_UP.flatMap(([call, always]) => {
+    const [method, path] = call.split(' ') as [string, string];
+    const op = find(method, path);
+    return op === undefined ? [] : [{ call, always, op }];
+  });
+  expect(promised.length).toBeGreaterThanOrEqual(5);
+  for (const { call, always, op } of promised) {
+    expect([call, op.stepUp === true]).toEqual([call, always]);
+    expect(op.access).toContain('jwt');
+    expect(errorsOf(op)).toContain('reauthentication_required');
+  }
+  const others = operations.filter(({ op }) => op.stepUp !== undefined && !promised.some((p) => p.op === op));
+  expect(others.map(({ service, name }) => operationId(service, name))).toEqual([]);
+});
+
 test.each([
   ['quote_expired', 410],
   ['settlement_expired', 410],
@@ -173,7 +206,12 @@ test('only the gateway may publish rpc.*, and it holds no right on streams or jo
   expect(mayCall.map(([user]) => user)).toEqual(['gateway']);
   const gateway = natsRights().gateway;
   expect(gateway.publish.filter((subject) => /^(\$|job\.|evt\.)/.test(subject))).toEqual([]);
-  expect(gateway.subscribe).toEqual(['_INBOX_gateway.>', 'evt.identity.keysEnded', 'wake.gateway.>']);
+  expect(gateway.subscribe).toEqual([
+    '_INBOX_gateway.>',
+    'evt.identity.keysEnded',
+    'evt.identity.sessionEnded',
+    'wake.gateway.>',
+  ]);
 });
 
 test('nobody may publish to everything, to the API of streams, or in another service’s name', () => {

@@ -75,6 +75,8 @@ test('what runs in production imports nothing of deploy, test, tools or bench', 
 /** Where a package may be known in production. Another one gets its line here, and one place. */
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
+  '@simplewebauthn/server': /^services\/identity\/passkey\.ts$/,
+  '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
   '@opentelemetry/resources': /^shared\/lib\/telemetry\.ts$/,

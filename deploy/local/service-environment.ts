@@ -38,6 +38,7 @@ export function gatewayEnvironment(
     HTTP_PORT: String(port),
     LOG_LEVEL: shared.logLevel,
     PUBLIC_URL: shared.gatewayUrl,
+    BROWSER_ORIGINS: `${shared.gatewayUrl},${localOrigin(shared.gatewayUrl)}`,
     ENVIRONMENTS: JSON.stringify(connections),
     REDIS_URL: shared.redisUrl,
     LIMITS_FILE: shared.limitsFile,
@@ -82,6 +83,8 @@ export function serviceEnvironment(
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
       SIGN_IN_URL: `${shared.gatewayUrl}/sign-in`,
       REVEAL_URL: `${shared.gatewayUrl}/reveal`,
+      PASSKEY_RP_ID: 'localhost',
+      PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
       IDENTITY_SECRET: keys.identitySecret,
       CURSOR_KEY: keys.cursorKey,
     },
@@ -110,6 +113,11 @@ export function serviceEnvironment(
     POSTGRES_URL: environment.databaseUrl(service),
     ...own[service],
   };
+}
+
+/** Browsers give passkeys to `localhost` without a certificate, and to no bare address. */
+function localOrigin(gatewayUrl: string): string {
+  return `http://localhost:${new URL(gatewayUrl).port}`;
 }
 
 function publicKeys(environments: readonly { keys: EnvironmentKeys }[]): string {

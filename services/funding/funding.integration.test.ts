@@ -42,6 +42,7 @@ beforeAll(async () => {
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
         : null,
+    chooseDefault: refuse,
   };
   serve(await testBus.as('wallet'), wallet, handlers);
   service = await start({ DEV_FUND: 'true', CHAIN_WAIT_MS: '5000' });

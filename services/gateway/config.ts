@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Environment } from '../../shared/contract/primitives.ts';
-import { commonConfig, JsonText } from '../../shared/lib/config.ts';
+import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { LimitsFile } from './limits-file.ts';
 
@@ -21,6 +21,8 @@ export const config = z.object({
   ...commonConfig,
   /** Where the world reaches this gateway; stands in the OpenAPI document. */
   PUBLIC_URL: z.url(),
+  /** Origins of the pages that may keep a refresh token in the cookie; by default that of PUBLIC_URL. */
+  BROWSER_ORIGINS: OriginList.optional(),
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
   PUBLIC_KEYS: PublicKeyList,

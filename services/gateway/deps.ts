@@ -16,5 +16,7 @@ export type Deps = OwnDeps & {
   limits: Limits;
   logger: Logger;
   publicUrl: string;
+  /** Origins of the pages that may keep a refresh token in the cookie. */
+  browserOrigins: readonly string[];
   trustedProxies: string[];
 };

@@ -5,7 +5,6 @@ import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
 import { createCredentialCache } from './credential-cache.ts';
@@ -24,12 +23,20 @@ export type GatewayEnvironment = {
   isSessionOpen: (session: { accountId: string; sessionId: string }) => Promise<boolean>;
 };
 
+/** The key of a session in the cache: the very question that is asked. */
+const sessionKey = ({ session_id, account_id }: SessionInput): string =>
+  JSON.stringify({ session_id, account_id });
+
 type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
 /** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
 export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
   const keys = createCredentialCache(
     (key_hash): Promise<Principal | null> => call(bus(), identity, 'findKey', { key_hash }),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
+  const sessions = createCredentialCache(
+    (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
   );
   const log = logger.child({ environment: connection.name });
@@ -43,7 +50,10 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   }).then(
     (bus) => {
       connected = bus;
-      listen(bus, identity, { keysEnded: ({ key_hashes }) => key_hashes.forEach(keys.forget) });
+      listen(bus, identity, {
+        keysEnded: ({ key_hashes }) => key_hashes.forEach(keys.forget),
+        sessionEnded: (session) => sessions.forget(sessionKey(session)),
+      });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),
   );
@@ -55,16 +65,12 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
       retryAfterSeconds: 1,
     });
   };
-  const findSession = cached(
-    async (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
-    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
-  );
   return {
     name: connection.name,
     bus,
     busIfConnected: () => connected,
     findKey: async (keyHash) => keys.get(keyHash),
     isSessionOpen: async ({ accountId, sessionId }) =>
-      (await findSession(JSON.stringify({ session_id: sessionId, account_id: accountId }))).open,
+      (await sessions.get(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
   };
 };

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { ServiceError } from '../../shared/contract/errors.ts';
@@ -243,6 +243,7 @@ test('forged, foreign, expired and ended access tokens', async () => {
   const hs256 = `${b64({ alg: 'HS256', kid: 'test.session.1' })}.${payload}`;
   const hmac = (secret: string | Buffer) => createHmac('sha256', secret).update(hs256).digest('base64url');
   const stranger = newSigningKey('test.session.1').signing;
+  const ownJwk = createPublicKey(stranger.key).export({ format: 'jwk' });
   const ended = newId('ses');
   services.closedSessions.add(ended);
 
@@ -261,6 +262,10 @@ test('forged, foreign, expired and ended access tokens', async () => {
     'test claim signed by a live key': await accessToken({}, liveSession.signing),
     expired: await accessToken({ now: Date.now() - 16 * 60_000 }),
     'payload altered': `${header}.${b64({ ...parsed, sub: newId('acct') })}.${signature}`,
+    'no exp': await resigned({ exp: undefined }),
+    'not valid yet': await resigned({ nbf: Math.floor(Date.now() / 1000) + 3600 }),
+    'a key of its own in the header': await resigned({}, { kid: undefined, jwk: ownJwk }, stranger),
+    'live kid, signed by a test key': await resigned({ env: 'live' }, { kid: 'live.session.1' }),
     'signature cut': `${header}.${payload}.${signature.slice(0, -2)}`,
     'signed out': await accessToken({ sessionId: ended }),
   };

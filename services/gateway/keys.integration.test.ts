@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { contractList } from '../../shared/contract/index.ts';
-import { signAccessToken } from '../../shared/lib/access-token.ts';
-import { newId } from '../../shared/lib/id.ts';
 import { createKeyText, keyHash } from '../../shared/lib/key-text.ts';
 import {
   type Gateway,
@@ -138,39 +135,6 @@ test('credentials that are none: one answer, in the same time as for an unknown 
   }
   expect((await statusOf(gateways[0]!, undefined, `GET /v1/quotes?authorization=${text}`)).status).toBe(401);
   expect(bodies.size).toBe(1);
-});
-
-const jwt = (ageSeconds: number) =>
-  signAccessToken(
-    {
-      accountId: newId('acct'),
-      sessionId: newId('ses'),
-      environment: 'test',
-      amr: ['email'],
-      authTime: Math.floor(Date.now() / 1000) - ageSeconds,
-      now: Date.now(),
-    },
-    session.signing,
-  );
-const steps = contractList.flatMap(({ name: service, operations }) =>
-  Object.entries(operations)
-    .filter(([, { stepUp }]) => stepUp)
-    .map(([name, { http }]) => [`${service}.${name}`, http] as const),
-);
-
-test.each(steps)('%s asks a person for a sign-in of the last 5 minutes', async (_name, { method, path }) => {
-  const filled = path
-    .replace(':service_id', crypto.randomUUID())
-    .replace(':delegate_id', newId('del'))
-    .replace(/:\w+/, 'x');
-  const call = `${method} ${filled}`;
-  const body = method === 'GET' ? undefined : { surely_unknown: 1 };
-  const old = await statusOf(gateways[0]!, await jwt(301), call, body);
-  expect([old.status, old.code]).toEqual([403, 'reauthentication_required']);
-  // A fresh one comes as far as the check of the body, or of the path where there is no body.
-  const fresh = await statusOf(gateways[0]!, await jwt(290), call, body);
-  expect(fresh.code).not.toBe('reauthentication_required');
-  expect([400, 404, 500]).toContain(fresh.status);
 });
 
 test('a key has no age: it rotates itself without a sign-in', async () => {

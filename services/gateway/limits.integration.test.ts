@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { domainToASCII } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
@@ -201,6 +202,14 @@ test('sign-in mail: per mail address whatever its spelling and origin; per netwo
     send('POST', '/v1/auth/magic-link', { body: { email: spellings[i % 3] }, from: `203.0.113.${100 + i}` }),
   );
   expect(passed(replies)).toBe(5);
+  // One mailbox, with its domain in its own letters and as xn--.
+  const idn = mailbox().replace('@', '@b\u00fccher-');
+  const [local, domain] = idn.split('@') as [string, string];
+  const both = [idn, `${local}@${domainToASCII(domain)}`];
+  const named = await times(12, (i) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: both[i % 2] }, from: `203.0.113.${150 + i}` }),
+  );
+  expect(passed(named)).toBe(5);
   // All addresses of one /64 are one customer's.
   const flood = await times(40, (i) =>
     send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: `2001:db8:1:2::${i + 1}` }),

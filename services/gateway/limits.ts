@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../shared/contract/errors.ts';
@@ -76,7 +77,15 @@ const subjectOf = (per: Limit['per'], call: LimitedCall): string | null => {
   const value = Object.hasOwn(call.input, per.field) ? call.input[per.field] : undefined;
   if (typeof value !== 'string') return null;
   // Hashed: the value may be a person's address, and of any length, as nothing has validated it yet.
-  return createHash('sha256').update(value.normalize('NFKC').trim().toLowerCase()).digest('base64url');
+  return createHash('sha256').update(oneSpelling(value)).digest('base64url');
+};
+
+/** A mailbox is counted once however its domain is spelled, in its own letters or as xn--. */
+const oneSpelling = (value: string): string => {
+  const text = value.normalize('NFKC').trim().toLowerCase();
+  const [, local, domain] = /^(.*)@([^@]{1,255})$/s.exec(text) ?? [];
+  if (local === undefined || domain === undefined) return text;
+  return `${local}@${domainToASCII(domain) || domain}`;
 };
 
 export const createLimits = ({

@@ -30,6 +30,7 @@ const server = createServer({
   limits,
   logger,
   publicUrl: config.PUBLIC_URL,
+  browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   trustedProxies: config.TRUSTED_PROXIES,
 });
 await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });

@@ -12,6 +12,7 @@ import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
 import { ready } from './handlers/ready.ts';
 import { rateLimited } from './limits.ts';
+import { intoCookie, withCookie } from './refresh-cookie.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 import { inServerSpan } from './trace.ts';
 
@@ -85,11 +86,14 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     name: string,
     operation: HttpOperation,
     request: FastifyRequest,
+    reply: FastifyReply,
   ) => {
+    let given: RawInput = {};
     let body: RawInput = {};
     let malformed: unknown;
     try {
-      body = parseBody(request.body as Buffer | undefined);
+      given = parseBody(request.body as Buffer | undefined);
+      body = withCookie(operation, request, given, deps.browserOrigins);
     } catch (error) {
       malformed = error; // Counted first, refused then.
     }
@@ -108,16 +112,17 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     if (malformed !== undefined) throw malformed;
     const checked = validated(operation, request, body);
     const caller = request.caller ?? anonymous(environmentName);
-    return forward(contract, name, checked, caller, request.id);
+    const answer = await forward(contract, name, checked, caller, request.id);
+    return intoCookie(operation, given, caller.environment.name, answer, reply);
   };
 
   for (const contract of contractList) {
     for (const [name, operation] of Object.entries(contract.operations)) {
       const { method, path } = operation.http;
-      const call = (request: FastifyRequest) =>
+      const call = (request: FastifyRequest, reply: FastifyReply) =>
         contract.name === gateway.name
           ? answerOwn(name, operation, request)
-          : answerForwarded(contract, name, operation, request);
+          : answerForwarded(contract, name, operation, request, reply);
       app.route({
         method,
         url: path,
@@ -128,7 +133,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
         },
         handler: (request: FastifyRequest, reply: FastifyReply) =>
           inServerSpan(request, reply, { method, path }, async () => {
-            const { status, body, headers } = answerOf(operation, await call(request));
+            const { status, body, headers } = answerOf(operation, await call(request, reply));
             void reply.code(status).headers(headers);
             return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
           }),

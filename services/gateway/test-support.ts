@@ -10,12 +10,13 @@ import { createPortPicker } from '../../deploy/local/ports.ts';
 import { natsServer, redisServer } from '../../deploy/local/servers.ts';
 import { createSupervisor } from '../../deploy/local/supervisor.ts';
 import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
+import { encode } from '../../shared/bus/envelope.ts';
 import { type Serving, serve } from '../../shared/bus/serve.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import type { Handlers, ServiceContract } from '../../shared/contract/service.ts';
+import { type Handlers, type ServiceContract, subjects } from '../../shared/contract/service.ts';
 import { rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
@@ -44,6 +45,8 @@ export type Services = {
   /** Keys that identity knows, by the hash of their text. */
   keys: Map<string, Principal>;
   closedSessions: Set<string>;
+  /** Ends a session and tells it as identity does. */
+  endSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
   addKey: (text: string, principal: Principal) => string;
   /** Hashes that identity was asked for, newest last. */
   lookUps: string[];
@@ -59,6 +62,12 @@ export type Servers = {
 };
 
 const password = (environment: string, user: string) => `${environment}-${user}-password`;
+
+/** How the gateway logs in to an environment. */
+export const gatewayUser = (environment: Environment) => ({
+  natsUser: natsUserName(environment, 'gateway'),
+  password: password(environment, 'gateway'),
+});
 
 /** nats-server with an account per environment, and redis-server. */
 export const startServers = async (): Promise<Servers> => {
@@ -142,6 +151,11 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     answers,
     keys,
     closedSessions,
+    endSession: (environment, session) => {
+      closedSessions.add(session.session_id);
+      const { nc } = busOf.get(`${environment}.identity`)!;
+      nc.publish(subjects.event('identity', 'sessionEnded'), encode(session));
+    },
     addKey: (text, principal) => {
       keys.set(keyHash(text), principal);
       return text;
@@ -184,11 +198,13 @@ export const startGateway = async (
     limits,
     environments = ENVIRONMENTS,
     waitForReady = true,
+    env = {},
   }: {
     publicKeys: readonly object[];
     limits?: object;
     environments?: readonly Environment[];
     waitForReady?: boolean;
+    env?: Record<string, string>;
   },
 ): Promise<Gateway> => {
   const port = await createPortPicker().any();
@@ -216,6 +232,7 @@ export const startGateway = async (
       // The tests set the address they come from.
       TRUSTED_PROXIES: '127.0.0.1',
       DRAIN_SECONDS: '0.3',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
+import { OriginList, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
 import { SigningKeys } from '../../shared/lib/keys.ts';
 
 export const config = z
@@ -18,6 +18,11 @@ export const config = z
     SIGN_IN_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#]+$/, 'must have no fragment'),
     /** The page that a link to a new key opens, in the same way; a query says whose key. */
     REVEAL_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#?]+$/, 'must have no query and no fragment'),
+    /** The domain that passkeys are bound to; changing it makes every registered one useless. */
+    PASSKEY_RP_ID: z.string().regex(/^([a-z0-9-]+\.)*[a-z0-9-]+$/, 'must be a domain'),
+    PASSKEY_RP_NAME: z.string().min(1).max(64).default('Quittance'),
+    /** Origins of the pages that may use them, comma separated, such as `https://console.example`. */
+    PASSKEY_ORIGINS: OriginList,
   })
   .refine(({ ENVIRONMENT, SIGNING_KEYS }) => SIGNING_KEYS[0]?.kid.startsWith(`${ENVIRONMENT}.session.`), {
     path: ['SIGNING_KEYS'],

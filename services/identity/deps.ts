@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { ServiceError } from '../../shared/contract/errors.ts';
 import type { settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { DelegateSpending as Spending } from '../../shared/contract/settlement.ts';
@@ -7,6 +8,7 @@ import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import type { RelyingParty } from './passkey.ts';
 
 export type DelegateSpending = z.infer<typeof Spending>;
 type Internal = typeof settlement.internal;
@@ -20,11 +22,16 @@ export type Deps = {
   signingKey: SigningKey;
   identitySecret: Buffer;
   cursorKey: Buffer;
+  relay: Pick<Relay, 'dispatch'>;
+  rp: RelyingParty;
+  /** The wallet that pays where none is named, null without any. */
+  defaultWallet: (accountId: string) => Promise<string | null>;
+  /** False when it is not the account's; null: the first linked. */
+  chooseDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
   /** Rejects with a ServiceError that says why the address may not receive payouts. */
   checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
   /** How long a changed payout address waits before it acts (decisions.md, Sign-in). */
   payoutDelayHours: number;
-  relay: Pick<Relay, 'dispatch'>;
   /** Whether the account has this wallet. */
   hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
   putDelegate: (input: z.infer<Internal['putDelegate']['input']>) => Promise<DelegateSpending | null>;
@@ -33,4 +40,16 @@ export type Deps = {
   activityOf: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
   /** Says that a mail was committed, so that it goes out now. Never throws. */
   pokeMails: () => void;
+};
+
+/** A body may say the environment that its access token is of, and no other. */
+export const requireEnvironment = (
+  deps: Pick<Deps, 'environment'>,
+  environment: Environment | undefined,
+): void => {
+  if (environment === undefined || environment === deps.environment) return;
+  const message = 'not the environment of the access token';
+  throw new ServiceError('validation_error', `environment: ${message}`, {
+    details: [{ path: 'environment', message }],
+  });
 };

@@ -5,16 +5,26 @@ import { createAccount } from './handlers/createAccount.ts';
 import { createDelegate } from './handlers/createDelegate.ts';
 import { createService } from './handlers/createService.ts';
 import { deleteDelegate } from './handlers/deleteDelegate.ts';
+import { deletePasskey } from './handlers/deletePasskey.ts';
 import { deleteService } from './handlers/deleteService.ts';
+import { deleteSession } from './handlers/deleteSession.ts';
 import { findKey } from './handlers/findKey.ts';
 import { findService } from './handlers/findService.ts';
 import { findSession } from './handlers/findSession.ts';
+import { getAccount } from './handlers/getAccount.ts';
 import { getDelegate } from './handlers/getDelegate.ts';
 import { getOwnDelegate } from './handlers/getOwnDelegate.ts';
 import { getService } from './handlers/getService.ts';
+import { getSettings } from './handlers/getSettings.ts';
 import { listDelegates } from './handlers/listDelegates.ts';
+import { listPasskeys } from './handlers/listPasskeys.ts';
 import { listServices } from './handlers/listServices.ts';
+import { listSessions } from './handlers/listSessions.ts';
 import { logout } from './handlers/logout.ts';
+import { passkeyLoginOptions } from './handlers/passkeyLoginOptions.ts';
+import { passkeyLoginVerify } from './handlers/passkeyLoginVerify.ts';
+import { passkeyRegisterOptions } from './handlers/passkeyRegisterOptions.ts';
+import { passkeyRegisterVerify } from './handlers/passkeyRegisterVerify.ts';
 import { refresh } from './handlers/refresh.ts';
 import { requestMagicLink } from './handlers/requestMagicLink.ts';
 import { revealDelegateKey } from './handlers/revealDelegateKey.ts';
@@ -23,6 +33,7 @@ import { rotateDelegateKey } from './handlers/rotateDelegateKey.ts';
 import { rotateServiceKey } from './handlers/rotateServiceKey.ts';
 import { updateDelegate } from './handlers/updateDelegate.ts';
 import { updateService } from './handlers/updateService.ts';
+import { updateSettings } from './handlers/updateSettings.ts';
 import { verifyDelegateReveal } from './handlers/verifyDelegateReveal.ts';
 import { verifyMagicLink } from './handlers/verifyMagicLink.ts';
 import { verifyServiceReveal } from './handlers/verifyServiceReveal.ts';
@@ -34,6 +45,17 @@ export const handlers = (deps: Deps): Handlers<typeof identity> => ({
   verifyMagicLink: verifyMagicLink(deps),
   refresh: refresh(deps),
   logout: logout(deps),
+  deletePasskey: deletePasskey(deps),
+  deleteSession: deleteSession(deps),
+  getAccount: getAccount(deps),
+  getSettings: getSettings(deps),
+  listPasskeys: listPasskeys(deps),
+  listSessions: listSessions(deps),
+  passkeyLoginOptions: passkeyLoginOptions(deps),
+  passkeyLoginVerify: passkeyLoginVerify(deps),
+  passkeyRegisterOptions: passkeyRegisterOptions(deps),
+  passkeyRegisterVerify: passkeyRegisterVerify(deps),
+  updateSettings: updateSettings(deps),
   createService: createService(deps),
   listServices: listServices(deps),
   getService: getService(deps),

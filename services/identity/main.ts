@@ -15,7 +15,7 @@ import { mailsReading } from './readings.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
-const { bus, pool, logger, clock } = base;
+const { bus, pool, logger, clock, relay } = base;
 const environment = config.ENVIRONMENT;
 
 const mails = startSendMails({
@@ -36,11 +36,16 @@ const deps: Deps = {
   signingKey: config.SIGNING_KEYS[0]!,
   identitySecret: config.IDENTITY_SECRET,
   cursorKey: config.CURSOR_KEY,
+  relay,
+  rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
+  defaultWallet: async (account_id: string) =>
+    (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
+  chooseDefaultWallet: async (account_id: string, wallet_id: string | null) =>
+    (await call(bus, wallet, 'chooseDefault', { account_id, wallet_id })).chosen,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
-  relay: base.relay,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
   putDelegate: (input: Parameters<Deps['putDelegate']>[0]) => call(bus, settlement, 'putDelegate', input),
@@ -57,7 +62,7 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, identity, handlers(deps)),
+  serving: serve(bus, identity, handlers(deps), { now: clock.now }),
   jobs: [mails, startPurge({ pool, logger }), everyMs(60_000, 'endServices', endServices(deps), logger)],
   readings: [mailsReading(pool)],
 });

@@ -6,7 +6,7 @@ import { REVEAL_MINUTES } from './store/reveal_links.ts';
 export type Notice = { to: string; environment: Environment; details: Record<string, string> };
 
 const IF_NOT_YOU =
-  'If this was not you, sign in now, rotate the key with “revoke the others”, and end other sign-ins.';
+  'If this was not you, sign in now, remove what you do not know, rotate keys with “revoke the others”, and end other sign-ins.';
 
 const whose = ({ owner_kind, name, owner_id }: Record<string, string>) =>
   `the ${owner_kind} “${name}” (${owner_id})`;
@@ -52,6 +52,26 @@ const TEXTS: Record<string, (words: Words) => Text> = {
       `The link works once and for ${REVEAL_MINUTES} minutes. A newer link replaces it.`,
       'If this was not you, do not open it, and end your other sign-ins.',
     ],
+  }),
+  passkey_added: ({ label, at }) => ({
+    subject: 'A passkey was added',
+    sentences: [`The passkey “${label}” was added at ${at}. It can sign in to your account.`, IF_NOT_YOU],
+  }),
+  passkey_removed: ({ label, at }) => ({
+    subject: 'A passkey was removed',
+    sentences: [`The passkey “${label}” was removed at ${at}. It signs nobody in any more.`, IF_NOT_YOU],
+  }),
+  passkey_copied: ({ label, at }) => ({
+    subject: 'A sign-in with a passkey was refused',
+    sentences: [
+      `At ${at} the passkey “${label}” was used with a counter that went back, which happens when it was copied. ` +
+        'Nobody was signed in.',
+      'If you restored a device or a key from a backup, remove this passkey and add it again. Otherwise remove it now.',
+    ],
+  }),
+  key_mails_off: ({ at }) => ({
+    subject: 'Mails about keys were turned off',
+    sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],
   }),
 };
 

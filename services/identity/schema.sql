@@ -4,8 +4,13 @@ create table accounts (
   account_id text collate "C" not null,
   email text collate "C" not null,
   created_at timestamp with time zone default app_now() not null,
+  display_name text,
+  mail_key_events boolean default true not null,
+  mail_payments boolean default false not null,
+  spending_alert_threshold bigint,
   constraint accounts_pkey PRIMARY KEY (account_id),
-  constraint accounts_email_key UNIQUE (email)
+  constraint accounts_email_key UNIQUE (email),
+  constraint accounts_spending_alert_threshold_check CHECK (spending_alert_threshold > 0)
 );
 
 create table delegates (
@@ -77,6 +82,35 @@ create table outbox (
   next_at timestamp with time zone default (app_now() + '00:00:02'::interval) not null,
   constraint outbox_pkey PRIMARY KEY (outbox_id)
 );
+
+create table passkey_challenges (
+  challenge text collate "C" not null,
+  ceremony text not null,
+  session_id text collate "C",
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenges_pkey PRIMARY KEY (challenge),
+  constraint passkey_challenges_ceremony_check CHECK (ceremony = ANY (ARRAY['register'::text, 'login'::text])),
+  constraint passkey_challenges_check CHECK ((ceremony = 'register'::text) = (session_id IS NOT NULL))
+);
+CREATE INDEX passkey_challenges_by_expiry ON passkey_challenges USING btree (expires_at);
+
+create table passkeys (
+  passkey_id text collate "C" not null,
+  account_id text collate "C" not null,
+  credential_id text collate "C" not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  label text not null,
+  backed_up boolean not null,
+  created_at timestamp with time zone default app_now() not null,
+  last_used_at timestamp with time zone,
+  constraint passkeys_pkey PRIMARY KEY (passkey_id),
+  constraint passkeys_credential_id_key UNIQUE (credential_id),
+  constraint passkeys_counter_check CHECK (counter >= 0),
+  constraint passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id, passkey_id DESC);
 
 create table quarantine (
   quarantine_id bigint generated always as identity not null,

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
+import type { Passkey } from '../../shared/contract/identity.account.ts';
 import type { Delegate } from '../../shared/contract/identity.delegates.ts';
-import type { identity, Session } from '../../shared/contract/identity.ts';
+import type { Session } from '../../shared/contract/identity.sign-in.ts';
+import type { identity } from '../../shared/contract/identity.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import type { DelegateSpending, Deps } from './deps.ts';
 import { refreshToken } from './domain/tokens.ts';
+import type { AccountRow } from './store/accounts.ts';
 import type { DelegateRow } from './store/delegates.ts';
+import type { PasskeyRow } from './store/passkeys.ts';
 import type { ServiceRow } from './store/services.ts';
 import type { SessionRow } from './store/sessions.ts';
 
@@ -62,4 +66,26 @@ export const showSession = async (deps: Deps, row: SessionRow): Promise<z.infer<
     generation: row.generation,
   }),
   account: { account_id: row.account_id, email: row.email },
+});
+
+/** A passkey as its owner reads it. */
+export const showPasskey = (row: PasskeyRow): z.infer<typeof Passkey> => ({
+  passkey_id: row.passkey_id,
+  label: row.label,
+  backed_up: row.backed_up,
+  created_at: isoTime(row.created_at),
+  last_used_at: isoTimeOrNull(row.last_used_at),
+});
+
+/** The account's settings with the wallet that the wallet service names. */
+export const showSettings = (
+  row: AccountRow,
+  defaultWalletId: string | null,
+): z.infer<typeof identity.operations.getSettings.output> => ({
+  display_name: row.display_name,
+  default_wallet_id: defaultWalletId,
+  mail_key_events: row.mail_key_events,
+  mail_payments: row.mail_payments,
+  spending_alert_threshold:
+    row.spending_alert_threshold === null ? null : formatMicro(row.spending_alert_threshold),
 });

@@ -10,6 +10,7 @@ import { delegationProgressed } from './consumers/chain-submitter.delegationProg
 import { tokenAccountProgressed } from './consumers/chain-submitter.tokenAccountProgressed.ts';
 import type { Deps } from './deps.ts';
 import { backup } from './handlers/backup.ts';
+import { chooseDefault } from './handlers/chooseDefault.ts';
 import { delegate } from './handlers/delegate.ts';
 import { find } from './handlers/find.ts';
 import { link } from './handlers/link.ts';
@@ -42,16 +43,22 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, wallet, {
-    link: link(deps),
-    provision: provision(deps),
-    list: list(deps),
-    backup: backup(deps),
-    onboarding: onboarding(deps),
-    delegate: delegate(deps),
-    revoke: revoke(deps),
-    find: find(deps),
-  }),
+  serving: serve(
+    bus,
+    wallet,
+    {
+      link: link(deps),
+      provision: provision(deps),
+      list: list(deps),
+      backup: backup(deps),
+      onboarding: onboarding(deps),
+      delegate: delegate(deps),
+      revoke: revoke(deps),
+      find: find(deps),
+      chooseDefault: chooseDefault(deps),
+    },
+    { now: clock.now },
+  ),
   consuming: [
     hear(
       bus,

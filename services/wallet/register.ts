@@ -2,7 +2,6 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import { insertOutbox, type OutboxRow, type Outgoing } from '../../shared/db/outbox.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { requireFresh } from '../../shared/lib/step-up.ts';
 import type { Deps } from './deps.ts';
 import { type Proof, proofProblem } from './domain/proof.ts';
 import { findWallet, findWalletByKey, insertWallet, type WalletRow } from './store/wallets.ts';
@@ -41,16 +40,15 @@ const unchanged = (row: WalletRow, accountId: string, wanted: Registration): Wal
 
 /**
  * Links or provisions a wallet of the caller. A repeat that changes nothing answers the same wallet.
- * @throws ServiceError reauthentication_required, validation_error for a bad proof, conflict for a key that is taken
+ * @throws ServiceError validation_error for a bad proof, conflict for a key that is taken
  */
 export const register = async (
   deps: Deps,
-  caller: { account_id: string; auth_time: number },
+  caller: { account_id: string },
   wanted: Registration,
 ): Promise<WalletRow> => {
   const accountId = caller.account_id;
   const now = deps.clock();
-  requireFresh(caller, now);
   const problem = proofProblem(wanted.proof, { accountId, publicKey: wanted.publicKey, now });
   if (problem !== null) {
     throw new ServiceError('validation_error', `${problem.path}: ${problem.message}`, { details: [problem] });

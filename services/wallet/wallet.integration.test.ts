@@ -22,6 +22,7 @@ let database: TestDatabase;
 let testBus: TestBus;
 let gateway: Bus;
 let settlement: Bus;
+let identity: Bus;
 let chain: ChainStandIn;
 let service: ServiceProcess | undefined;
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
   gateway = await testBus.as('gateway');
   settlement = await testBus.as('settlement');
+  identity = await testBus.as('identity');
   chain = startChainStandIn(await testBus.as('chain-submitter'));
   const env = { CURSOR_KEY: randomBytes(32).toString('base64url'), CHAIN_WAIT_MS: '5000' };
   service = await startService('wallet', env, { testBus, database });
@@ -291,3 +293,43 @@ describe('delegation', () => {
 const until = async (condition: () => boolean): Promise<void> => {
   for (let i = 0; i < 200 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25));
 };
+
+describe('the default wallet', () => {
+  const choose = async (accountId: string, wallet_id: string | null) =>
+    (await call(identity, wallet, 'chooseDefault', { account_id: accountId, wallet_id })).chosen;
+  const chosen = async (accountId: string) =>
+    (await call(settlement, wallet, 'find', { account_id: accountId }))?.wallet_id;
+
+  test('is the first linked until another of the account is chosen, and again when the choice is taken back', async () => {
+    const ada = person();
+    expect([await choose(ada.accountId, null), await chosen(ada.accountId)]).toEqual([true, undefined]);
+    const first = await link(ada);
+    const second = await link(person(ada.accountId));
+    expect(await chosen(ada.accountId)).toBe(first.wallet_id);
+    for (const each of [second, second, first, second]) {
+      expect(await choose(ada.accountId, each.wallet_id)).toBe(true);
+      expect(await chosen(ada.accountId)).toBe(each.wallet_id);
+    }
+    expect([await choose(ada.accountId, null), await chosen(ada.accountId)]).toEqual([true, first.wallet_id]);
+  });
+
+  test("another account's wallet or an unknown one changes nothing", async () => {
+    const [ada, eve] = [person(), person()];
+    const [mine, theirs] = [await link(ada), await link(eve)];
+    expect(await choose(ada.accountId, theirs.wallet_id)).toBe(false);
+    expect(await choose(ada.accountId, newId('wal'))).toBe(false);
+    expect([await chosen(ada.accountId), await chosen(eve.accountId)]).toEqual([
+      mine.wallet_id,
+      theirs.wallet_id,
+    ]);
+  });
+
+  test('choices at once end in one of them', async () => {
+    const ada = person();
+    const wallets = [await link(ada), await link(person(ada.accountId)), await link(person(ada.accountId))];
+    const ids = wallets.map(({ wallet_id }) => wallet_id);
+    const answers = await Promise.all(ids.flatMap((id) => [id, id]).map((id) => choose(ada.accountId, id)));
+    expect(answers).toEqual(Array.from({ length: 6 }, () => true));
+    expect(ids).toContain(await chosen(ada.accountId));
+  });
+});

@@ -4,6 +4,8 @@ import type { z } from 'zod';
 import { ServiceError } from '../contract/errors.ts';
 import { Principal } from '../contract/principal.ts';
 import type { Handlers, HttpOperation, InternalOperation, ServiceContract } from '../contract/service.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import { requireFresh } from '../lib/step-up.ts';
 import { type Bus, track } from './connect.ts';
 import { decode, encode, type ReplyEnvelope, type RequestEnvelope, toErrorReply } from './envelope.ts';
 import { inSpan, REQUEST_ID } from './trace.ts';
@@ -32,16 +34,20 @@ const answer = async (
   operation: HttpOperation | InternalOperation,
   handler: AnyHandler,
   data: Uint8Array,
+  now: Clock,
 ) => {
   const envelope = decode(data) as RequestEnvelope;
-  const input = parseInput(operation.input, envelope.input);
-  if (!('access' in operation)) return operation.output.parse(await handler(input));
+  if (!('access' in operation)) {
+    return operation.output.parse(await handler(parseInput(operation.input, envelope.input)));
+  }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
-  return operation.output.parse(await handler(input, caller));
+  // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
+  if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
+  return operation.output.parse(await handler(parseInput(operation.input, envelope.input), caller));
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -49,8 +55,14 @@ export type Serving = { stop: () => Promise<void> };
 /**
  * Answers every operation of the contract: parse, await the handler, check the output, map errors. Replicas
  * share the work through a queue group. `stop` takes no more calls and waits for those in flight.
+ * @param now epoch milliseconds of the clock that the age of a sign-in is told by: the database's where there is one
  */
-export const serve = <S extends ServiceContract>(bus: Bus, contract: S, handlers: Handlers<S>): Serving => {
+export const serve = <S extends ServiceContract>(
+  bus: Bus,
+  contract: S,
+  handlers: Handlers<S>,
+  { now = systemClock }: { now?: Clock } = {},
+): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
   const handle = async (msg: Msg, operations: Record<string, HttpOperation | InternalOperation>) => {
@@ -65,7 +77,7 @@ export const serve = <S extends ServiceContract>(bus: Bus, contract: S, handlers
       reply = {
         ok: await inSpan(
           { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
-          () => answer(operation, handler, msg.data),
+          () => answer(operation, handler, msg.data, now),
         ),
       };
     } catch (error) {

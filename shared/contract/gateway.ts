@@ -54,5 +54,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
-  hears: ['identity.keysEnded'],
+  hears: ['identity.keysEnded', 'identity.sessionEnded'],
 });

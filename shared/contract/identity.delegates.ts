@@ -100,8 +100,7 @@ export const delegateOperations = {
   updateDelegate: operation({
     summary: 'Change a delegate',
     description:
-      'Null removes a limit. Whatever lets the key spend more, elsewhere or longer needs a sign-in of the last 5 ' +
-      'minutes. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.',
+      'Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.',
     http: { method: 'PATCH', path: '/v1/delegates/:delegate_id', status: 200 },
     access: ['jwt'],
     params: byId,
@@ -114,7 +113,8 @@ export const delegateOperations = {
       })
       .partial(),
     output: Delegate,
-    errors: ['not_found', 'conflict', 'reauthentication_required'],
+    stepUp: { when: 'for whatever lets the key spend more, elsewhere or longer' },
+    errors: ['not_found', 'conflict'],
   }),
   deleteDelegate: operation({
     summary: 'Delete a delegate: its keys stop at once',

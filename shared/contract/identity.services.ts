@@ -119,14 +119,15 @@ export const serviceOperations = {
   updateService: operation({
     summary: 'Change a vendor service',
     description:
-      'A new payout address needs a sign-in of the last 5 minutes, is mailed to the owner, and in live acts after ' +
-      '24 hours; setting the present address again takes a waiting change back.',
+      'A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address ' +
+      'again takes a waiting change back.',
     http: { method: 'PATCH', path: '/v1/services/:service_id', status: 200 },
     access: ['jwt'],
     params: byId,
     body: z.strictObject(settings).partial(),
     output: Service,
-    errors: ['not_found', 'reauthentication_required'],
+    stepUp: { when: 'for a new payout address' },
+    errors: ['not_found'],
   }),
   deleteService: operation({
     summary: 'Delete a vendor service, or close it while payments are open',

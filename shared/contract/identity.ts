@@ -1,99 +1,17 @@
 import { z } from 'zod';
+import { accountOperations } from './identity.account.ts';
 import { delegateOperations } from './identity.delegates.ts';
 import { Service, serviceOperations } from './identity.services.ts';
-import { AccountId, Environment, ServiceId } from './primitives.ts';
+import { signInOperations } from './identity.sign-in.ts';
+import { AccountId, ServiceId } from './primitives.ts';
 import { Principal } from './principal.ts';
-import { internalOperation, type Limit, operation, service } from './service.ts';
-
-/** Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). RFC 5321 bounds a path to 254. */
-const Email = z
-  .string()
-  .min(3)
-  .max(254)
-  .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
-  .meta({ id: 'Email', examples: ['ada@example.com'] });
-
-const mailed = {
-  body: z.strictObject({
-    email: Email,
-    environment: Environment.optional().meta({ description: 'Default test' }),
-  }),
-  output: z.strictObject({ status: z.literal('sent') }),
-  environment: { field: 'environment' },
-  limits: [
-    { points: 5, windowSeconds: 900, per: { field: 'email' }, bucket: 'mail-to-address' },
-    { points: 30, windowSeconds: 600, per: 'ip', bucket: 'mail-from-ip' },
-  ] satisfies Limit[],
-  withoutRedis: 'refuse',
-} as const;
-
-const token = (prefix: string) =>
-  z
-    .string()
-    .max(256)
-    .regex(
-      new RegExp(`^${prefix}_(test|live)_[A-Za-z0-9_-]+$`),
-      `must be a token that begins with ${prefix}_test_ or ${prefix}_live_`,
-    );
-
-export const Session = z
-  .strictObject({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int().min(1).max(86400).meta({ description: 'Seconds' }),
-    refresh_token: z.string(),
-    account: z.strictObject({ account_id: AccountId, email: z.string() }),
-  })
-  .meta({ id: 'Session' });
+import { internalOperation, service } from './service.ts';
 
 export const identity = service({
   name: 'identity',
   operations: {
-    createAccount: operation({
-      summary: 'Create an account: mails a sign-in link',
-      description:
-        'Writes nothing until the link is used. The answer is the same for known and unknown addresses.',
-      http: { method: 'POST', path: '/v1/accounts', status: 202 },
-      access: [],
-      ...mailed,
-      errors: [],
-    }),
-    requestMagicLink: operation({
-      summary: 'Mail a sign-in link',
-      http: { method: 'POST', path: '/v1/auth/magic-link', status: 202 },
-      access: [],
-      ...mailed,
-      errors: [],
-    }),
-    verifyMagicLink: operation({
-      summary: 'Use a sign-in link',
-      description: 'Single use, newest link only, 15 minutes. The first sign-in creates the account.',
-      http: { method: 'POST', path: '/v1/auth/magic-link/verify', status: 200 },
-      access: [],
-      environment: { prefixOf: 'token' },
-      body: z.strictObject({ token: token('ml') }),
-      output: Session,
-      errors: ['unauthorized'],
-    }),
-    refresh: operation({
-      summary: 'Exchange a refresh token for a new pair',
-      description: 'Rotated at every use; reuse of an old one ends the whole sign-in.',
-      http: { method: 'POST', path: '/v1/auth/refresh', status: 200 },
-      access: [],
-      environment: { prefixOf: 'refresh_token' },
-      body: z.strictObject({ refresh_token: token('rt') }),
-      output: Session,
-      errors: ['unauthorized'],
-    }),
-    logout: operation({
-      summary: 'End this sign-in at once',
-      http: { method: 'POST', path: '/v1/auth/logout', status: 204 },
-      access: ['jwt'],
-      body: z.strictObject({ refresh_token: token('rt').optional() }),
-      bodyOptional: true,
-      output: z.null(),
-      errors: [],
-    }),
+    ...signInOperations,
+    ...accountOperations,
     ...serviceOperations,
     ...delegateOperations,
   },
@@ -121,6 +39,7 @@ export const identity = service({
   events: {
     /** Keys that are refused from now on, by the hash of their text: caches forget them. */
     keysEnded: z.strictObject({ key_hashes: z.array(z.string()) }),
+    sessionEnded: z.strictObject({ account_id: AccountId, session_id: z.string() }),
   },
   jobs: {},
   consumes: [],

@@ -146,6 +146,9 @@ export const limitText = ({ points, windowSeconds, per }: Limit): string => {
 /** One name per operation across the whole API, as in the limits file: `quote.create`. */
 export const operationId = (service: string, operation: string): string => `${service}.${operation}`;
 
+const stepUpText = ({ stepUp }: HttpOperation): string | undefined =>
+  stepUp && `Needs a sign-in of the last 5 minutes${stepUp === true ? '' : `, ${stepUp.when}`}.`;
+
 const operationObject = (
   service: ServiceContract,
   name: string,
@@ -164,7 +167,7 @@ const operationObject = (
     operationId: operationId(service.name, name),
     tags: [service.name],
     summary: op.summary,
-    description: [op.description, limits].filter((text) => text !== undefined).join('\n\n'),
+    description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takesBody
@@ -176,6 +179,7 @@ const operationObject = (
       window_seconds: windowSeconds,
       per,
     })),
+    ...(op.stepUp === undefined ? {} : { 'x-step-up': op.stepUp === true || op.stepUp.when }),
     ...(op.onlyIn === undefined ? {} : { 'x-environments': op.onlyIn }),
   };
 };

@@ -43,7 +43,8 @@ export const Timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
-const typeId = (prefix: string, name: string) =>
+/** An id of ours: prefix + UUIDv7 in base32. */
+export const typeId = (prefix: string, name: string) =>
   z
     .string()
     .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), `must be an id that begins with ${prefix}_`)

@@ -45,6 +45,12 @@ export type HttpRoute = {
   alternative?: { status: 202; field: string; equals: string; retryAfterSeconds: number };
 };
 
+/**
+ * The refresh token of a browser (decisions.md, Sign-in): `give` may put it in the cookie, `exchange` takes it from
+ * there and puts the next one back, `clear` removes it.
+ */
+export type RefreshCookie = 'give' | 'exchange' | 'clear';
+
 /** Where the environment of a call comes from when no credential tells it. */
 export type EnvironmentSource = { field: string } | { prefixOf: string };
 
@@ -57,6 +63,12 @@ type OperationDefinition = {
   http: HttpRoute;
   /** Credential kinds that may call; `[]`: none is needed. */
   access: readonly CredentialKind[];
+  /**
+   * Needs a sign-in of the last 5 minutes where the caller is a person: keys have no age (decisions.md, Step-up). `true` is checked
+   * by `serve` before the handler runs; with `when` the handler does it, for the change that the text names.
+   */
+  stepUp?: true | { when: string };
+  refreshCookie?: RefreshCookie;
   environment?: EnvironmentSource;
   /** Set where the operation exists in some environments only; a credential of another gets 403. */
   onlyIn?: readonly Environment[];
@@ -70,8 +82,6 @@ type OperationDefinition = {
   output: z.ZodType;
   /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
   errors: readonly ErrorCode[];
-  /** Needs a sign-in of the last 5 minutes where the caller is a person (decisions.md, Sign-in). Keys have no age. */
-  stepUp?: true;
   /** A call that moves money: its errors carry `money_moved` and `safe_action`. */
   money?: true;
   /** How long the gateway waits for the service; 20 where the service itself waits for the chain. Default 5. */

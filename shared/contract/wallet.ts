@@ -80,12 +80,13 @@ export const wallet = service({
     link: operation({
       summary: 'Link a wallet the user already has',
       description:
-        'Needs a sign-in of the last 5 minutes. A public key belongs to one account; a repeat that changes nothing answers the same wallet.',
+        'A public key belongs to one account; a repeat that changes nothing answers the same wallet.',
       http: { method: 'POST', path: '/v1/wallets', status: 201 },
       access: ['jwt'],
+      stepUp: true,
       body: z.strictObject(link),
       output: Wallet,
-      errors: ['conflict', 'reauthentication_required'],
+      errors: ['conflict'],
     }),
     provision: operation({
       summary: 'Provision a wallet from a key pair made in the user’s own client',
@@ -93,6 +94,7 @@ export const wallet = service({
         'Like linking, and the platform pays for the token account. The private key never reaches the service.',
       http: { method: 'POST', path: '/v1/wallets/provision', status: 201 },
       access: ['jwt'],
+      stepUp: true,
       limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
       withoutRedis: 'refuse',
       timeoutSeconds: 20,
@@ -106,7 +108,7 @@ export const wallet = service({
           .meta({ description: 'Ciphertext of the key, opaque to the service' }),
       }),
       output: Wallet,
-      errors: ['conflict', 'reauthentication_required'],
+      errors: ['conflict'],
     }),
     list: operation({
       summary: 'List wallets with balance and delegation',
@@ -118,12 +120,13 @@ export const wallet = service({
     }),
     backup: operation({
       summary: 'Read the backup of a provisioned wallet',
-      description: 'The ciphertext as it was given. Needs a sign-in of the last 5 minutes.',
+      description: 'The ciphertext as it was given.',
       http: { method: 'GET', path: '/v1/wallets/:wallet_id/backup', status: 200 },
       access: ['jwt'],
+      stepUp: true,
       params: byId,
       output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
-      errors: ['not_found', 'reauthentication_required'],
+      errors: ['not_found'],
     }),
     onboarding: operation({
       summary: 'Prepare the transaction that lets the platform spend up to an allowance',
@@ -159,6 +162,13 @@ export const wallet = service({
           authority: SolanaAddress,
         })
         .nullable(),
+    }),
+    chooseDefault: internalOperation({
+      summary:
+        'Makes a wallet of the account the one that pays where none is named; null: the first linked. False when it is not the account’s.',
+      callers: ['identity'],
+      input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.nullable() }),
+      output: z.strictObject({ chosen: z.boolean() }),
     }),
   },
   events: {},

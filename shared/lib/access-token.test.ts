@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type JWTPayload, SignJWT } from 'jose';
 import { ACCESS_TOKEN_SECONDS, signAccessToken, verifyAccessToken } from './access-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from './ed25519.ts';
+import { privateKeyFromSeed, rawPublicKey, signBytes } from './ed25519.ts';
 import { newId } from './id.ts';
 import { PublicKeyList, type SigningKey } from './keys.ts';
 
@@ -49,6 +49,8 @@ const unsigned = `${encode({ alg: 'none', kid: session.kid })}.${part(valid, 1)}
 const hs256 = await new SignJWT(payload)
   .setProtectedHeader({ alg: 'HS256', kid: session.kid })
   .sign(rawPublicKey(session.key));
+const demanding = `${encode({ alg: 'EdDSA', kid: session.kid, crit: ['more'], more: 1 })}.${part(valid, 1)}`;
+const critical = `${demanding}.${Buffer.from(signBytes(Buffer.from(demanding), session.key)).toString('base64url')}`;
 // The last of 86 characters carries 2 bits that decide nothing: another spelling of the same signature.
 const respelled = (token: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -91,6 +93,8 @@ test.each([
   ['foreign issuer', await forged({ iss: 'elsewhere' }), NOW, null],
   ['foreign audience', await forged({ aud: 'elsewhere' }), NOW, null],
   ['no expiry', await forged({ exp: undefined }), NOW, null],
+  ['an extension that must be understood', critical, NOW, null],
+  ['not valid yet', await forged({ nbf: NOW / 1000 + 60 }), NOW, null],
   ['no jti', await forged({ jti: undefined }), NOW, null],
   ['no session', await forged({ sid: undefined }), NOW, null],
   ['subject is no account', await forged({ sub: 'root' }), NOW, null],

@@ -17,7 +17,7 @@ export type AccessClaims = {
   accountId: string;
   sessionId: string;
   environment: Environment;
-  /** How the person signed in: `email` for a link (RFC 8176 knows no value for it). */
+  /** How the person signed in: `email` for a link, `passkey` (RFC 8176 knows no value for either). */
   amr: readonly string[];
   /** Seconds since 1970 of the sign-in itself; refresh does not renew it. */
   authTime: number;

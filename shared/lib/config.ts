@@ -36,6 +36,15 @@ export const JsonText = z.string().transform((text, context): unknown => {
   }
 });
 
+/** Comma separated origins, exactly as a browser spells them: scheme, host and a port that is not the scheme's own. */
+export const OriginList = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (origins) => origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+    'must be origins, comma separated',
+  );
+
 /** HMAC key of list cursors, 32 bytes as base64url. */
 export const SecretBytes = z
   .string()

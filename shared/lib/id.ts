@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'del'
   | 'key'
   | 'ses'
+  | 'pk'
   | 'link'
   | 'fund'
   | 'prep'

@@ -30,6 +30,12 @@ type Recipe = {
   throwaway?: true;
 };
 const one = '1000000';
+const credential = { id: 'AA', rawId: 'AA', type: 'public-key', clientExtensionResults: {} };
+const NO_REGISTRATION = { ...credential, response: { clientDataJSON: 'e30', attestationObject: 'oA' } };
+const NO_ASSERTION = {
+  ...credential,
+  response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
+};
 const RECIPES: Record<string, Recipe> = {
   'gateway.health': { open: 200 },
   'gateway.ready': { open: 200 },
@@ -75,6 +81,21 @@ const RECIPES: Record<string, Recipe> = {
     foreign: 204,
     throwaway: true,
   },
+  'identity.getAccount': { foreign: 'hidden' },
+  'identity.getSettings': { foreign: 'hidden' },
+  // A wallet of Ada's is nobody's.
+  'identity.updateSettings': {
+    body: ({ objects }) => ({ default_wallet_id: objects.wallet_id }),
+    foreign: 400,
+  },
+  'identity.listPasskeys': { foreign: 'hidden' },
+  'identity.deletePasskey': {},
+  'identity.listSessions': { foreign: 'hidden' },
+  'identity.deleteSession': {},
+  'identity.passkeyRegisterOptions': { body: () => ({}), foreign: 'hidden' },
+  'identity.passkeyRegisterVerify': { body: () => ({ response: NO_REGISTRATION }), foreign: 400 },
+  'identity.passkeyLoginOptions': { body: () => ({}), open: 200 },
+  'identity.passkeyLoginVerify': { body: () => ({ response: NO_ASSERTION }), open: 401 },
   'identity.createService': {
     // A name of Ada's is nobody's.
     body: ({ walletProof }) => ({ name: 'Tenant', price: one, payout_address: walletProof.public_key }),

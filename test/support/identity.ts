@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import type { Deps } from '../../services/identity/deps.ts';
@@ -8,12 +9,13 @@ import { createMailer } from '../../services/identity/mail.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
+import { listen } from '../../shared/bus/listen.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
-import type { OutboxRow } from '../../shared/db/outbox.ts';
+import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -25,11 +27,19 @@ import { startSmtpSink } from './smtp.ts';
 
 /** The identity service's handlers over a real bus, database and mail server, called as the gateway calls them. */
 type Operations = typeof identity.operations;
-export type Session = z.infer<Operations['refresh']['output']>;
+type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
+/** Asked for without a cookie, so the refresh token is in the body. */
+export type Session = Output<'refresh'> & { refresh_token: string };
+type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : Output<N>;
+
+export const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 /** An address that the chain refuses; chain-submitter's own tests say why. */
 export const REFUSED_PAYOUT = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
+/** A wallet of nobody who asks. */
+export const FOREIGN_WALLET = newId('wal');
 
 const signingKey = { kid: 'test.session.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) };
 const keys = PublicKeyList.parse(
@@ -88,6 +98,10 @@ export const startIdentity = async () => {
     revealUrl: 'https://console.quittance.example/reveal',
   });
   cleanups.push(mails.stop);
+  const bus = await testBus.as('identity');
+  const relay = startRelay(pool, bus, logger);
+  cleanups.push(relay.stop);
+  const defaults = new Map<string, string | null>();
   const deps: Deps = {
     pool,
     logger,
@@ -100,10 +114,23 @@ export const startIdentity = async () => {
     checkPayoutAddress: async (address) => {
       if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
     },
+    // What is told, for the test at once and for the bus.
+    relay: {
+      dispatch: (rows) => {
+        told.push(...rows);
+        relay.dispatch(rows);
+      },
+    },
+    rp: RP,
+    // Every wallet is the account's but this one; the wallet service's own tests say how it tells.
+    defaultWallet: async (accountId) => defaults.get(accountId) ?? null,
+    chooseDefaultWallet: async (accountId, walletId) => {
+      if (walletId === FOREIGN_WALLET) return false;
+      defaults.set(accountId, walletId);
+      return true;
+    },
     pokeMails: mails.poke,
     payoutDelayHours: 24,
-    // What would be published: the hashes of keys that have ended.
-    relay: { dispatch: (rows) => void told.push(...rows) },
     hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of the others, on the same database.
     putDelegate: putDelegate({ pool: settlementPool }),
@@ -111,18 +138,21 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const serving = serve(await testBus.as('identity'), identity, handlers(deps));
+  const serving = serve(bus, identity, handlers(deps), { now: clock.now });
   cleanups.push(serving.stop);
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
+  const endedSessions = new Set<string>();
+  listen(gateway, identity, {
+    sessionEnded: ({ account_id, session_id }) =>
+      endedSessions.add(JSON.stringify({ account_id, session_id })),
+  });
 
   const ask = <N extends string & keyof Operations>(
     name: N,
     input: object,
     caller: Principal = { kind: 'none' },
   ) =>
-    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<
-      z.infer<Operations[N]['output']>
-    >;
+    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<Answer<N>>;
   /** Asks for a link and reads its token from the mail. */
   const linkFor = async (address: string): Promise<string> => {
     const before = smtp.mailsTo(address).length;
@@ -146,10 +176,19 @@ export const startIdentity = async () => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
+    /** Whether a gateway heard within 2 s that this sign-in has ended. */
+    overheard: async (session: { account_id: string; session_id: string }): Promise<boolean> => {
+      const deadline = performance.now() + 2000;
+      while (performance.now() < deadline && !endedSessions.has(JSON.stringify(session))) await sleep(20);
+      return endedSessions.has(JSON.stringify(session));
+    },
     findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
     /** Hashes of keys that every gateway was told to forget. */
-    endedHashes: () => told.flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
+    endedHashes: () =>
+      told
+        .filter(({ subject }) => subject === 'evt.identity.keysEnded')
+        .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /** Gives an account a wallet. */
     newWallet: (accountId: string): string => {
       const walletId = newId('wal');
@@ -163,6 +202,10 @@ export const startIdentity = async () => {
     passSeconds: (seconds: number) => {
       shiftedSeconds += seconds;
       return database.shiftClock(`${shiftedSeconds} seconds`);
+    },
+    /** The service reads its database's clock once a second: until it has seen the shift. */
+    clockSeen: async (): Promise<void> => {
+      while (Math.abs(clock.now() - Date.now() - shiftedSeconds * 1000) > 500) await sleep(20);
     },
     /** Epoch milliseconds of the shifted clock. */
     now: () => Date.now() + shiftedSeconds * 1000,

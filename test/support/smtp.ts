@@ -11,6 +11,8 @@ export type ReceivedMail = {
   text: string;
   html: string;
   headers: { key: string; value: string }[];
+  /** The message as it came over the wire. */
+  raw: string;
 };
 
 /** A mail server of the test's own, which keeps what it gets. */
@@ -41,7 +43,8 @@ export const startSmtpSink = async (): Promise<SmtpSink> => {
       stream.on('end', () => {
         const responseCode = refusals.shift();
         if (responseCode !== undefined) return done(Object.assign(new Error('refused'), { responseCode }));
-        void PostalMime.parse(Buffer.concat(chunks)).then((mail) => {
+        const message = Buffer.concat(chunks);
+        void PostalMime.parse(message).then((mail) => {
           received.push({
             to: session.envelope.rcptTo.map(({ address }) => address),
             from: mail.from?.address ?? '',
@@ -49,6 +52,7 @@ export const startSmtpSink = async (): Promise<SmtpSink> => {
             text: mail.text ?? '',
             html: mail.html ?? '',
             headers: mail.headers,
+            raw: message.toString('latin1'),
           });
           arrivals.dispatchEvent(new Event('mail'));
           done();

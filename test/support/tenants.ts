@@ -6,6 +6,7 @@ import { quoteOf, settleWith } from '../../deploy/local/people/people.ts';
 import { type SignIn, signIn } from '../../deploy/local/people/sign-in.ts';
 import { allowSpending, fund, linkWallet, walletProof } from '../../deploy/local/people/wallet.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
+import { createAuthenticator, type Options } from './authenticator.ts';
 
 /** One account with one of everything that an account can have, and a credential of every kind. */
 export type Tenant = {
@@ -14,7 +15,10 @@ export type Tenant = {
   accountId: string;
   credentials: { jwt: string; service_key: string; delegate_key: string };
   /** Path parameters that name its objects. */
-  objects: Record<'service_id' | 'quote_id' | 'settlement_id' | 'wallet_id' | 'delegate_id', string>;
+  objects: Record<
+    'service_id' | 'quote_id' | 'settlement_id' | 'wallet_id' | 'delegate_id' | 'passkey_id' | 'session_id',
+    string
+  >;
   /** Bodies that belong to it. */
   quoteToken: string;
   settlementToken: string;
@@ -27,7 +31,7 @@ const NONE = 'q_01jd3h9zv4f2k8m6q0w5x7y9ab';
 /** Makes a tenant. In live nobody is given money, so there it has no payment. */
 export const createTenant = async (
   api: Api,
-  stack: Pick<Stack, 'mail_url'>,
+  stack: Pick<Stack, 'mail_url' | 'gateway_url'>,
   environment: 'test' | 'live',
   { pays = environment === 'test' }: { pays?: boolean } = {},
 ): Promise<Tenant> => {
@@ -48,6 +52,15 @@ export const createTenant = async (
     wallet_id,
     limits: { daily: '5000000' },
   });
+  const options = await post<Options>('/v1/auth/passkey/register/options', {});
+  const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
+  const passkey = await post<{ passkey_id: string }>('/v1/auth/passkey/register/verify', {
+    response: createAuthenticator().create(options, { origin }),
+  });
+  const sessions = await must(
+    api<{ data: { session_id: string }[] }>('GET /v1/accounts/me/sessions', { token }),
+    'sessions',
+  );
   const vendor = { apiKey: service.api_key, serviceId: service.service_id };
   const quote = await quoteOf(api, vendor);
   const attemptId = crypto.randomUUID();
@@ -71,6 +84,8 @@ export const createTenant = async (
       settlement_id: paid.settlement_id,
       wallet_id,
       delegate_id: delegate.delegate_id,
+      passkey_id: passkey.passkey_id,
+      session_id: sessions.data[0]!.session_id,
     },
     quoteToken: quote.quote_token,
     settlementToken: paid.settlement_token,

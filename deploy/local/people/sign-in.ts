@@ -11,7 +11,7 @@ export type SignIn = {
 const MAIL_WAIT_MS = 10_000;
 
 /** The token in the newest link that this address was mailed after the given moment. */
-const linkToken = async (
+export const linkToken = async (
   mailUrl: string,
   email: string,
   environment: string,

@@ -7,12 +7,26 @@ import { domainToASCII, domainToUnicode } from 'node:url';
  * - Local part: ASCII dot-atom of RFC 5321, at most 64 characters, lower-cased. Quoted strings and SMTPUTF8 are
  *   refused: hardly any mailbox needs them, and they hide look-alikes and header syntax.
  * - Domain: lower-cased, IDN as punycode. A look-alike (Cyrillic а in apple) is therefore another address and is
- *   shown as xn--…. Spellings that IDNA maps to other letters (full-width, soft hyphen) are refused: each would
+ *   shown as xn--…, and a label that mixes scripts, which no honest name does, is refused. Spellings that IDNA maps to other letters (full-width, soft hyphen) are refused: each would
  *   count by itself in the mail limit of one mailbox.
  */
 const LOCAL = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const ASCII = /^[\x21-\x7e]+$/;
+/**
+ * What a label of letters beyond ASCII may consist of, after the "highly restrictive" level of Unicode UTS #39: one of
+ * the recommended scripts of UAX #31, or those that Japanese, Chinese and Korean write together.
+ */
+const TOGETHER = ['Latin Han Hiragana Katakana', 'Latin Han Bopomofo', 'Latin Han Hangul'];
+const ALONE =
+  'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao ' +
+  'Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan';
+const SCRIPTS = [...TOGETHER, ...ALONE.split(' ')].map((names) => {
+  const letters = names.split(' ').map((name) => `\\p{Script=${name}}`);
+  return new RegExp(`^[${letters.join('')}\\p{Script=Common}\\p{Script=Inherited}]+$`, 'u');
+});
+const isOfOneScript = (label: string): boolean => SCRIPTS.some((script) => script.test(label));
+
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
 /** RFC 5321: a path of 256 with its angle brackets. */
@@ -27,6 +41,7 @@ const normaliseDomain = (text: string): string | null => {
   const labels = ascii.split('.');
   if (!same || ascii.length > MAX_DOMAIN || labels.length < 2) return null;
   // An all-numeric last label is an IPv4 address.
+  if (!domainToUnicode(ascii).split('.').every(isOfOneScript)) return null;
   if (!labels.every((label) => LABEL.test(label)) || /^[0-9]+$/.test(labels.at(-1)!)) return null;
   return ascii;
 };

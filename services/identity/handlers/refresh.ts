@@ -13,7 +13,8 @@ const refuse = () => new ServiceError('unauthorized', 'the sign-in has ended; si
 export const refresh =
   (deps: Deps): Handler<typeof identity.operations.refresh> =>
   async (input) => {
-    const opened = openRefreshToken(deps.identitySecret, deps.environment, input.refresh_token);
+    // Without one in the body the gateway puts that of the cookie here.
+    const opened = openRefreshToken(deps.identitySecret, deps.environment, input.refresh_token ?? '');
     if (opened === null) throw refuse();
     const { sessionId, generation } = opened;
 
@@ -26,7 +27,8 @@ export const refresh =
     const outcome = refreshOutcome(state, generation, state.now);
     if (outcome === 'repeat') return showSession(deps, state);
     if (outcome === 'reuse') {
-      await revokeSessions(deps.pool, state.account_id, [sessionId]);
+      const { account_id } = state;
+      deps.relay.dispatch(await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [sessionId])));
       deps.logger.warn({ session_id: sessionId, generation }, 'refresh token reused, sign-in ended');
     }
     throw refuse();

@@ -3,6 +3,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { purgeLoginLinks } from '../store/login_links.ts';
 import { purgeMails } from '../store/mails.ts';
+import { purgeChallenges } from '../store/passkey_challenges.ts';
 import { purgeRevealLinks } from '../store/reveal_links.ts';
 import { purgeSessions } from '../store/sessions.ts';
 
@@ -15,6 +16,7 @@ export const startPurge = ({ pool, logger }: { pool: Pool; logger: Logger }): Pe
       await purgeLoginLinks(pool);
       await purgeMails(pool);
       await purgeRevealLinks(pool);
+      await purgeChallenges(pool);
       await purgeSessions(pool);
     },
     logger,

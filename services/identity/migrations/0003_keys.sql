@@ -43,10 +43,3 @@ create table reveal_links (
   used_at timestamptz
 );
 create index reveal_links_by_expiry on reveal_links (expires_at);
-
--- Mails of other kinds than a sign-in. Which kinds there are is the code's to say: what is sent is made from it.
-alter table mails
-  drop constraint if exists mails_kind_check,
-  alter column link_id drop not null,
-  -- What the text needs besides; never a secret.
-  add column details jsonb not null default '{}';

@@ -39,16 +39,28 @@ const NOTICE_DAYS = 3;
 /**
  * Puts a mail to the owner of an account in the queue: something happened to their keys. Call within the transaction
  * that made it happen. `details` are words for the text, never a secret.
+ * @param notice.always for what the settings cannot turn off: whoever attacks would turn the mails off first. A mail
+ *   with a link is asked for, so it always goes out.
  */
 export const insertNotice = (
   db: Db,
-  notice: { account_id: string; kind: string; details: Record<string, string>; link_id?: string },
+  {
+    always = false,
+    ...notice
+  }: {
+    account_id: string;
+    kind: string;
+    details: Record<string, string>;
+    link_id?: string;
+    always?: boolean;
+  },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into mails (kind, to_address, link_id, details, expires_at)
     select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
       app_now() + ${NOTICE_DAYS} * interval '1 day'
-    from accounts where account_id = ${notice.account_id}`);
+    from accounts where account_id = ${notice.account_id}
+      and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
 /** Claims due mails for the caller to send; any number of replicas may do so at once. */
 export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>

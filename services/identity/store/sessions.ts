@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { identity } from '../../../shared/contract/identity.ts';
+import { subjects } from '../../../shared/contract/service.ts';
+import { insertOutbox, type OutboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../domain/session.ts';
 
@@ -61,12 +64,56 @@ export const isSessionOpen = (db: Db, accountId: string, sessionId: string): Pro
     select exists (select from sessions
       where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}) as open`);
 
-/** Ends sessions of the account, those of others not. */
-export const revokeSessions = (db: Db, accountId: string, sessionIds: readonly string[]): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
+/**
+ * Ends sessions of the account, those of others not. Within a transaction: the facts that tell every gateway are
+ * returned for `relay.dispatch` after the commit.
+ */
+export const revokeSessions = async (
+  tx: Db,
+  accountId: string,
+  sessionIds: readonly string[],
+): Promise<readonly OutboxRow[]> => {
+  const ended = await tx.any(sql.typeAlias('id')`
     update sessions set revoked_at = app_now()
     where account_id = ${accountId} and session_id = any(${sql.array(sessionIds, 'text')})
-      and revoked_at is null`);
+      and revoked_at is null
+    returning session_id as id`);
+  return insertOutbox(
+    tx,
+    ended.map(({ id }) => ({
+      subject: subjects.event(identity.name, 'sessionEnded'),
+      msgId: `sessionEnded:${id}`,
+      payload: { account_id: accountId, session_id: id },
+    })),
+  );
+};
+
+const Listed = z.object({
+  session_id: z.string(),
+  amr: z.array(z.string()),
+  signed_in_at: z.number(),
+  rotated_at: z.number(),
+  expires_at: z.number(),
+});
+export type ListedSession = z.infer<typeof Listed>;
+
+/** The account's open sessions before an id, newest first, `limit + 1` rows. `expires_at` without another refresh. */
+export const listOpenSessions = (
+  db: Db,
+  accountId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<readonly ListedSession[]> =>
+  db.any(sql.type(Listed)`
+    select session_id, amr, signed_in_at, rotated_at, least(expires_at, idle_expires_at) as expires_at
+    from sessions
+    where account_id = ${accountId} and ${isOpen}
+      ${before === null ? sql.fragment`` : sql.fragment`and session_id < ${before}`}
+    order by session_id desc limit ${limit + 1}`);
+
+/** Whether the account has or had this session. */
+export const hasSession = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ has: z.boolean() }))`
+    select exists (select from sessions where session_id = ${sessionId} and account_id = ${accountId}) as has`);
 
 /** An ended session is kept for a while, for the questions that follow a theft. */
 export const purgeSessions = (db: Db): Promise<unknown> =>

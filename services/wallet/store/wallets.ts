@@ -94,6 +94,31 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
   return id !== null;
 };
 
+/**
+ * Makes the account's wallet its default, or the first linked one for null; false, and nothing changed, when there
+ * is no such wallet. Within a transaction: the lock keeps two choices of one account apart.
+ */
+export const setDefaultWallet = async (
+  tx: Db,
+  accountId: string,
+  walletId: string | null,
+): Promise<boolean> => {
+  await tx.query(sql.typeAlias('void')`select from pg_advisory_xact_lock(hashtextextended(${accountId}, 0))`);
+  const id = await tx.maybeOneFirst(sql.typeAlias('id')`
+    select wallet_id as id from wallets where account_id = ${accountId}
+      ${walletId === null ? sql.fragment`` : sql.fragment`and wallet_id = ${walletId}`}
+    order by wallet_id limit 1`);
+  if (id === null) return walletId === null;
+  // Two statements: a unique index is checked row by row, and in between there may not be two.
+  await tx.query(
+    sql.typeAlias(
+      'void',
+    )`update wallets set is_default = false where account_id = ${accountId} and is_default`,
+  );
+  await tx.query(sql.typeAlias('void')`update wallets set is_default = true where wallet_id = ${id}`);
+  return true;
+};
+
 /** Takes over how far the token account of a provisioned wallet has come, unless more is known. */
 export const advanceTokenAccount = (db: Db, fact: Progress): Promise<unknown> => {
   const { to, from } = progressStep(fact.status);

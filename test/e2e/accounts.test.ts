@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
+import { signIn } from '../../deploy/local/people/sign-in.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { chainOf } from '../support/chain.ts';
+import { runningStack } from '../support/stack.ts';
+
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+
+type Settings = { default_wallet_id: string | null; mail_payments: boolean };
+const settings = (token: string) =>
+  must(api<Settings>('GET /v1/accounts/me/settings', { token }), 'settings');
+
+test('the default wallet of the settings is the one that a settle with an access token pays from', async () => {
+  const [vendor, ada, eve] = [
+    await createVendor(api, stack),
+    await createConsumer(api, stack),
+    await createConsumer(api, stack),
+  ];
+  const second = Keypair.generate();
+  const linked = await linkWallet(api, ada.token, ada.signIn.account.account_id, second);
+  await fund(api, ada.token, linked.wallet_id, 10_000_000n);
+  await allowSpending(api, ada.token, linked.wallet_id, second, 10_000_000n);
+  expect((await settings(ada.token)).default_wallet_id).toBe(ada.walletId);
+
+  const choose = (wallet_id: string | null) =>
+    api<Settings>('PATCH /v1/accounts/me/settings', {
+      token: ada.token,
+      body: { default_wallet_id: wallet_id, mail_payments: true },
+    });
+  expect(await choose(eve.walletId)).toMatchObject({
+    status: 400,
+    body: { error: { code: 'validation_error', details: [{ path: 'default_wallet_id' }] } },
+  });
+  // Refused as a whole: nothing of it was applied.
+  expect((await settings(ada.token)).mail_payments).toBe(false);
+
+  const pays = async () => {
+    const before = await Promise.all([ada.wallet, second].map(({ publicKey }) => chain.balance(publicKey)));
+    await must(settleWith(api, ada.token, await quoteOf(api, vendor)), 'settle');
+    const after = await Promise.all([ada.wallet, second].map(({ publicKey }) => chain.balance(publicKey)));
+    return after.map((balance, i) => before[i]! - balance);
+  };
+  expect(await choose(linked.wallet_id)).toMatchObject({
+    status: 200,
+    body: { default_wallet_id: linked.wallet_id, mail_payments: true },
+  });
+  expect(await pays()).toEqual([0n, 2_500_000n]);
+  expect((await choose(null)).body.default_wallet_id).toBe(ada.walletId);
+  await sleep(1500); // A change acts within 2 s: settlement asks again once a second.
+  expect(await pays()).toEqual([2_500_000n, 0n]);
+});
+
+test('a sign-in is ended from another one, and its access token is refused within 2 s', async () => {
+  const email = `sessions-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const [here, there] = [await signIn(api, stack, email, 'test'), await signIn(api, stack, email, 'test')];
+  const me = async (token: string) => (await api('GET /v1/accounts/me', { token })).status;
+  expect([await me(here.access_token), await me(there.access_token)]).toEqual([200, 200]);
+  const { data } = await must(
+    api<{ data: { session_id: string; current: boolean }[] }>('GET /v1/accounts/me/sessions', {
+      token: here.access_token,
+    }),
+    'sessions',
+  );
+  const other = data.find(({ current }) => !current)!;
+  const ended = await api(`DELETE /v1/accounts/me/sessions/${other.session_id}`, {
+    token: here.access_token,
+  });
+  expect(ended.status).toBe(204);
+  const endedAt = Date.now();
+  while ((await me(there.access_token)) !== 401) expect(Date.now() - endedAt).toBeLessThan(2000);
+  expect(await me(here.access_token)).toBe(200);
+  const again = await api('POST /v1/auth/refresh', { body: { refresh_token: there.refresh_token } });
+  expect(again.status).toBe(401);
+});

@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module';
+import chromium from '@sparticuz/chromium';
+import { type Browser, type CDPSession, type Page, chromium as playwright } from 'playwright-core';
+
+/** The bundle that a page loads; it puts `SimpleWebAuthnBrowser` there. */
+const BUNDLE = createRequire(import.meta.url)
+  .resolve('@simplewebauthn/browser')
+  .replace(/(@simplewebauthn\/browser)\/.*$/, '$1/dist/bundle/index.umd.min.js');
+
+/** Real Chromium, from npm: nothing is downloaded or installed. */
+export const startBrowser = async (): Promise<Browser> =>
+  playwright.launch({
+    executablePath: await chromium.executablePath(),
+    // Not the package's own list, made for a cloud function: it turns web security off, which is what is tested, and
+    // runs all in one process, where the first context that closes ends the browser.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--headless=shell'],
+  });
+
+type StoredCredential = {
+  credentialId: string;
+  isResidentCredential: boolean;
+  privateKey: string;
+  signCount: number;
+  rpId?: string;
+  userHandle?: string;
+};
+
+export type PasskeyPage = {
+  page: Page;
+  /** navigator.credentials.create on this page, as `@simplewebauthn/browser` calls it. Rejects with `<name>: …`. */
+  create: (options: object) => Promise<object>;
+  /** navigator.credentials.get likewise. */
+  get: (options: object) => Promise<object>;
+  /** POSTs from this page's own origin, cookies included. */
+  post: (
+    path: string,
+    body?: object,
+    token?: string,
+  ) => Promise<{ status: number; body: Record<string, never> }>;
+  userVerified: (verified: boolean) => Promise<unknown>;
+  credentials: () => Promise<StoredCredential[]>;
+  /** The authenticator forgets a credential, or is given one (back) as it says. */
+  forget: (credentialId: string) => Promise<unknown>;
+  put: (credential: StoredCredential) => Promise<unknown>;
+  close: () => Promise<void>;
+};
+
+/**
+ * A page of this origin with an authenticator of its own, which holds resident keys and verifies its user. Nothing
+ * has to listen there for the page itself: it is empty and answered by the test; all other requests go out.
+ */
+export const openPage = async (browser: Browser, origin: string): Promise<PasskeyPage> => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.route(`${origin}/empty`, (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Passkeys</title>' }),
+  );
+  await page.goto(`${origin}/empty`);
+  await page.addScriptTag({ path: BUNDLE });
+  const cdp: CDPSession = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  const ceremony = async (method: 'startRegistration' | 'startAuthentication', optionsJSON: object) =>
+    page.evaluate(
+      ([name, options]) => {
+        type Library = Record<string, (input: { optionsJSON: object }) => Promise<object>>;
+        const library = (globalThis as unknown as { SimpleWebAuthnBrowser: Library }).SimpleWebAuthnBrowser;
+        return library[name]!({ optionsJSON: options }).catch((error: Error) => {
+          throw new Error(`${error.name}: ${error.message}`);
+        });
+      },
+      [method, optionsJSON] as const,
+    );
+  return {
+    page,
+    create: (options) => ceremony('startRegistration', options),
+    get: (options) => ceremony('startAuthentication', options),
+    post: (path, body, token) =>
+      page.evaluate(
+        async ([to, sent, bearer]) => {
+          const response = await fetch(to, {
+            method: 'POST',
+            headers: {
+              ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+              ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+            },
+            ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
+          });
+          const text = await response.text();
+          return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+        },
+        [path, body, token] as const,
+      ),
+    userVerified: (isUserVerified) =>
+      cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    credentials: async () => (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+    forget: (credentialId) => cdp.send('WebAuthn.removeCredential', { authenticatorId, credentialId }),
+    put: (credential) => cdp.send('WebAuthn.addCredential', { authenticatorId, credential }),
+    close: () => context.close(),
+  };
+};

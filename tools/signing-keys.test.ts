@@ -1,0 +1,80 @@
+import { expect, test } from '@jest/globals';
+import { signAccessToken, verifyAccessToken } from '../shared/lib/access-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../shared/lib/ed25519.ts';
+import { newId } from '../shared/lib/id.ts';
+import { PublicKeyList, SigningKeys } from '../shared/lib/keys.ts';
+import { type KeyConfig, publish, retire, use } from './signing-keys.ts';
+
+const seed = Buffer.alloc(32, 1);
+const xOf = (bytes: Buffer) => Buffer.from(rawPublicKey(privateKeyFromSeed(bytes))).toString('base64url');
+const start: KeyConfig = {
+  signingKeys: `test.session.1:${seed.toString('base64url')}`,
+  publicKeys: JSON.stringify([
+    { kid: 'test.session.1', x: xOf(seed) },
+    { kid: 'test.quote.7', x: xOf(Buffer.alloc(32, 2)) },
+    { kid: 'live.session.9', x: xOf(Buffer.alloc(32, 3)) },
+  ]),
+};
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+
+/** A token as identity with this configuration signs it. */
+const signed = ({ signingKeys }: KeyConfig, now = NOW) =>
+  signAccessToken(
+    {
+      accountId: newId('acct'),
+      sessionId: newId('ses'),
+      environment: 'test',
+      amr: ['email'],
+      authTime: now / 1000,
+      now,
+    },
+    SigningKeys.parse(signingKeys)[0]!,
+  );
+/** Whether a gateway with this configuration takes it. */
+const taken = async ({ publicKeys }: KeyConfig, token: string, now = NOW) =>
+  (await verifyAccessToken(token, { keys: PublicKeyList.parse(publicKeys), now })) !== null;
+
+test('three steps, and at each everybody who is a step behind or ahead still agrees', async () => {
+  const published = publish(start);
+  const used = use(published);
+  const retired = retire(used, new Date(NOW));
+  expect(SigningKeys.parse(used.signingKeys).map(({ kid }) => kid)).toEqual([
+    'test.session.2',
+    'test.session.1',
+  ]);
+  expect(SigningKeys.parse(retired.signingKeys).map(({ kid }) => kid)).toEqual(['test.session.2']);
+  const steps = [start, published, used, retired];
+  for (const [i, signer] of steps.entries()) {
+    for (const verifier of steps.slice(Math.max(0, i - 1), i + 2)) {
+      // One verifier is not yet told of a key that only just came: publishing comes before use for that reason.
+      expect(await taken(verifier, await signed(signer))).toBe(true);
+    }
+  }
+  expect(await taken(start, await signed(used))).toBe(false);
+  // What the old key signed just before it was retired lives to its end; nothing signed later does.
+  const last = await signed(published, NOW - 1000);
+  expect(await taken(retired, last, NOW + 14 * 60_000)).toBe(true);
+  expect(await taken(retired, await signed(published, NOW + 60 * 60_000), NOW + 60 * 60_000)).toBe(false);
+});
+
+test('the next key is of the same environment and use, numbered on, and going back is one more use', () => {
+  const twice = publish(retire(use(publish(start))));
+  expect((JSON.parse(twice.publicKeys) as { kid: string }[]).map(({ kid }) => kid)).toEqual([
+    'test.session.1',
+    'test.quote.7',
+    'live.session.9',
+    'test.session.2',
+    'test.session.3',
+  ]);
+  expect(use(use(twice))).toEqual(twice);
+});
+
+test.each([
+  ['publish twice', () => publish(publish(start))],
+  ['use without a next key', () => use(start)],
+  ['use of a key that is not published', () => use({ ...publish(start), publicKeys: start.publicKeys })],
+  ['retire without an old key', () => retire(start)],
+  ['keys that a service would refuse', () => publish({ ...start, signingKeys: 'test.session.1:short' })],
+])('refused: %s', (_name, step) => {
+  expect(step).toThrow();
+});
