@@ -7,7 +7,9 @@ import { type Answer, createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
+  createDelegate,
   createVendor,
+  type Delegate,
   type Paid,
   quoteOf,
   settleWith,
@@ -32,21 +34,14 @@ beforeAll(async () => {
   ]);
 }, 60_000);
 
-type Delegate = {
-  delegate_id: string;
-  api_key: string;
-  usage: Record<'daily' | 'monthly' | 'total', { spent: string; held: string; remaining: string | null }>;
-};
 /** Every secret that these tests were shown. */
 const secrets: string[] = [];
-const delegateOf = async (owner: Consumer, limits: object, more: object = {}): Promise<Delegate> => {
-  const made = await must(
-    api<Delegate>('POST /v1/delegates', {
-      token: owner.token,
-      body: { name: 'Robot', wallet_id: owner.walletId, limits, ...more },
-    }),
-    'create delegate',
-  );
+const delegateOf = async (
+  owner: Consumer,
+  limits: Parameters<typeof createDelegate>[2],
+  more: object = {},
+): Promise<Delegate> => {
+  const made = await createDelegate(api, owner, limits, more);
   secrets.push(made.api_key);
   return made;
 };

@@ -3,6 +3,7 @@ import { type Api, createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
+  createDelegate,
   createVendor,
   type Quote,
   settleWith,
@@ -19,12 +20,23 @@ const BALANCE = 10_000_000_000n;
 /** Can pay for a few only: its refusals must stay refusals. */
 const POOR_BALANCE = 1_000_000n;
 const POOR = 3;
+/** Of the delegates: used up within seconds, never reached, and what too many payments at once would pass. */
+const AGENT_LIMITS = [
+  { total: '3000000' },
+  { daily: '6000000', per_payment: '400000' },
+  { total: '20000000', monthly: '15000000' },
+  { total: '1000000000000' },
+];
 /** Access tokens live for 15 minutes. */
 const REFRESH_AFTER_MS = 8 * 60_000;
+
+export type Agent = { payer: Consumer; key: string };
 
 export type People = {
   rich: Consumer[];
   poor: Consumer[];
+  /** Delegates of rich payers, with limits that the load reaches. */
+  agents: Agent[];
   /** Pays only while its owner takes back what it allowed or has. */
   fickle: Consumer;
   vendors: Vendor[];
@@ -42,7 +54,11 @@ export const createPeople = async (
     createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE }),
     atOnce(vendors, () => createVendor(api, stack)),
   ]);
-  return { rich, poor, fickle, vendors: sellers };
+  const agents = await atOnce(AGENT_LIMITS.length, async (i) => {
+    const payer = rich[i % rich.length]!;
+    return { payer, key: (await createDelegate(api, payer, AGENT_LIMITS[i]!)).api_key };
+  });
+  return { rich, poor, agents, fickle, vendors: sellers };
 };
 
 /** Why there was no answer. */
@@ -127,7 +143,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
     },
     /** Asks once to settle. */
     settle: async (attempt: Attempt): Promise<void> => {
-      const token = await tokenOf(attempt.payer);
+      const token = attempt.key ?? (await tokenOf(attempt.payer));
       attempt.asking += 1;
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
@@ -135,7 +151,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
     },
     /** A client that lost everything but the id asks what became of it. False when nobody could say. */
     look: async (attempt: Attempt): Promise<boolean> => {
-      const token = await tokenOf(attempt.payer);
+      const token = attempt.key ?? (await tokenOf(attempt.payer));
       const answer = await asked('look', () =>
         api(`GET /v1/settlements?payment_attempt_id=${attempt.id}`, { token }),
       );

@@ -33,6 +33,8 @@ export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'unknown';
 export type Attempt = {
   id: string;
   payer: Consumer;
+  /** Of the delegate that pays for the payer; null: the payer itself. */
+  key: string | null;
   vendor: Vendor;
   quote: Quote;
   answers: Answer[];
@@ -87,10 +89,11 @@ export const createLedger = () => {
     /** In the order in which they were redeemed; the newest can still be forked away. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),
-    begin: (payer: Consumer, vendor: Vendor, quote: Quote): Attempt => {
+    begin: (payer: Consumer, vendor: Vendor, quote: Quote, key: string | null = null): Attempt => {
       const attempt: Attempt = {
         id: crypto.randomUUID(),
         payer,
+        key,
         vendor,
         quote,
         answers: [],

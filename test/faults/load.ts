@@ -58,11 +58,17 @@ export const startLoad = (options: {
     }
   };
 
-  const settleAndRedeem = async (payer: Consumer, vendor: Vendor, quote: Quote, own: Rng): Promise<void> => {
-    const attempt = ledger.begin(payer, vendor, quote);
+  const settleAndRedeem = async (
+    { payer, key }: { payer: Consumer; key: string | null },
+    vendor: Vendor,
+    quote: Quote,
+    own: Rng,
+  ): Promise<void> => {
+    const begin = () => ledger.begin(payer, vendor, quote, key);
+    const attempt = begin();
     // Other buyers of the same account with the same quote: one of them pays.
     const rivals = own.chance(0.06) ? own.int(1, MOST_AT_ONCE) : 0;
-    const all = [attempt, ...Array.from({ length: rivals }, () => ledger.begin(payer, vendor, quote))];
+    const all = [attempt, ...Array.from({ length: rivals }, begin)];
     await Promise.all(all.map((one) => settle(one, own)));
     if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
   };
@@ -70,10 +76,12 @@ export const startLoad = (options: {
   const pay = async (own: Rng): Promise<void> => {
     const vendor = own.pick(people.vendors);
     const poor = own.chance(0.06);
-    const payer = own.pick(poor ? people.poor : people.rich);
-    // A run on a wallet that can pay a part of it only. It gets a little more now and then, also while they run.
-    const crowd = poor ? MOST_AT_ONCE : 1;
-    if (poor && own.chance(0.5)) void client.topUp(payer);
+    const agent = !poor && own.chance(0.25) ? own.pick(people.agents) : null;
+    const by = agent ?? { payer: own.pick(poor ? people.poor : people.rich), key: null };
+    // A run on a wallet, or on a limit, that can pay a part of it only. The wallet gets a little more now and then, also
+    // while they run.
+    const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
+    if (poor && own.chance(0.5)) void client.topUp(by.payer);
     const terms = () => ({
       quote_amount: String(own.int(...AMOUNT)),
       ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
@@ -82,7 +90,7 @@ export const startLoad = (options: {
       Array.from({ length: crowd }, () => client.quote(vendor, terms(), () => running)),
     );
     const wanted = quotes.filter((quote) => quote !== null);
-    await Promise.all(wanted.map((quote) => settleAndRedeem(payer, vendor, quote, own)));
+    await Promise.all(wanted.map((quote) => settleAndRedeem(by, vendor, quote, own)));
   };
 
   // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.

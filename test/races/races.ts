@@ -8,8 +8,7 @@ import { atOnce, tally } from '../support/stack.ts';
 import { BALANCE, PRICE, RACERS, type Scene } from './scene.ts';
 
 /**
- * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. Those
- * of a delegate's limits belong here as soon as there are delegates.
+ * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say.
  */
 export type Race = (scene: Scene) => Promise<string[]>;
 
@@ -94,6 +93,43 @@ const runOnAWallet: Race = async (scene) => {
     ),
     ...unless(failed.length === 0, `${failed.length} transactions failed on chain`),
     ...(await paidExactly(scene, buyer, payable, balance)),
+  ];
+};
+
+const runOnALimit: Race = async (scene) => {
+  const payable = 10;
+  const buyer = await scene.buyerWith();
+  const limit = (PRICE * BigInt(payable + 1)).toString();
+  const delegate = await scene.delegateOf(buyer, { daily: limit, total: limit });
+  const [first, ...quotes] = await scene.quotes(RACERS + 1);
+  await must(scene.settleToTheEnd(delegate, first!), 'settle');
+  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(delegate, quotes[i]!));
+  const [used] = await scene.rows<{ used: string }>(
+    "select total_held || ' ' || total_spent || ' ' || day_spent as used from settlement.delegates where delegate_id = $1",
+    [delegate.id],
+  );
+  return [
+    ...unless(
+      outcomes(answers) === JSON.stringify({ 200: payable, limit_exceeded: RACERS - payable }),
+      outcomes(answers),
+    ),
+    ...unless(used?.used === `0 ${limit} ${limit}`, `the delegate used ${used?.used} of ${limit}`),
+    ...(await paidExactly(scene, buyer, payable + 1)),
+  ];
+};
+
+const delegatesOnAWallet: Race = async (scene) => {
+  const payable = 10;
+  const buyer = await scene.buyerWith(BALANCE, PRICE * BigInt(payable));
+  const quotes = await scene.quotes(RACERS);
+  const delegates = await atOnce(RACERS, () => scene.delegateOf(buyer, { total: PRICE.toString() }));
+  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(delegates[i]!, quotes[i]!));
+  return [
+    ...unless(
+      outcomes(answers) === JSON.stringify({ 200: payable, delegation_inactive: RACERS - payable }),
+      outcomes(answers),
+    ),
+    ...(await paidExactly(scene, buyer, payable)),
   ];
 };
 
@@ -198,6 +234,8 @@ export const races: Record<string, Race> = {
   'rule 1: one attempt, asked 64 times': sameAttempt,
   'rule 2: 64 attempts on one quote': sameQuote,
   'rule 5: 64 settles of a wallet that can pay 10': runOnAWallet,
+  'rule 4: 64 settles of a delegate whose limit leaves 10': runOnALimit,
+  'rule 5: 64 delegates on a wallet that allows 10': delegatesOnAWallet,
   '64 redeems of one settlement': redeems,
   'redeem against the expiry job': redeemAgainstExpiry,
   'revoke against settles': revokeAgainstSettles,

@@ -5,6 +5,7 @@ import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
+  createDelegate,
   createVendor,
   type Quote,
   quoteOf,
@@ -25,12 +26,17 @@ export const openScene = async (stack: Stack, database: pg.Pool) => {
   const api = createApi(stack.gateway_url);
   const chain = chainOf(stack.environments.test!);
   const vendor = await createVendor(api, stack, { price: PRICE });
-  const buyerWith = (balance: bigint = BALANCE) => createConsumer(api, stack, { balance });
+  const buyerWith = (balance: bigint = BALANCE, allowance: bigint = BALANCE) =>
+    createConsumer(api, stack, { balance, allowance });
 
   /** Repeats the same attempt until it is known what became of it. */
-  const settleToTheEnd = async (buyer: Consumer, quote: Quote, id: string = crypto.randomUUID()) => {
+  const settleToTheEnd = async (
+    { token }: { token: string },
+    quote: Quote,
+    id: string = crypto.randomUUID(),
+  ) => {
     for (;;) {
-      const answer = await settleWith(api, buyer.token, quote, id);
+      const answer = await settleWith(api, token, quote, id);
       if (answer.status !== 202 && answer.status !== 503) return answer;
       await sleep(50);
     }
@@ -56,6 +62,11 @@ export const openScene = async (stack: Stack, database: pg.Pool) => {
     chain,
     vendor,
     buyerWith,
+    /** A delegate of the buyer's, as one who settles. */
+    delegateOf: async (buyer: Consumer, limits: Parameters<typeof createDelegate>[2]) => {
+      const { delegate_id, api_key } = await createDelegate(api, buyer, limits);
+      return { id: delegate_id, token: api_key };
+    },
     settleToTheEnd,
     settlesAgainst,
     rows: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[]): Promise<Row[]> =>

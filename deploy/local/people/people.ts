@@ -52,6 +52,27 @@ export const createConsumer = async (
   return { signIn: session, token, wallet, walletId: linked.wallet_id, view };
 };
 
+export type Delegate = {
+  delegate_id: string;
+  api_key: string;
+  usage: Record<'daily' | 'monthly' | 'total', { spent: string; held: string; remaining: string | null }>;
+};
+
+/** A delegate of the owner's wallet with its key; amounts of the limits in micro-units. */
+export const createDelegate = (
+  api: Api,
+  owner: Consumer,
+  limits: { per_payment?: string; daily?: string; monthly?: string; total?: string },
+  more: object = {},
+): Promise<Delegate> =>
+  must(
+    api<Delegate>('POST /v1/delegates', {
+      token: owner.token,
+      body: { name: 'Robot', wallet_id: owner.walletId, limits, ...more },
+    }),
+    'create delegate',
+  );
+
 export type Quote = {
   quote_id: string;
   quote_token: string;
