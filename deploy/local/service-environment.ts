@@ -74,7 +74,7 @@ export function serviceEnvironment(
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Test USDC is minted freely; another environment has no call that gives money.
-    funding: { DEV_FUND: String(environment.name === 'test') },
+    funding: { DEV_FUND: String(environment.name === 'test'), CURSOR_KEY: keys.cursorKey },
     identity: {
       SIGNING_KEYS: signing('session'),
       PUBLIC_KEYS: publicKeys([environment]),
