@@ -88,10 +88,20 @@ test('stack.json names everything that runs, and only its owner can read it', ()
     'usdc_mint',
     'fee_wallet',
     'fee_payer',
+    'moonpay_url',
+    'coinbase_url',
   ]);
   const second = ['settlement#2', 'settlement@live#2'];
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
-  const servers = ['postgres', 'nats-server', 'redis-server', 'chain', 'chain@live'];
+  const servers = [
+    'postgres',
+    'nats-server',
+    'redis-server',
+    'chain',
+    'chain@live',
+    'onramps',
+    'onramps@live',
+  ];
   expect(new Set(Object.keys(processes))).toEqual(new Set([...services, ...live, ...second, ...servers]));
   for (const pid of Object.values(processes)) expect(identify(pid)).toBeDefined();
   expect(statSync(running.stackFile).mode & 0o777).toBe(0o600);

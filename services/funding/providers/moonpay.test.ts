@@ -54,7 +54,7 @@ describe('MoonPay', () => {
       owner: OWNER,
       fiatCurrency: 'USD',
       fiatAmount: '50.10',
-      returnUrl: 'https://app.test/done?x=1&y= ü',
+      returnUrl: "https://app.test/done?x=1&y= ü'",
     });
     const [, search, signature] = /^https:\/\/buy-sandbox\.moonpay\.com\/(\?.*)&signature=([^&]*)$/.exec(
       paymentUrl,
@@ -67,7 +67,7 @@ describe('MoonPay', () => {
       baseCurrencyCode: 'usd',
       baseCurrencyAmount: '50.10',
       externalTransactionId: DEPOSIT,
-      redirectURL: 'https://app.test/done?x=1&y= ü',
+      redirectURL: "https://app.test/done?x=1&y= ü'",
     });
   });
 

@@ -81,7 +81,6 @@ const reportOf = (
 /** @param clock the wall's: MoonPay signs with its own */
 export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
   open: async ({ depositId, owner, fiatCurrency, fiatAmount, returnUrl }) => {
-    const url = new URL(config.widget_url);
     const fields: Record<string, string> = {
       apiKey: config.publishable_key,
       currencyCode: config.currency_code,
@@ -92,14 +91,15 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
       externalTransactionId: depositId,
       ...(returnUrl === null ? {} : { redirectURL: returnUrl }),
     };
-    // Not URLSearchParams: it writes a space as "+", and MoonPay signs what encodeURIComponent writes.
-    const search = Object.entries(fields)
+    // Not URLSearchParams: it writes a space as "+", and MoonPay signs what encodeURIComponent writes. Signed is what
+    // a browser will send, which encodes an apostrophe besides.
+    const url = new URL(config.widget_url);
+    url.search = Object.entries(fields)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
       .join('&');
-    const signature = signSearch(`?${search}`, config.secret_key);
-    url.search = '';
+    const signature = signSearch(url.search, config.secret_key);
     return {
-      paymentUrl: `${url.href}?${search}&signature=${encodeURIComponent(signature)}`,
+      paymentUrl: `${url.href}&signature=${encodeURIComponent(signature)}`,
       promisedMicro: null,
     };
   },
