@@ -63,7 +63,7 @@ export const matchTransfer = (
   return transfer === undefined ? { problem: problemOf('wrong_amount') } : { transfer };
 };
 
-/** Looks without result after which a sent deposit is told to be missing: some two hours. */
-const LOOKS_BEFORE_ALARM = 18;
+/** Looks without result after which a sent deposit is told to be missing: a quarter of an hour. */
+const LOOKS_BEFORE_ALARM = 48;
 /** True at the one look that raises the alarm. */
 export const isOverdue = (looks: number): boolean => looks === LOOKS_BEFORE_ALARM;

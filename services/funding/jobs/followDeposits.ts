@@ -15,16 +15,19 @@ import {
 
 const BATCH = 20;
 /** After so many looks for a transaction that was named, the provider is asked whether it has sent another. */
-const LOOKS_BEFORE_ASKING_AGAIN = 6;
+const LOOKS_BEFORE_ASKING_AGAIN = 24;
 
 const flag = async (
   { pool, logger }: Pick<Deps, 'pool' | 'logger'>,
-  { deposit_id }: DepositRow,
+  deposit: DepositRow,
   problem: DepositProblem,
   { final }: { final: boolean },
 ): Promise<void> => {
-  if (await flagDeposit(pool, deposit_id, problem, { final })) {
-    logger.error({ deposit: deposit_id, problem: problem.code, metric: 'deposit_problem' }, problem.message);
+  if (await flagDeposit(pool, deposit, problem, { final })) {
+    logger.error(
+      { deposit: deposit.deposit_id, problem: problem.code, metric: 'deposit_problem' },
+      problem.message,
+    );
   }
 };
 

@@ -140,19 +140,21 @@ export const takenInstructions = (db: Db, txHash: string): Promise<readonly stri
   );
 
 /**
- * Says on a settling deposit what is wrong with it.
+ * Says on a settling deposit what is wrong with it, unless something new was named since it was claimed for this
+ * look (which begins the count of looks anew). Returns whether that was not said already.
  * @param final a person decides: it is not looked for again until the provider names something new
  */
 export const flagDeposit = async (
   db: Db,
-  depositId: string,
+  { deposit_id: depositId, looks }: Pick<DepositRow, 'deposit_id' | 'looks'>,
   { code, message }: DepositProblem,
   { final }: { final: boolean },
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update deposits set problem_code = ${code}, problem_message = ${message},
       look_at = ${final ? null : sql.fragment`look_at`}
-    where deposit_id = ${depositId} and status = 'settling' and problem_code is distinct from ${code}`);
+    where deposit_id = ${depositId} and status = 'settling' and looks = ${looks}
+      and problem_code is distinct from ${code}`);
   return rowCount > 0;
 };
 
@@ -162,7 +164,10 @@ export const stopLooking = (db: Db, depositId: string): Promise<unknown> =>
     update deposits set look_at = null
     where deposit_id = ${depositId} and status in ('failed', 'cancelled', 'expired')`);
 
-/** Claims deposits that are due for a look, each with its next one: 2 s, 4 s, 8 s … at most 10 min later. */
+/**
+ * Claims deposits that are due for a look, each with its next one: 2 s, 4 s, 8 s … at most 10 min later. A transfer
+ * that was sent is final within seconds and somebody waits for it, so while settling each pause is taken eight times.
+ */
 export const claimDueDeposits = (db: Db, limit: number): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`
     with due as (
@@ -170,6 +175,7 @@ export const claimDueDeposits = (db: Db, limit: number): Promise<readonly Deposi
       order by look_at limit ${limit} for update skip locked
     )
     update deposits set looks = looks + 1,
-      look_at = app_now() + make_interval(secs => least(600, 2 ^ least(looks + 1, 10))::float8)
+      look_at = app_now() + make_interval(secs =>
+        least(600, 2 ^ least(1 + case status when 'settling' then looks / 8 else looks end, 10))::float8)
     from due where deposits.deposit_id = due.deposit_id
     returning ${columns}`);
