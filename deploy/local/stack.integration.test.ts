@@ -156,7 +156,16 @@ test('nats_url is the account of the first environment, with all rights', async 
 
 test('everything listed comes back after kill -9, with its new pid in the file', async () => {
   const before = stack().processes;
-  const names = ['gateway', 'settlement#2', 'quote@live', 'postgres', 'nats-server', 'redis-server', 'chain'];
+  const names = [
+    'gateway',
+    'settlement#2',
+    'quote@live',
+    'postgres',
+    'nats-server',
+    'redis-server',
+    'chain',
+    'onramps@live',
+  ];
   for (const name of names) process.kill(before[name]!, 'SIGKILL');
   for (const name of names) await replaced(name, before[name]!);
   expect(new Set(Object.keys(stack().processes))).toEqual(new Set(Object.keys(before)));

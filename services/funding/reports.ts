@@ -48,6 +48,10 @@ export const takeReport = async (
     });
     if (!isNew) return;
     await moveDeposit(tx, depositId, event, { promisedMicro: amountMicro, problem: problemIn(report) });
+    if (event === 'sent' && deposit.status === 'completed') {
+      // A page may be paid twice. The wallet has the money; the deposit was completed by the first.
+      logger.warn({ ...about, metric: 'deposit_paid_again' }, 'another payment for a completed deposit');
+    }
     if (event === 'sent') await lookAgain(tx, depositId);
     if (event === 'waiting') await waitLonger(tx, depositId);
   });
