@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { environmentKeys } from '../../deploy/local/keys.ts';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { type Consumer, createConsumer } from '../../deploy/local/people/people.ts';
@@ -31,13 +31,18 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const stateDir = path.dirname(process.env.STACK_FILE!);
 
-let consumer: Consumer;
-beforeAll(async () => {
-  consumer = await createConsumer(api, stack, { balance: 0n, allowance: 0n });
-});
+/** Tests wait for the chain most of the time, so they wait together; hooks do not reach concurrent tests. */
+let shared: Promise<Consumer> | undefined;
+const newConsumer = (environment = 'test') =>
+  createConsumer(api, stack, { environment, balance: 0n, allowance: 0n });
+const someone = (): Promise<Consumer> => {
+  shared ??= newConsumer();
+  return shared;
+};
 
-const create = (provider: Provider, who = consumer, body: object = {}) =>
-  must(
+const create = async (provider: Provider, by?: Consumer) => {
+  const who = by ?? (await someone());
+  return must(
     api<Deposit>('POST /v1/deposits/fiat', {
       token: who.token,
       body: {
@@ -46,15 +51,17 @@ const create = (provider: Provider, who = consumer, body: object = {}) =>
         fiat_currency: 'USD',
         fiat_amount: '50.00',
         redirect_url: 'https://shop.example/done',
-        ...body,
       },
     }),
     'create deposit',
   );
-const get = (id: string, who = consumer) =>
-  must(api<Deposit>(`GET /v1/deposits/${id}`, { token: who.token }), 'get deposit');
+};
+const get = async (id: string, by?: Consumer) => {
+  const { token } = by ?? (await someone());
+  return must(api<Deposit>(`GET /v1/deposits/${id}`, { token }), 'get deposit');
+};
 /** The deposit once it is as asked; for busy machines, and for the 32 slots until a transfer is final. */
-const until = async (id: string, good: (deposit: Deposit) => boolean, who = consumer): Promise<Deposit> => {
+const until = async (id: string, good: (deposit: Deposit) => boolean, who?: Consumer): Promise<Deposit> => {
   const deadline = Date.now() + 60_000;
   for (;;) {
     const deposit = await get(id, who);
@@ -80,10 +87,11 @@ const pay = async (provider: Provider, { redirect_url }: Deposit, chosen: Record
   submitPage(await openPage(redirect_url), { ...PAID[provider], ...chosen });
 
 describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provider) => {
-  test('from the page to the wallet: completed by the transfer that the chain shows', async () => {
+  test.concurrent('from the page to the wallet: completed by the transfer that the chain shows', async () => {
     const chain = chainOf(stack.environments.test!);
+    const consumer = await newConsumer();
     const before = await chain.balance(consumer.wallet.publicKey);
-    const made = await create(provider);
+    const made = await create(provider, consumer);
     expect(made).toMatchObject({
       status: 'awaiting_payment',
       tx_hash: null,
@@ -92,13 +100,13 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     });
     const done = await pay(provider, made);
     expect(done.html).toContain('https://shop.example/done');
-    const deposit = await until(made.deposit_id, ({ status }) => status === 'completed');
+    const deposit = await until(made.deposit_id, ({ status }) => status === 'completed', consumer);
     expect(deposit).toMatchObject({ amount: '48500000', redirect_url: null, problem: null });
     expect(await chain.instructions(deposit.tx_hash!)).toContain('spl-token:transferChecked');
     expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(48_500_000n);
   });
 
-  test('webhooks that come twice, in the wrong order', async () => {
+  test.concurrent('webhooks that come twice, in the wrong order', async () => {
     const made = await create(provider);
     await pay(provider, made, { twice: 'yes', reversed: 'yes' });
     expect(await until(made.deposit_id, ({ status }) => status === 'completed')).toMatchObject({
@@ -108,13 +116,13 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     expect((await get(made.deposit_id)).status).toBe('completed');
   });
 
-  test('without any webhook, by asking', async () => {
+  test.concurrent('without any webhook, by asking', async () => {
     const made = await create(provider);
     await pay(provider, made, { silent: 'yes' });
     await until(made.deposit_id, ({ status }) => status === 'completed');
   });
 
-  test('a provider that says it has sent, and has not: never completed', async () => {
+  test.concurrent('a provider that says it has sent, and has not: never completed', async () => {
     const made = await create(provider);
     await pay(provider, made, { transfer: 'none' });
     await until(made.deposit_id, ({ status }) => status === 'settling');
@@ -126,7 +134,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     });
   });
 
-  test('a micro-unit less than said: flagged, not completed', async () => {
+  test.concurrent('a micro-unit less than said: flagged, not completed', async () => {
     const made = await create(provider);
     await pay(provider, made, { transfer: 'less' });
     expect(await until(made.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
@@ -136,7 +144,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     });
   });
 
-  test('a payment that is declined', async () => {
+  test.concurrent('a payment that is declined', async () => {
     const made = await create(provider);
     await pay(provider, made, { action: 'decline' });
     expect(await until(made.deposit_id, ({ status }) => status === 'failed')).toMatchObject({
@@ -146,7 +154,7 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
 });
 
 describe('MoonPay’s page', () => {
-  test('the 3-D Secure challenge, confirmed', async () => {
+  test.concurrent('the 3-D Secure challenge, confirmed', async () => {
     const made = await create('moonpay');
     const challenge = await pay('moonpay', made, { action: 'three_d_secure' });
     expect(challenge.html).toContain('3-D Secure');
@@ -156,13 +164,13 @@ describe('MoonPay’s page', () => {
     await until(made.deposit_id, ({ status }) => status === 'completed');
   });
 
-  test('a challenge that the customer cancels', async () => {
+  test.concurrent('a challenge that the customer cancels', async () => {
     const made = await create('moonpay');
     await submitPage(await pay('moonpay', made, { action: 'three_d_secure' }), { action: 'cancel' });
     await until(made.deposit_id, ({ status }) => status === 'cancelled');
   });
 
-  test('a declined card, then a good one on the same page: the money that arrives is recorded', async () => {
+  test.concurrent('a declined card, then a good one on the same page: the money that arrives is recorded', async () => {
     const made = await create('moonpay');
     await pay('moonpay', made, { action: 'decline' });
     await until(made.deposit_id, ({ status }) => status === 'failed');
@@ -172,7 +180,7 @@ describe('MoonPay’s page', () => {
     });
   });
 
-  test.each([
+  test.concurrent.each([
     ['the amount', (url: string) => url.replace('baseCurrencyAmount=50.00', 'baseCurrencyAmount=51.00')],
     ['the wallet', (url: string) => url.replace(/walletAddress=.{4}/, 'walletAddress=1111')],
     ['a field after the signature', (url: string) => `${url}&lockAmount=false`],
@@ -184,7 +192,7 @@ describe('MoonPay’s page', () => {
   });
 });
 
-test('a Coinbase page is of single use, and a wrong code does not use it up', async () => {
+test.concurrent('a Coinbase page is of single use, and a wrong code does not use it up', async () => {
   const made = await create('coinbase');
   const page = await openPage(made.redirect_url);
   expect((await submitPage(page, { action: 'pay', code: '12' })).status).toBe(400);
@@ -192,9 +200,9 @@ test('a Coinbase page is of single use, and a wrong code does not use it up', as
   expect((await submitPage(page, { action: 'pay' })).status).toBe(400);
 });
 
-test('the same transfer cannot complete two deposits', async () => {
+test.concurrent('the same transfer cannot complete two deposits', async () => {
   const keys = environmentKeys(stateDir, 'test').onramps;
-  const wallet = consumer.wallet.publicKey.toBase58();
+  const wallet = (await someone()).wallet.publicKey.toBase58();
   const [first, second, third] = [await create('moonpay'), await create('moonpay'), await create('coinbase')];
   await pay('moonpay', first);
   const { tx_hash } = await until(first.deposit_id, ({ status }) => status === 'completed');
@@ -211,24 +219,26 @@ test('the same transfer cannot complete two deposits', async () => {
   }
 });
 
-test('somebody else’s transfer completes nothing', async () => {
+test.concurrent('somebody else’s transfer completes nothing', async () => {
   const keys = environmentKeys(stateDir, 'test').onramps;
-  const other = await createConsumer(api, stack, { balance: 0n, allowance: 0n });
+  const other = await newConsumer();
   const [theirs, ours] = [await create('moonpay', other), await create('moonpay')];
   await pay('moonpay', theirs);
   const { tx_hash } = await until(theirs.deposit_id, ({ status }) => status === 'completed', other);
-  const wallet = consumer.wallet.publicKey.toBase58();
+  const wallet = (await someone()).wallet.publicKey.toBase58();
   const claim = moonpayEvent({ deposit_id: ours.deposit_id, wallet }, { cryptoTransactionId: tx_hash });
   await hook('moonpay', moonpayWebhook(keys.moonpay.webhookKey, claim));
   expect(await until(ours.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
     status: 'settling',
     problem: { code: 'no_transfer' },
   });
-  expect((await api(`GET /v1/deposits/${theirs.deposit_id}`, { token: consumer.token })).status).toBe(404);
+  expect(
+    (await api(`GET /v1/deposits/${theirs.deposit_id}`, { token: (await someone()).token })).status,
+  ).toBe(404);
 });
 
-test('a list has the account’s own deposits, newest first', async () => {
-  const other = await createConsumer(api, stack, { balance: 0n, allowance: 0n });
+test.concurrent('a list has the account’s own deposits, newest first', async () => {
+  const other = await newConsumer();
   const made = [
     await create('moonpay', other),
     await create('coinbase', other),
@@ -248,12 +258,12 @@ test('a list has the account’s own deposits, newest first', async () => {
   expect(second.next_cursor).toBeNull();
   expect((await page('status=completed')).data).toEqual([]);
   const foreign = await api(`GET /v1/deposits?limit=2&cursor=${first.next_cursor}`, {
-    token: consumer.token,
+    token: (await someone()).token,
   });
   expect(foreign.status).toBe(400);
 });
 
-test.each([
+test.concurrent.each([
   ['a number', { fiat_amount: 50 }],
   ['nothing', { fiat_amount: '0.00' }],
   ['three decimals', { fiat_amount: '1.001' }],
@@ -268,10 +278,11 @@ test.each([
   ['plain http', { redirect_url: 'http://shop.example/' }],
   ['a redirect with a password', { redirect_url: 'https://a:b@shop.example/' }],
 ])('refused with 400: %s', async (_name, body) => {
+  const { token, walletId } = await someone();
   const answer = await api<{ error: { code: string } }>('POST /v1/deposits/fiat', {
-    token: consumer.token,
+    token,
     body: {
-      wallet_id: consumer.walletId,
+      wallet_id: walletId,
       provider: 'moonpay',
       fiat_currency: 'USD',
       fiat_amount: '50.00',
@@ -284,9 +295,9 @@ test.each([
 // An outside NATS has no account per environment, so there is one environment only.
 const twoEnvironments = stack.environments.live !== undefined ? describe : describe.skip;
 twoEnvironments('environments', () => {
-  test('each has its own keys, and its own chain pays', async () => {
+  test.concurrent('each has its own keys, and its own chain pays', async () => {
     expect(existsSync(path.join(stateDir, 'keys-live.json'))).toBe(true);
-    const live = await createConsumer(api, stack, { environment: 'live', balance: 0n, allowance: 0n });
+    const live = await newConsumer('live');
     const made = await create('moonpay', live);
     const wallet = live.wallet.publicKey.toBase58();
     const claim = moonpayEvent({ deposit_id: made.deposit_id, wallet }, { status: 'pending' });
