@@ -113,10 +113,9 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
     }
   };
 
-  desk.tellBy('coinbase', (purchase) => {
-    const first = purchase.createdAt === purchase.updatedAt;
+  desk.tellBy('coinbase', (purchase, word) => {
     const last = { completed: 'success', failed: 'failed' }[purchase.status as string];
-    const eventType = `onramp.transaction.${last ?? (first ? 'created' : 'updated')}`;
+    const eventType = `onramp.transaction.${word === 'created' ? word : (last ?? 'updated')}`;
     const id = randomUUID();
     return {
       url: webhookUrl,

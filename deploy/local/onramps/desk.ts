@@ -4,8 +4,8 @@ import type { Delivery, Webhook } from './delivery.ts';
 import type { ProviderName, Purchase, PurchaseStatus, Purchases } from './purchases.ts';
 import type { Treasury } from './treasury.ts';
 
-/** How a provider tells of a purchase. */
-export type Teller = (purchase: Purchase) => Webhook;
+/** How a provider tells of a purchase; the first word on one is "created". */
+export type Teller = (purchase: Purchase, word: 'created' | 'changed') => Webhook;
 
 /**
  * What happens behind the counter, the same for both providers: a purchase goes from state to state, each told by a
@@ -22,10 +22,14 @@ export const createDesk = ({
 }) => {
   const tellers = new Map<ProviderName, Teller>();
 
+  const tell = (purchase: Purchase, word: 'created' | 'changed'): void => {
+    const over = purchase.status === 'completed' || purchase.status === 'failed';
+    delivery.send(purchase, tellers.get(purchase.provider)!(purchase, word), { over });
+  };
+
   const step = (purchase: Purchase, status: PurchaseStatus, changes: Partial<Purchase> = {}): void => {
     purchases.change(purchase, { ...changes, status });
-    const over = status === 'completed' || status === 'failed';
-    delivery.send(purchase, tellers.get(purchase.provider)!(purchase), { over });
+    tell(purchase, 'changed');
   };
 
   const sendUsdc = async (purchase: Purchase): Promise<void> => {
@@ -41,7 +45,7 @@ export const createDesk = ({
     /** Takes a new purchase in its first state. */
     open: (purchase: Purchase): void => {
       purchases.add(purchase);
-      step(purchase, purchase.status);
+      tell(purchase, 'created');
     },
     /** The money is there: the USDC follows. */
     pay: (purchase: Purchase): void => {

@@ -88,13 +88,9 @@ const failure = (reply: FastifyReply, problem: string) =>
 export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): void => {
   const { keys, purchases, desk, webhookUrl } = options;
 
-  desk.tellBy('moonpay', (purchase) => {
-    const type =
-      purchase.status === 'failed'
-        ? 'transaction_failed'
-        : purchase.createdAt === purchase.updatedAt
-          ? 'transaction_created'
-          : 'transaction_updated';
+  desk.tellBy('moonpay', (purchase, word) => {
+    const changed = purchase.status === 'failed' ? 'transaction_failed' : 'transaction_updated';
+    const type = word === 'created' ? 'transaction_created' : changed;
     return {
       url: webhookUrl,
       body: JSON.stringify({ type, data: transactionOf(purchase), externalCustomerId: null }),
