@@ -20,6 +20,7 @@ import {
 let fixture: SubmitterFixture;
 /** Slow enough that a look right after the confirmation comes before finality, 32 slots later. */
 const SLOT_MS = 100;
+const FINAL_SLOTS = 40;
 
 beforeAll(async () => {
   fixture = await startSubmitterFixture({ slotMs: SLOT_MS });
@@ -65,6 +66,16 @@ test('a transfer is unknown while it may be forked away, then seen with its plac
   });
   expect((await final(hash, other)).transfers.map(({ amount }) => amount)).toEqual(['3']);
   expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
+});
+
+test('a confirmed transfer that is forked away was never there', async () => {
+  const { owner, minter, send } = await treasury();
+  const to = Keypair.generate().publicKey;
+  const hash = await fixture.land(send(to, 5n), [minter, owner]);
+  const { lost } = await fixture.chain.call<{ lost: string[] }>('chain_fork', 8);
+  expect(lost).toContain(hash);
+  await fixture.chain.call('chain_advance', FINAL_SLOTS);
+  expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
 });
 
 test('what was minted into a wallet was not transferred', async () => {

@@ -6,7 +6,8 @@ import { takeReport } from '../reports.ts';
 
 /**
  * POST /v1/providers/:provider/:environment/webhook. Nobody else is asked on the way, the chain least of all: the
- * provider waits 5 s, and the job that looks at the deposit comes within a second.
+ * provider waits 5 s, and the job that looks at the deposit comes within a second. The environment of the path has
+ * chosen this deployment; its keys are what makes a webhook of another one unauthorized here.
  */
 export const providerWebhook =
   (deps: Pick<Deps, 'pool' | 'logger' | 'onramps'>): Handler<typeof funding.operations.providerWebhook> =>
