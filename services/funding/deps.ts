@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import type { OnrampProvider } from '../../shared/contract/funding.ts';
+import type { OnrampProvider } from '../../shared/contract/funding.deposits.ts';
 import type { chainSubmitter, wallet } from '../../shared/contract/index.ts';
 import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';

@@ -1,4 +1,4 @@
-import type { OnrampProvider } from '../../shared/contract/funding.ts';
+import type { OnrampProvider } from '../../shared/contract/funding.deposits.ts';
 import type { Deps } from './deps.ts';
 import type { DepositProblem } from './domain/deposit.ts';
 import type { Report } from './providers/onramp.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DepositStatus } from '../../../shared/contract/funding.ts';
+import { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
 import { type DepositEvent, depositStep, matchTransfer } from './deposit.ts';
 
 const STATES = DepositStatus.options;

@@ -1,4 +1,4 @@
-import type { DepositStatus } from '../../../shared/contract/funding.ts';
+import type { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
 
 /** What a provider says of a customer's payment. None of it is taken for money. */
 export type ReportedEvent = 'waiting' | 'paid' | 'sent' | 'refused' | 'cancelled';

@@ -2,9 +2,9 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
 import { insertDeposit, moveDeposit, openDeposit } from '../store/deposits.ts';
-import { showDeposit } from '../view.ts';
 
 /** POST /v1/deposits/fiat. */
 export const createDeposit =

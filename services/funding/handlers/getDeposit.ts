@@ -1,9 +1,9 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
 import { findDeposit } from '../store/deposits.ts';
-import { showDeposit } from '../view.ts';
 
 /** GET /v1/deposits/:deposit_id. */
 export const getDeposit =

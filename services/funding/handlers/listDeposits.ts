@@ -1,9 +1,9 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { openCursor, pageLimit, pageOf } from '../../../shared/db/cursor.ts';
+import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
 import { type DepositRow, selectDeposits } from '../store/deposits.ts';
-import { showDeposit } from '../view.ts';
 
 /** GET /v1/deposits. */
 export const listDeposits =

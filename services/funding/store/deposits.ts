@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DepositStatus, OnrampProvider } from '../../../shared/contract/funding.ts';
+import { DepositStatus, OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { type DepositEvent, type DepositProblem, depositStep } from '../domain/deposit.ts';
 
