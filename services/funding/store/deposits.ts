@@ -166,13 +166,14 @@ export const stopLooking = (db: Db, depositId: string): Promise<unknown> =>
 
 /**
  * Claims deposits that are due for a look, each with its next one: 2 s, 4 s, 8 s … at most 10 min later. A transfer
- * that was sent is final within seconds and somebody waits for it, so while settling each pause is taken eight times.
+ * that was sent is final within seconds and somebody waits for it, so while settling each pause is taken eight times,
+ * and those come first: a provider that hangs must not hold up what only the chain has to be asked about.
  */
 export const claimDueDeposits = (db: Db, limit: number): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`
     with due as (
       select deposit_id from deposits where look_at <= app_now()
-      order by look_at limit ${limit} for update skip locked
+      order by status = 'settling' desc, look_at limit ${limit} for update skip locked
     )
     update deposits set looks = looks + 1,
       look_at = app_now() + make_interval(secs =>
