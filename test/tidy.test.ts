@@ -88,7 +88,7 @@ const PACKAGES: Record<string, RegExp> = {
   fastify: /^services\/gateway\//,
   ioredis: /^services\/gateway\/limits\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
-  jose: /^shared\/lib\/access-token\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$/,
   nats: /^shared\/bus\//,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
   nodemailer: /^services\/identity\/mail\.ts$/,

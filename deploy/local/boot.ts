@@ -9,9 +9,9 @@ import { createPortPicker } from './ports.ts';
 import type { RunningEnvironment } from './service-environment.ts';
 import { serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
-import type { Stack } from './stack-file.ts';
+import type { Stack, StackEnvironment } from './stack-file.ts';
 import type { Supervisor } from './supervisor.ts';
-import { chainSpec, mailSpec } from './tools.ts';
+import { chainSpec, mailSpec, onrampsSpec } from './tools.ts';
 
 const host = '127.0.0.1';
 
@@ -36,6 +36,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const bus = await chooseBus(choice, keyed);
   const postgres = await choosePostgres(choice);
   const chainPorts = await inOrder(keyed, chainPort);
+  const onrampsPorts = await inOrder(keyed, () => port(8090));
 
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
   const preparing = keyed.map((environment, index) =>
@@ -61,6 +62,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       usdc_mint: keys.mint.address,
       fee_wallet: keys.feeWallet.address,
       fee_payer: keys.feePayer.address,
+      moonpay_url: `http://${host}:${onrampsPorts[index]!}/moonpay`,
+      coinbase_url: `http://${host}:${onrampsPorts[index]!}/coinbase`,
       nats: bus.nats(environment),
       databaseUrl: (service) =>
         urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
@@ -73,8 +76,11 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
+  const onramps = environments.map((environment, index) =>
+    onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
+  );
   const services = await serviceSpecs({ settings, environments, gatewayPorts, port, shared });
-  await supervisor.start(services.map(({ spec }) => spec));
+  await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
 
   return {
     gateway_url: gatewayUrl,
@@ -86,13 +92,16 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     nats_url: bus.adminUrl(keyed[0]!),
     redis_url: redis.url,
     environments: Object.fromEntries(
-      environments.map(({ name, rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer }) => [
-        name,
-        { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer },
-      ]),
+      environments.map(({ name, ...environment }) => [name, shown(environment)]),
     ),
     metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
   };
+}
+
+/** What stack.json says of an environment: one field after the other, so that no key gets there by mistake. */
+function shown(environment: StackEnvironment): StackEnvironment {
+  const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
+  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url };
 }
 
 /** Returns the genesis hash of the chain, seeded. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import bs58 from 'bs58';
@@ -23,6 +23,14 @@ export type EnvironmentKeys = {
   /** Mints test USDC, so it is the funding authority as well. */
   mintAuthority: SolanaKeypair;
   mint: SolanaKeypair;
+  /** Owner of the USDC that the sandboxes of the fiat providers sell. */
+  onrampTreasury: SolanaKeypair;
+  /** Shared with those sandboxes, as a merchant shares keys with the real ones. */
+  onramps: {
+    moonpay: { publishableKey: string; secretKey: string; webhookKey: string };
+    /** `keySecret` is base64 of seed and public key; `publicKey` base64url. */
+    coinbase: { keyId: string; keySecret: string; publicKey: string; webhookSecret: string };
+  };
   cursorKey: string;
   identitySecret: string;
   databasePasswords: Record<ServiceName, string>;
@@ -73,10 +81,29 @@ function newKeys(environment: string): EnvironmentKeys {
     feeWallet: solanaKeypair(),
     mintAuthority: solanaKeypair(),
     mint: solanaKeypair(),
+    onrampTreasury: solanaKeypair(),
+    onramps: onrampKeys(),
     cursorKey: secret(),
     identitySecret: secret(),
     databasePasswords: perName(SERVICE_NAMES),
     natsPasswords: perName([...programNames, 'admin']),
+  };
+}
+
+function onrampKeys(): EnvironmentKeys['onramps'] {
+  const { seed, publicKey } = ed25519();
+  return {
+    moonpay: {
+      publishableKey: `pk_test_${secret()}`,
+      secretKey: `sk_test_${secret()}`,
+      webhookKey: `wk_test_${secret()}`,
+    },
+    coinbase: {
+      keyId: randomUUID(),
+      keySecret: Buffer.concat([seed, publicKey]).toString('base64'),
+      publicKey: publicKey.toString('base64url'),
+      webhookSecret: randomUUID(),
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createInitializeMint2Instruction,
+  createMintToInstruction,
   getAssociatedTokenAddressSync,
   getMinimumBalanceForRentExemptMint,
   MINT_SIZE,
@@ -20,13 +21,16 @@ import bs58 from 'bs58';
 import type { EnvironmentKeys, SolanaKeypair } from './keys.ts';
 
 const usdcDecimals = 6;
+const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
+/** Amount of a token account, at its place in the account's bytes. */
+const amountOffset = 64;
 const startingSol = 1000;
 const lowSol = 100;
 const confirmMilliseconds = 20_000;
 
 /**
- * Puts on the chain what an environment needs: SOL for the fee payer and the mint authority, the mint, the
- * token account of the fee wallet. What is there already is left alone, so it runs at every start.
+ * Puts on the chain what an environment needs: SOL for the fee payer, the mint authority and the treasury of the fiat
+ * providers' sandboxes, the mint, the token account of the fee wallet, USDC for the treasury. What is there already is left alone, so it runs at every start.
  * Returns the chain's genesis hash. Fails when a transaction is not confirmed within 20 s.
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
@@ -35,13 +39,20 @@ export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<
     connection.getGenesisHash(),
     fillUp(connection, keys.feePayer),
     fillUp(connection, keys.mintAuthority),
+    fillUp(connection, keys.onrampTreasury),
   ]);
 
   const authority = keypair(keys.mintAuthority);
   const mint = keypair(keys.mint);
   const feeOwner = new PublicKey(keys.feeWallet.address);
   const feeAccount = getAssociatedTokenAddressSync(mint.publicKey, feeOwner);
-  const [mintInfo, feeInfo] = await connection.getMultipleAccountsInfo([mint.publicKey, feeAccount]);
+  const treasuryOwner = new PublicKey(keys.onrampTreasury.address);
+  const treasury = getAssociatedTokenAddressSync(mint.publicKey, treasuryOwner);
+  const [mintInfo, feeInfo, treasuryInfo] = await connection.getMultipleAccountsInfo([
+    mint.publicKey,
+    feeAccount,
+    treasury,
+  ]);
 
   const instructions: TransactionInstruction[] = [];
   if (!mintInfo) {
@@ -56,8 +67,14 @@ export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<
       createInitializeMint2Instruction(mint.publicKey, usdcDecimals, authority.publicKey, null),
     );
   }
+  const create = createAssociatedTokenAccountIdempotentInstruction;
+  if ((treasuryInfo?.data.readBigUInt64LE(amountOffset) ?? 0n) < treasuryUsdc / 10n) {
+    instructions.push(
+      create(authority.publicKey, treasury, treasuryOwner, mint.publicKey),
+      createMintToInstruction(mint.publicKey, treasury, authority.publicKey, treasuryUsdc),
+    );
+  }
   if (!feeInfo) {
-    const create = createAssociatedTokenAccountIdempotentInstruction;
     instructions.push(create(authority.publicKey, feeAccount, feeOwner, mint.publicKey));
   }
   if (instructions.length > 0) {

@@ -75,7 +75,11 @@ export function serviceEnvironment(
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Test USDC is minted freely; another environment has no call that gives money.
-    funding: { DEV_FUND: String(environment.name === 'test') },
+    funding: {
+      DEV_FUND: String(environment.name === 'test'),
+      CURSOR_KEY: keys.cursorKey,
+      ...onramps(environment),
+    },
     identity: {
       SIGNING_KEYS: signing('session'),
       PUBLIC_KEYS: publicKeys([environment]),
@@ -118,6 +122,28 @@ export function serviceEnvironment(
 /** Browsers give passkeys to `localhost` without a certificate, and to no bare address. */
 function localOrigin(gatewayUrl: string): string {
   return `http://localhost:${new URL(gatewayUrl).port}`;
+}
+
+/** The sandboxes as funding is told of the real providers: URLs and keys, nothing else differs. */
+function onramps({ keys, moonpay_url, coinbase_url }: RunningEnvironment): Record<string, string> {
+  const { moonpay, coinbase } = keys.onramps;
+  return {
+    MOONPAY: JSON.stringify({
+      widget_url: `${moonpay_url}/`,
+      api_url: moonpay_url,
+      publishable_key: moonpay.publishableKey,
+      secret_key: moonpay.secretKey,
+      webhook_key: moonpay.webhookKey,
+    }),
+    COINBASE: JSON.stringify({
+      api_url: `${coinbase_url}/platform`,
+      status_url: `${coinbase_url}/onramp`,
+      key_id: coinbase.keyId,
+      key_secret: coinbase.keySecret,
+      webhook_secret: coinbase.webhookSecret,
+      user_ref_prefix: 'sandbox-',
+    }),
+  };
 }
 
 function publicKeys(environments: readonly { keys: EnvironmentKeys }[]): string {

@@ -28,6 +28,9 @@ export type StackEnvironment = {
   /** Owner of the token account that fees go to. */
   fee_wallet: string;
   fee_payer: string;
+  /** Sandboxes of the fiat providers. */
+  moonpay_url: string;
+  coinbase_url: string;
 };
 
 /** Readable by its owner alone: the URLs hold passwords. */

@@ -89,10 +89,20 @@ test('stack.json names everything that runs, and only its owner can read it', ()
     'usdc_mint',
     'fee_wallet',
     'fee_payer',
+    'moonpay_url',
+    'coinbase_url',
   ]);
   const second = ['gateway#2', 'settlement#2', 'settlement@live#2'];
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
-  const servers = ['postgres', 'nats-server', 'redis-server', 'chain', 'chain@live'];
+  const servers = [
+    'postgres',
+    'nats-server',
+    'redis-server',
+    'chain',
+    'chain@live',
+    'onramps',
+    'onramps@live',
+  ];
   expect(new Set(Object.keys(processes))).toEqual(new Set([...services, ...live, ...second, ...servers]));
   expect(new Set(Object.keys(metrics))).toEqual(new Set([...services, ...live, ...second]));
   expect(new Set(Object.values(metrics)).size).toBe(Object.keys(metrics).length);
@@ -150,7 +160,16 @@ test('nats_url is the account of the first environment, with all rights', async 
 
 test('everything listed comes back after kill -9, with its new pid in the file', async () => {
   const before = stack().processes;
-  const names = ['gateway', 'settlement#2', 'quote@live', 'postgres', 'nats-server', 'redis-server', 'chain'];
+  const names = [
+    'gateway',
+    'settlement#2',
+    'quote@live',
+    'postgres',
+    'nats-server',
+    'redis-server',
+    'chain',
+    'onramps@live',
+  ];
   for (const name of names) process.kill(before[name]!, 'SIGKILL');
   for (const name of names) await replaced(name, before[name]!);
   expect(new Set(Object.keys(stack().processes))).toEqual(new Set(Object.keys(before)));

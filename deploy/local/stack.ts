@@ -92,7 +92,7 @@ async function startOnce(settings: Settings, lock: Lock): Promise<RunningStack> 
 /** Everything that a start writes; what the set-up and the compiler keep in the same folder stays. */
 function removeState(stateDir: string): void {
   const state =
-    /^(stack\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|chain-.+)$/;
+    /^(stack\.json|limits\.json|keys-.+\.json|seed-.+\.json|postgres-password|postgres|nats|redis|mail|logs|(chain|onramps)-.+)$/;
   for (const name of existsSync(stateDir) ? readdirSync(stateDir) : []) {
     if (state.test(name)) rmSync(path.join(stateDir, name), { recursive: true, force: true });
   }

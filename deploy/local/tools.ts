@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { RunningEnvironment } from './service-environment.ts';
 import type { Settings } from './settings.ts';
 import type { ProcessSpec } from './supervisor.ts';
 
@@ -42,6 +43,36 @@ export function chainSpec(options: {
       ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
     },
     ready: () => healthyChain(`http://${host}:${port}`),
+  };
+}
+
+/** The sandboxes of the fiat providers of an environment, both on one port. */
+export function onrampsSpec(options: {
+  settings: Settings;
+  environment: Pick<RunningEnvironment, 'name' | 'keys' | 'rpc_url' | 'usdc_mint'>;
+  port: number;
+  first: boolean;
+  gatewayUrl: string;
+}): ProcessSpec {
+  const { settings, environment, port, first, gatewayUrl } = options;
+  const { name, keys, rpc_url, usdc_mint } = environment;
+  const { keySecret: _ours, ...coinbase } = keys.onramps.coinbase;
+  return {
+    name: first ? 'onramps' : `onramps@${name}`,
+    kind: 'tool',
+    command: process.execPath,
+    args: [path.join(import.meta.dirname, 'onramps/main.ts')],
+    env: {
+      ONRAMPS_PORT: String(port),
+      ONRAMPS_DATA_DIR: path.join(settings.stateDir, `onramps-${name}`),
+      ONRAMPS_WEBHOOKS: `${gatewayUrl}/v1/providers`,
+      ONRAMPS_ENVIRONMENT: name,
+      ONRAMPS_RPC_URL: rpc_url,
+      ONRAMPS_MINT: usdc_mint,
+      ONRAMPS_TREASURY_KEY: keys.onrampTreasury.secretKey,
+      ONRAMPS_KEYS: JSON.stringify({ moonpay: keys.onramps.moonpay, coinbase }),
+    },
+    ready: () => responds(`http://${host}:${port}/health`),
   };
 }
 

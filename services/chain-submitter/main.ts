@@ -16,6 +16,7 @@ import { createFlights } from './flights.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
 import { observeChain } from './handlers/observeChain.ts';
+import { observeTransfers } from './handlers/observeTransfers.ts';
 import { observeWallet } from './handlers/observeWallet.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
@@ -82,6 +83,7 @@ await runService(base, config, {
   serving: serve(bus, chainSubmitter, {
     observeChain: observeChain(deps),
     observeWallet: observeWallet(deps),
+    observeTransfers: observeTransfers(deps),
     describeWallet: describeWallet(deps),
     checkPayoutAddress: checkPayoutAddress(deps),
     reserveTokenAccount: reserveTokenAccount(deps),

@@ -5,6 +5,7 @@ import { cached } from '../../shared/lib/cached.ts';
 import { record, secondsSince } from '../../shared/lib/metrics.ts';
 import type { ChainError } from './domain/failure.ts';
 import type { ChainAccount } from './domain/token-account.ts';
+import { LandedTransaction } from './domain/transfers.ts';
 
 /**
  * JSON-RPC to the configured providers. A read is answered by the first provider that can; a send goes to all of
@@ -182,6 +183,13 @@ const createProvider = (url: string, number: number) => {
       );
       return found.filter(({ err }) => err === null).map(({ signature }) => signature);
     },
+    /** A finalized transaction with its instructions, null while this provider knows of none. */
+    finalized: (signature: string): Promise<LandedTransaction | null> =>
+      call(
+        'getTransaction',
+        [signature, { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 }],
+        LandedTransaction.nullable(),
+      ),
     /** A landed transaction's token balance changes, null while it is not at this commitment. */
     balances: async (
       signature: string,

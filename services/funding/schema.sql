@@ -1,5 +1,59 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table deposit_reports (
+  report_id bigint generated always as identity not null,
+  deposit_id text collate "C" not null,
+  provider text not null,
+  transaction_id text not null,
+  provider_status text not null,
+  event text not null,
+  amount bigint,
+  tx_hash text,
+  source text not null,
+  received_at timestamp with time zone default app_now() not null,
+  constraint deposit_reports_pkey PRIMARY KEY (report_id),
+  constraint deposit_reports_event_check CHECK (event = ANY (ARRAY['waiting'::text, 'paid'::text, 'sent'::text, 'refused'::text, 'cancelled'::text])),
+  constraint deposit_reports_source_check CHECK (source = ANY (ARRAY['webhook'::text, 'poll'::text])),
+  constraint deposit_reports_deposit_id_fkey FOREIGN KEY (deposit_id) REFERENCES deposits(deposit_id)
+);
+CREATE INDEX deposit_reports_by_deposit ON deposit_reports USING btree (deposit_id, report_id);
+CREATE UNIQUE INDEX deposit_reports_once ON deposit_reports USING btree (provider, transaction_id, provider_status, COALESCE(tx_hash, ''::text));
+
+create table deposits (
+  deposit_id text collate "C" not null,
+  account_id text collate "C" not null,
+  wallet_id text collate "C" not null,
+  owner text collate "C" not null,
+  provider text not null,
+  fiat_currency text not null,
+  fiat_amount text not null,
+  status text default 'created'::text not null,
+  payment_url text,
+  promised_amount bigint,
+  amount bigint,
+  tx_hash text,
+  tx_instruction text,
+  problem_code text,
+  problem_message text,
+  look_at timestamp with time zone default (app_now() + '00:01:00'::interval),
+  looks integer default 0 not null,
+  created_at timestamp with time zone default app_now() not null,
+  expires_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint deposits_pkey PRIMARY KEY (deposit_id),
+  constraint deposits_amount_check CHECK (amount > 0),
+  constraint deposits_check CHECK ((status = 'completed'::text) = (tx_hash IS NOT NULL)),
+  constraint deposits_check1 CHECK ((tx_hash IS NULL) = (tx_instruction IS NULL) AND (tx_hash IS NULL) = (amount IS NULL)),
+  constraint deposits_check2 CHECK ((tx_hash IS NULL) = (completed_at IS NULL)),
+  constraint deposits_check3 CHECK ((problem_code IS NULL) = (problem_message IS NULL)),
+  constraint deposits_promised_amount_check CHECK (promised_amount > 0),
+  constraint deposits_provider_check CHECK (provider = ANY (ARRAY['moonpay'::text, 'coinbase'::text])),
+  constraint deposits_status_check CHECK (status = ANY (ARRAY['created'::text, 'awaiting_payment'::text, 'processing'::text, 'settling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))
+);
+CREATE INDEX deposits_by_account ON deposits USING btree (account_id, deposit_id DESC);
+CREATE UNIQUE INDEX deposits_by_transfer ON deposits USING btree (tx_hash, tx_instruction);
+CREATE INDEX deposits_due ON deposits USING btree (look_at) WHERE (look_at IS NOT NULL);
+
 create table dev_funds (
   fund_id text collate "C" not null,
   account_id text collate "C" not null,

@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { RawBody } from '../../shared/contract/primitives.ts';
 
 /** Deep enough for any scope; a check that recurses must not run out of stack on hostile nesting. */
 const MAX_DEPTH = 32;
@@ -56,3 +58,19 @@ export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> =>
   check(value, MAX_DEPTH);
   return value as Record<string, unknown>;
 };
+
+/** Headers that speak to this gateway alone, and may hold what no service has to see. */
+const KEPT_BACK = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/**
+ * A body that is not ours to parse, for an operation whose caller signs the bytes. Which headers a signature covers
+ * is the sender's to say (Coinbase names them in it), so all but credentials go along; Node bounds their size.
+ */
+export const rawBodyOf = (bytes: Buffer | undefined, headers: IncomingHttpHeaders): RawBody => ({
+  raw_body: (bytes ?? Buffer.alloc(0)).toString('base64'),
+  raw_headers: Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || KEPT_BACK.has(name) ? [] : [[name, [value].flat().join(', ')]],
+    ),
+  ),
+});

@@ -4,7 +4,7 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import { contractList, gateway } from '../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
 import { addressGroup } from './address.ts';
-import { parseBody } from './body.ts';
+import { parseBody, rawBodyOf } from './body.ts';
 import type { Authenticated } from './credentials.ts';
 import type { Deps } from './deps.ts';
 import { answerOf, forward } from './forward.ts';
@@ -92,7 +92,8 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     let body: RawInput = {};
     let malformed: unknown;
     try {
-      given = parseBody(request.body as Buffer | undefined);
+      const bytes = request.body as Buffer | undefined;
+      given = operation.rawBody === true ? rawBodyOf(bytes, request.headers) : parseBody(bytes);
       body = withCookie(operation, request, given, deps.browserOrigins);
     } catch (error) {
       malformed = error; // Counted first, refused then.

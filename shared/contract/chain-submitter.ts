@@ -63,6 +63,23 @@ export const chainSubmitter = service({
       input: z.strictObject({ owner: SolanaAddress }),
       output: WalletSight,
     }),
+    observeTransfers: internalOperation({
+      summary: 'What a transaction moved into an owner’s token account, once it is finalized',
+      callers: ['funding'],
+      input: z.strictObject({ tx_hash: TransactionHash, owner: SolanaAddress }),
+      output: z.strictObject({
+        /** `unknown`: not final yet, or no provider knows it. `failed`: final, and it moved nothing. */
+        status: z.enum(['unknown', 'failed', 'finalized']),
+        transfers: z.array(
+          z.strictObject({
+            /** Its place in the transaction: "2", or "2.1" for one made by the program of instruction 2. */
+            instruction: z.string().max(16),
+            source: SolanaAddress,
+            amount: MicroUsdc,
+          }),
+        ),
+      }),
+    }),
     describeWallet: internalOperation({
       summary:
         'Token account of a wallet and the delegate authority for a new onboarding; refuses programs, mints, token accounts',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deposits } from './funding.deposits.ts';
 import { MicroUsdc, MicroUsdcOrZero, TransactionHash, WalletId } from './primitives.ts';
 import { operation, service } from './service.ts';
 
@@ -22,6 +23,7 @@ export const funding = service({
       }),
       errors: ['not_found', 'conflict', 'payment_failed'],
     }),
+    ...deposits,
   },
   internal: {},
   events: {},

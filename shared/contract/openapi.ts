@@ -63,6 +63,12 @@ type Convert = ReturnType<typeof createConverter>['convert'];
 
 const jsonContent = (schema: Json) => ({ 'application/json': { schema } });
 
+const RAW_BODY = {
+  required: true,
+  description: 'As the sender signed it: the signature is checked over the bytes',
+  content: jsonContent({ type: 'object' }),
+};
+
 const parametersOf = (place: 'path' | 'query', schema: z.ZodObject, convert: Convert): Json[] =>
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const optional = field.safeParse(undefined).success;
@@ -170,7 +176,8 @@ const operationObject = (
     description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
     security: op.access.map((kind) => ({ [SECURITY[kind].scheme]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(takesBody
+    ...(op.rawBody === true ? { requestBody: RAW_BODY } : {}),
+    ...(takesBody && op.rawBody !== true
       ? { requestBody: { required, content: jsonContent(convert(op.body, { open: false })) } }
       : {}),
     responses: { ...successResponses(op, convert), ...errorResponses(op, responses) },

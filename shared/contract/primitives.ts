@@ -55,6 +55,7 @@ export const SettlementId = typeId('stl', 'SettlementId');
 export const AccountId = typeId('acct', 'AccountId');
 export const WalletId = typeId('wal', 'WalletId');
 export const DelegateId = typeId('del', 'DelegateId');
+export const DepositId = typeId('dep', 'DepositId');
 /** interface.md calls it a service UUID, so it has no prefix. */
 export const ServiceId = z
   .string()
@@ -112,6 +113,16 @@ export const label = (max: number) =>
     .min(1)
     .max(max)
     .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]+$/u, 'must not contain control characters');
+
+/**
+ * What an operation with `rawBody` receives: the bytes of the request's body as base64, and its headers under
+ * lower-case names without those that may hold a credential. One that came twice has both values, joined by ", ".
+ */
+export const RawBody = z.strictObject({
+  raw_body: z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/),
+  raw_headers: z.record(z.string(), z.string()),
+});
+export type RawBody = z.infer<typeof RawBody>;
 
 /** Query parameters of every list endpoint; `limit` stays text as it came (1 to 100, default 20). */
 export const pageQuery = {

@@ -77,6 +77,11 @@ type OperationDefinition = {
   params?: Shape;
   query?: Shape;
   body?: Shape;
+  /**
+   * True where the body is not ours to parse because a signature covers its bytes: the gateway hands on what
+   * came as `RawBody` (primitives.ts), which is then the operation's `body`.
+   */
+  rawBody?: true;
   /** True where an absent body counts as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;

@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'acct'
   | 'wal'
   | 'del'
+  | 'dep'
   | 'key'
   | 'ses'
   | 'pk'

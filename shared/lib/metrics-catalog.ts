@@ -124,7 +124,7 @@ export const METRICS = {
   ),
   'settle.anomalies': counter(
     '{event}',
-    ['settlement', 'chain-submitter'],
+    ['settlement', 'chain-submitter', 'funding'],
     {
       kind: [
         'settlement_reversed',
@@ -134,6 +134,9 @@ export const METRICS = {
         'policy_refused',
         'found_paid',
         'work_under_another_id',
+        'deposit_problem',
+        'deposit_mismatch',
+        'deposit_paid_again',
       ],
     },
     'What must not happen, or only after a record was lost. Each is logged as an error with its ids.',

@@ -68,6 +68,18 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ objects }) => ({ wallet_id: objects.wallet_id, amount: one }),
     elsewhere: 403,
   },
+  'funding.createDeposit': {
+    body: ({ objects }) => ({
+      wallet_id: objects.wallet_id,
+      provider: 'moonpay',
+      fiat_currency: 'USD',
+      fiat_amount: '50.00',
+    }),
+  },
+  'funding.listDeposits': { foreign: 'hidden' },
+  'funding.getDeposit': {},
+  // The provider's signature is its credential; nobody else's counts.
+  'funding.providerWebhook': { body: () => ({ type: 'transaction_updated' }), open: 401 },
   'identity.createAccount': { body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }), open: 202 },
   'identity.requestMagicLink': {
     body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }),
@@ -121,6 +133,9 @@ const RECIPES: Record<string, Recipe> = {
   'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
 };
 
+/** Path parameters that name nobody's object. */
+const NOBODYS: Record<string, string> = { provider: 'moonpay', environment: 'test' };
+
 const operations = contractList.flatMap(({ name: service, operations: own }) =>
   Object.entries(own).map(([name, operation]) => [`${service}.${name}`, operation] as const),
 );
@@ -160,7 +175,7 @@ const callAs = async (
   cases += 1;
   const recipe = RECIPES[id]!;
   const path = http.path.slice(1).replace(/:(\w+)/g, (_all, name: string) => {
-    const value = (ada.objects as Record<string, string>)[name];
+    const value = NOBODYS[name] ?? (ada.objects as Record<string, string>)[name];
     if (value === undefined)
       throw new Error(`a tenant has no ${name}: give it one in test/support/tenants.ts`);
     return value;

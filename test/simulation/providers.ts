@@ -135,6 +135,8 @@ export const createProvider = (
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
           .map(({ payment }) => payment.signature);
       }),
+    // Asked for deposits alone, which the simulation does not play.
+    finalized: () => call('finalized', () => null),
     balances: (signature, commitment) =>
       call('balances', () => {
         const landed = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);

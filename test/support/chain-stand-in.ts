@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { work } from '../../shared/bus/consume.ts';
 import { publish } from '../../shared/bus/publish.ts';
@@ -12,6 +13,7 @@ import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
 
 /** What a job or a submitted transaction comes to. `silent`: taken, and nothing is heard of it. */
 export type Outcome = 'confirmed' | 'failed' | 'silent';
+type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
 type Preparation = { owner: string; allowance: bigint | null; authority: string; txHash: string | null };
 
@@ -37,6 +39,8 @@ export const startChainStandIn = (bus: Bus) => {
     tokenAccount: 'confirmed',
   };
   const jobs: string[] = [];
+  /** What a transaction is seen to have moved to whoever asks; unset: not final. */
+  const transfers = new Map<string, Transfers>();
   let slot = 100;
 
   const account = (owner: string): Account => {
@@ -87,6 +91,7 @@ export const startChainStandIn = (bus: Bus) => {
       const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
       return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
     },
+    observeTransfers: async ({ tx_hash }) => transfers.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true }),
     describeWallet: async ({ public_key: owner }) => {
       if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
@@ -156,6 +161,7 @@ export const startChainStandIn = (bus: Bus) => {
     account,
     refused,
     outcomes,
+    transfers,
     /** Object ids of the jobs taken, in their order, repeats included. */
     jobs,
     tell,

@@ -1,0 +1,14 @@
+// The sandboxes of both fiat providers: one process per environment, as each has a chain of its own.
+import { readConfig } from './config.ts';
+import { createSandboxes } from './server.ts';
+
+const config = (() => {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(78);
+  }
+})();
+await createSandboxes(config).listen({ host: '127.0.0.1', port: config.ONRAMPS_PORT });
+process.on('SIGTERM', () => process.exit(0));

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import { Connection, Keypair, PublicKey, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { Purchase, Purchases } from './purchases.ts';
+
+const decimals = 6;
+const pollMs = 100;
+
+export type Treasury = {
+  /** Sends what was bought, once, and returns the transaction when it is confirmed. Goes on for ever. */
+  send: (purchase: Purchase) => Promise<string>;
+};
+
+/** The provider's own USDC on the chain of this environment. */
+export const openTreasury = (
+  options: { rpcUrl: string; mint: string; secretKey: string },
+  purchases: Purchases,
+): Treasury => {
+  const connection = new Connection(options.rpcUrl, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+  });
+  const owner = Keypair.fromSecretKey(bs58.decode(options.secretKey));
+  const mint = new PublicKey(options.mint);
+  const source = getAssociatedTokenAddressSync(mint, owner.publicKey);
+
+  const sign = async ({ wallet, amountMicro, behaviour }: Purchase) => {
+    const to = new PublicKey(wallet);
+    const destination = getAssociatedTokenAddressSync(mint, to, true);
+    const amount = BigInt(amountMicro) - (behaviour.transfer === 'less' ? 1n : 0n);
+    const transfer = createTransferCheckedInstruction(
+      source,
+      mint,
+      destination,
+      owner.publicKey,
+      amount,
+      decimals,
+    );
+    // Two equal purchases in one block would be one and the same transaction without it.
+    const unique = new PublicKey(randomBytes(32));
+    transfer.keys.push({ pubkey: unique, isSigner: false, isWritable: false });
+    const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
+    const transaction = new Transaction({ feePayer: owner.publicKey, blockhash, lastValidBlockHeight });
+    transaction.add(
+      createAssociatedTokenAccountIdempotentInstruction(owner.publicKey, destination, to, mint),
+      transfer,
+    );
+    transaction.sign(owner);
+    const wire = transaction.serialize();
+    return {
+      wire: wire.toString('base64'),
+      signature: bs58.encode(transaction.signature!),
+      lastValidBlockHeight,
+    };
+  };
+
+  /** Whether a signed transfer has landed; null while it still may. */
+  const outcome = async ({ transfer }: Purchase): Promise<boolean | null> => {
+    const { signature, lastValidBlockHeight } = transfer!;
+    const height = await connection.getBlockHeight('finalized');
+    const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+    const status = value[0];
+    if (status?.err) return false;
+    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return true;
+    return height > lastValidBlockHeight && !status ? false : null;
+  };
+
+  return {
+    send: async (purchase) => {
+      for (;;) {
+        try {
+          if (purchase.transfer === null) purchases.change(purchase, { transfer: await sign(purchase) });
+          const wire = Buffer.from(purchase.transfer!.wire, 'base64');
+          await connection.sendRawTransaction(wire, { skipPreflight: true });
+          for (let landed: boolean | null = null; landed !== false; landed = await outcome(purchase)) {
+            if (landed) return purchase.transfer!.signature;
+            await sleep(pollMs);
+          }
+          purchases.change(purchase, { transfer: null });
+        } catch (error) {
+          // The chain is restarted, say; what was signed is sent again.
+          console.error(`transfer of ${purchase.id}: ${(error as Error).message}`);
+          await sleep(1000);
+        }
+      }
+    },
+  };
+};

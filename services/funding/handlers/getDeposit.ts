@@ -1,0 +1,15 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { funding } from '../../../shared/contract/funding.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { showDeposit } from '../deposit-view.ts';
+import type { Deps } from '../deps.ts';
+import { findDeposit } from '../store/deposits.ts';
+
+/** GET /v1/deposits/:deposit_id. */
+export const getDeposit =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof funding.operations.getDeposit> =>
+  async ({ deposit_id }, caller) => {
+    const deposit = await findDeposit(pool, caller.account_id, deposit_id);
+    if (deposit === null) throw new ServiceError('not_found', 'no such deposit');
+    return showDeposit(deposit);
+  };

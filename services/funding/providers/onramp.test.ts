@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { parseExact } from './onramp.ts';
+
+test.each([
+  ['12345678901234567890.123456789', '12345678901234567890.123456789'],
+  ['1e2', '1e2'],
+  ['0.1', '0.1'],
+])('the number %s stays its text', (text, expected) => {
+  expect(parseExact(`{"a":[${text}]}`)).toEqual({ a: [expected] });
+});

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import {
+  DepositId,
+  Environment,
+  MicroUsdc,
+  page,
+  pageQuery,
+  RawBody,
+  Timestamp,
+  TransactionHash,
+  WalletId,
+} from './primitives.ts';
+import { operation } from './service.ts';
+
+/** Who sells USDC for money of a bank or card. */
+export const OnrampProvider = z.enum(['moonpay', 'coinbase']).meta({ id: 'OnrampProvider' });
+export type OnrampProvider = z.infer<typeof OnrampProvider>;
+
+export const DepositStatus = z
+  .enum([
+    'created',
+    'awaiting_payment',
+    'processing',
+    'settling',
+    'completed',
+    'failed',
+    'cancelled',
+    'expired',
+  ])
+  .meta({
+    id: 'DepositStatus',
+    description:
+      'settling: the provider says that it has sent; completed: we have seen the transfer on chain, finalized',
+  });
+export type DepositStatus = z.infer<typeof DepositStatus>;
+
+/** Money of a bank or card: a decimal text, never a float. */
+const FiatAmount = z
+  .string()
+  .regex(
+    /^(?!0+(\.0*)?$)(0|[1-9][0-9]{0,6})(\.[0-9]{1,2})?$/,
+    'must be decimal digits with at most two decimals',
+  )
+  .meta({
+    id: 'FiatAmount',
+    description: 'Amount in the fiat currency, fees of the provider included',
+    examples: ['50.00'],
+  });
+const FiatCurrency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code')
+  .meta({ id: 'FiatCurrency', description: 'ISO 4217', examples: ['USD'] });
+
+/** Where a browser goes after the payment. Plain http is for pages on the developer's own machine. */
+const RedirectUrl = z
+  .string()
+  .max(2048)
+  .refine(
+    (text) => {
+      const url = URL.parse(text);
+      if (url === null || url.username !== '' || url.password !== '') return false;
+      const local = url.hostname === 'localhost' || url.hostname === '127.0.0.1';
+      return url.protocol === 'https:' || (url.protocol === 'http:' && local);
+    },
+    { error: 'must be an https URL (http on localhost only) without credentials' },
+  );
+
+export const Deposit = z
+  .strictObject({
+    deposit_id: DepositId,
+    status: DepositStatus,
+    wallet_id: WalletId,
+    provider: OnrampProvider,
+    fiat_currency: FiatCurrency,
+    fiat_amount: FiatAmount,
+    amount: MicroUsdc.nullable().meta({
+      description: 'USDC: what the provider quotes, once completed what arrived',
+    }),
+    redirect_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'The provider’s payment page, for the customer’s browser' }),
+    tx_hash: TransactionHash.nullable().meta({ description: 'The transfer that we saw; null before' }),
+    problem: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it failed, or what keeps a settling deposit from completing' }),
+    created_at: Timestamp,
+    expires_at: Timestamp.meta({ description: 'When a deposit that nobody pays ends' }),
+    completed_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Deposit' });
+
+export const deposits = {
+  createDeposit: operation({
+    summary: 'Buy USDC with money of a bank or card',
+    description:
+      'Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s ' +
+      'browser to `redirect_url`. The deposit completes when the transfer is final on chain.',
+    http: { method: 'POST', path: '/v1/deposits/fiat', status: 201 },
+    access: ['jwt'],
+    limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
+    timeoutSeconds: 15,
+    body: z.strictObject({
+      wallet_id: WalletId,
+      provider: OnrampProvider,
+      fiat_currency: FiatCurrency,
+      fiat_amount: FiatAmount,
+      redirect_url: RedirectUrl.optional().meta({ description: 'Where the browser goes afterwards' }),
+    }),
+    output: Deposit,
+    errors: ['not_found', 'conflict'],
+  }),
+  listDeposits: operation({
+    summary: 'The account’s deposits',
+    http: { method: 'GET', path: '/v1/deposits', status: 200 },
+    access: ['jwt'],
+    query: z.strictObject({
+      ...pageQuery,
+      status: DepositStatus.optional(),
+      wallet_id: WalletId.optional(),
+    }),
+    output: page(Deposit),
+    errors: [],
+  }),
+  getDeposit: operation({
+    summary: 'One deposit',
+    http: { method: 'GET', path: '/v1/deposits/:deposit_id', status: 200 },
+    access: ['jwt'],
+    params: z.strictObject({ deposit_id: DepositId }),
+    output: Deposit,
+    errors: ['not_found'],
+  }),
+  providerWebhook: operation({
+    summary: 'What a provider reports of its payments',
+    description:
+      'For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats and reports out of order ' +
+      'answer 200 and change nothing. No report completes a deposit: the chain does.',
+    http: { method: 'POST', path: '/v1/providers/:provider/:environment/webhook', status: 200 },
+    access: [],
+    environment: { field: 'environment' },
+    limits: [{ points: 600, windowSeconds: 60, per: 'ip' }],
+    // Providers give up after 5 s and come again.
+    timeoutSeconds: 4,
+    params: z.strictObject({ provider: OnrampProvider, environment: Environment }),
+    rawBody: true,
+    body: RawBody,
+    output: z.strictObject({ received: z.literal(true) }),
+    errors: ['unauthorized', 'not_found'],
+  }),
+};
