@@ -74,7 +74,7 @@ export function serviceEnvironment(
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Test USDC is minted freely; another environment has no call that gives money.
-    funding: { DEV_FUND: String(environment.name === 'test') },
+    funding: { CURSOR_KEY: keys.cursorKey, DEV_FUND: String(environment.name === 'test') },
     identity: {
       SIGNING_KEYS: signing('session'),
       PUBLIC_KEYS: publicKeys([environment]),

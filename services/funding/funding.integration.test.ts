@@ -21,7 +21,8 @@ let testBus: TestBus;
 let gateway: Bus;
 let chain: ChainStandIn;
 let service: ServiceProcess | undefined;
-const start = (env: Record<string, string>) => startService('funding', env, { testBus, database });
+const start = (env: Record<string, string>) =>
+  startService('funding', { CURSOR_KEY: 'k'.repeat(43), ...env }, { testBus, database });
 
 beforeAll(async () => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);

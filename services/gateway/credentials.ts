@@ -5,6 +5,7 @@ import type { HttpOperation } from '../../shared/contract/service.ts';
 import { verifyAccessToken } from '../../shared/lib/access-token.ts';
 import { parseKeyText } from '../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
+import { requireFresh } from '../../shared/lib/step-up.ts';
 import type { GatewayEnvironment } from './environments.ts';
 
 /** Who calls, and in which environment. */
@@ -12,7 +13,7 @@ export type Authenticated = { environment: GatewayEnvironment; principal: Princi
 
 export type Authenticate = (
   rawHeaders: readonly string[],
-  operation: Pick<HttpOperation, 'access' | 'onlyIn'>,
+  operation: Pick<HttpOperation, 'access' | 'onlyIn' | 'stepUp'>,
 ) => Promise<Authenticated>;
 
 /** Keys have 60 characters, access tokens some 500: anything longer is not hashed or parsed. */
@@ -72,7 +73,7 @@ export const createAuthenticate = ({
     };
   };
 
-  return async (rawHeaders, { access, onlyIn }) => {
+  return async (rawHeaders, { access, onlyIn, stepUp }) => {
     const startedAt = performance.now();
     const text = bearerOf(rawHeaders);
     const caller = text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text));
@@ -90,6 +91,7 @@ export const createAuthenticate = ({
     if (onlyIn !== undefined && !onlyIn.some((name) => name === caller.environment.name)) {
       throw new ServiceError('forbidden', `this call exists only in: ${onlyIn.join(', ')}`);
     }
+    if (stepUp && caller.principal.kind === 'jwt') requireFresh(caller.principal, now());
     return caller;
   };
 };

@@ -12,6 +12,8 @@ import type { Deps } from './deps.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { redeem } from './handlers/redeem.ts';
+import { releaseRefund } from './handlers/releaseRefund.ts';
+import { reserveRefund } from './handlers/reserveRefund.ts';
 import { settle } from './handlers/settle.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
@@ -66,6 +68,8 @@ await runService(base, config, {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    reserveRefund: reserveRefund(deps),
+    releaseRefund: releaseRefund(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

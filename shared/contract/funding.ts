@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { refunds } from './funding.refunds.ts';
+import { withdrawals } from './funding.withdrawals.ts';
 import { MicroUsdc, MicroUsdcOrZero, TransactionHash, WalletId } from './primitives.ts';
 import { operation, service } from './service.ts';
 
@@ -22,9 +24,15 @@ export const funding = service({
       }),
       errors: ['not_found', 'conflict', 'payment_failed'],
     }),
+    ...withdrawals,
+    ...refunds,
   },
   internal: {},
   events: {},
   jobs: {},
-  consumes: ['chain-submitter.fundProgressed'],
+  consumes: [
+    'chain-submitter.fundProgressed',
+    'chain-submitter.withdrawalProgressed',
+    'chain-submitter.refundProgressed',
+  ],
 });

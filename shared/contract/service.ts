@@ -70,6 +70,8 @@ type OperationDefinition = {
   output: z.ZodType;
   /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
   errors: readonly ErrorCode[];
+  /** Needs a sign-in of the last 5 minutes where the caller is a person (decisions.md, Sign-in). Keys have no age. */
+  stepUp?: true;
   /** A call that moves money: its errors carry `money_moved` and `safe_action`. */
   money?: true;
   /** How long the gateway waits for the service; 20 where the service itself waits for the chain. Default 5. */
@@ -199,6 +201,7 @@ export const errorsOf = (op: HttpOperation): ErrorCode[] => {
     codes.add('unauthorized');
     codes.add('forbidden');
   }
+  if (op.stepUp) codes.add('reauthentication_required');
   if (op.http.method !== 'GET') {
     codes.add('payload_too_large');
     codes.add('unsupported_media_type');

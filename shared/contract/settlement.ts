@@ -9,14 +9,16 @@ import {
   page,
   pageQuery,
   QuoteId,
+  RefundId,
   ServiceId,
   SettlementId,
+  SolanaAddress,
   Timestamp,
   TransactionHash,
   WalletId,
 } from './primitives.ts';
 import { Scope } from './quote.ts';
-import { operation, service } from './service.ts';
+import { internalOperation, operation, service } from './service.ts';
 
 export const SettlementStatus = z
   .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
@@ -163,7 +165,37 @@ export const settlement = service({
       errors: ['not_found'],
     }),
   },
-  internal: {},
+  internal: {
+    reserveRefund: internalOperation({
+      summary:
+        'Sets a part of the net aside for a refund, the rest of it when no amount is named. Idempotent by refund_id.',
+      callers: ['funding'],
+      input: z.strictObject({
+        refund_id: RefundId,
+        settlement_id: SettlementId,
+        /** Whose settlement it must be: this vendor account's and, for a service key, this service's. */
+        account_id: AccountId,
+        service_id: ServiceId.nullable(),
+        amount: MicroUsdc.nullable(),
+      }),
+      output: z.strictObject({
+        amount: MicroUsdc,
+        service_id: ServiceId,
+        /** Frozen in the quote: who was paid, so who pays back. */
+        payout_address: SolanaAddress,
+        payer: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
+        /** Whether the payment stands on the chain at this moment. */
+        paid: z.boolean(),
+      }),
+    }),
+    releaseRefund: internalOperation({
+      summary:
+        'Gives a reservation back, also one that was not made yet: it can never be made then. Idempotent.',
+      callers: ['funding'],
+      input: z.strictObject({ refund_id: RefundId }),
+      output: z.strictObject({}),
+    }),
+  },
   events: {
     /** An attempt was accepted: holds taken, the payment is on its way. */
     accepted: z.strictObject({ ...fact, account_id: AccountId }),

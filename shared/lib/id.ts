@@ -11,6 +11,8 @@ export type IdPrefix =
   | 'key'
   | 'ses'
   | 'link'
+  | 'wd'
+  | 'ref'
   | 'fund'
   | 'prep'
   | 'txn'

@@ -6,6 +6,8 @@ import type { ChainStatus, Status } from '../../services/settlement/domain/settl
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
+import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
+import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
@@ -121,6 +123,8 @@ export const startFixture = async (): Promise<void> => {
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
+    reserveRefund: reserveRefund(deps),
+    releaseRefund: releaseRefund(deps),
   });
   const hearing = hear(
     base.bus,

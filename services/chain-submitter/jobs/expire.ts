@@ -1,8 +1,6 @@
 import type { Deps } from '../deps.ts';
-import { EXPIRED } from '../domain/failure.ts';
 import type { Flight } from '../flights.ts';
 import { signaturesUnder } from '../found.ts';
-import { move, stepOf } from '../moves.ts';
 import { expireTransaction } from '../store/transactions.ts';
 
 /** Younger bytes cannot have expired on any chain. */
@@ -36,11 +34,6 @@ const expire = async (deps: Deps, flight: Flight): Promise<void> => {
   if (!deps.flights.isCurrent(flight) || flight.phase !== 'sent') return;
   deps.logger.warn({ intent: intent.intent_id, tx: signature, generation }, 'expired without landing');
   await expireTransaction(deps.pool, signature);
-  if (intent.kind === 'delegation') {
-    await move(deps, 'fail', [{ ...stepOf(flight), failure: EXPIRED }]);
-    deps.flights.end(intent.intent_id);
-    return;
-  }
   await deps.driver.rest(intent.intent_id, 0);
   await deps.driver.driveNow(intent.intent_id);
 };
