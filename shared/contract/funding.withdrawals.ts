@@ -12,7 +12,7 @@ import {
 } from './primitives.ts';
 import { operation } from './service.ts';
 
-/** What every transfer that its owner signs shows of its way (ADR 0008). */
+/** What every transfer that its owner signs shows of its way. */
 export const transferFields = {
   amount: MicroUsdc,
   destination_address: SolanaAddress,
