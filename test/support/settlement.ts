@@ -69,6 +69,8 @@ let testBus: TestBus;
 export let base: Base;
 export let deps: Deps;
 let gateway: Bus;
+/** The funding service, which reserves and releases refunds. */
+export let funding: Bus;
 let chain: Bus;
 export let admin: pg.Pool;
 const stops: (() => Promise<unknown>)[] = [];
@@ -136,6 +138,7 @@ export const startFixture = async (): Promise<void> => {
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');
   gateway = await testBus.as('gateway');
+  funding = await testBus.as('funding');
   walletBus.nc.subscribe('int.wallet.find', {
     callback: (_error, msg) => {
       const { input } = msg.json<{ input: { account_id: string } }>();
