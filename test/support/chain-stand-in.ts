@@ -40,7 +40,8 @@ export const startChainStandIn = (bus: Bus) => {
   const preparations = new Map<string, Preparation>();
   /** Owners of programs, mints and the like. */
   const refused = new Set<string>();
-  const outcomes: { fund: Outcome; delegation: Outcome; tokenAccount: Outcome; transfer: Outcome } = {
+  const outcomes: Record<'settle' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer', Outcome> = {
+    settle: 'confirmed',
     fund: 'confirmed',
     delegation: 'confirmed',
     tokenAccount: 'confirmed',
@@ -193,7 +194,7 @@ export const startChainStandIn = (bus: Bus) => {
     bus,
     chainSubmitter,
     {
-      settle: async () => {},
+      settle: ({ settlement_id }) => drive('settleProgressed', settlement_id, outcomes.settle, () => {}),
       fund: async ({ fund_id, owner, amount }) => {
         jobs.push(fund_id);
         const land = once(fund_id, () => {
