@@ -1,8 +1,8 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
+import { showWithdrawal } from '../transfer-view.ts';
 import { requireWaiting, submit } from '../transferring.ts';
-import { showWithdrawal } from '../view.ts';
 import { ownWithdrawal, prepareWithdrawal } from '../withdrawing.ts';
 
 /** POST /v1/withdrawals/:withdrawal_id/approve: submits, or prepares afresh. */

@@ -2,8 +2,8 @@ import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
 import { ownRefund, release, vendorOf } from '../refunding.ts';
+import { showRefund } from '../transfer-view.ts';
 import { cancel } from '../transferring.ts';
-import { showRefund } from '../view.ts';
 
 /** POST /v1/refunds/:refund_id/cancel. */
 export const cancelRefund =

@@ -1,8 +1,8 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
+import { showWithdrawal } from '../transfer-view.ts';
 import { cancel } from '../transferring.ts';
-import { showWithdrawal } from '../view.ts';
 import { ownWithdrawal } from '../withdrawing.ts';
 
 /** POST /v1/withdrawals/:withdrawal_id/cancel. */

@@ -8,7 +8,7 @@ import type { Deps, Reservation } from '../deps.ts';
 import { REFUND_LIFE_MS } from '../domain/refund.ts';
 import { prepareRefund, type RefundCaller, release, reserve } from '../refunding.ts';
 import { insertRefund, markReleased, openRefund, voidRefunds } from '../store/refunds.ts';
-import { showRefund } from '../view.ts';
+import { showRefund } from '../transfer-view.ts';
 
 type Draft = { refund_id: string; settlement_id: string; amount: string | null; created_at: number };
 

@@ -6,7 +6,7 @@ import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
 import { WITHDRAWAL_LIFE_MS } from '../domain/withdrawal.ts';
 import { insertWithdrawal } from '../store/withdrawals.ts';
-import { showWithdrawal } from '../view.ts';
+import { showWithdrawal } from '../transfer-view.ts';
 import { prepareWithdrawal } from '../withdrawing.ts';
 
 /** POST /v1/withdrawals. */

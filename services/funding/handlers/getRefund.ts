@@ -2,7 +2,7 @@ import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
 import { ownRefund, readerOf } from '../refunding.ts';
-import { showRefund } from '../view.ts';
+import { showRefund } from '../transfer-view.ts';
 
 /** GET /v1/refunds/:refund_id. */
 export const getRefund =

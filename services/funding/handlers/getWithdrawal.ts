@@ -1,7 +1,7 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
-import { showWithdrawal } from '../view.ts';
+import { showWithdrawal } from '../transfer-view.ts';
 import { ownWithdrawal } from '../withdrawing.ts';
 
 /** GET /v1/withdrawals/:withdrawal_id. */

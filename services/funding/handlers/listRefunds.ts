@@ -4,7 +4,7 @@ import { openCursor, pageLimit, pageOf } from '../../../shared/db/cursor.ts';
 import type { Deps } from '../deps.ts';
 import { readerOf } from '../refunding.ts';
 import { listRefunds as list, type RefundRow } from '../store/refunds.ts';
-import { showRefund } from '../view.ts';
+import { showRefund } from '../transfer-view.ts';
 
 /** GET /v1/refunds. */
 export const listRefunds =

@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { openCursor, pageLimit, pageOf } from '../../../shared/db/cursor.ts';
 import type { Deps } from '../deps.ts';
 import { listWithdrawals as list, type WithdrawalRow } from '../store/withdrawals.ts';
-import { showWithdrawal } from '../view.ts';
+import { showWithdrawal } from '../transfer-view.ts';
 
 /** GET /v1/withdrawals. */
 export const listWithdrawals =

@@ -6,8 +6,8 @@ import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
 import { ownRefund, prepareRefund, reserve, vendorOf } from '../refunding.ts';
 import type { RefundRow } from '../store/refunds.ts';
+import { showRefund } from '../transfer-view.ts';
 import { requireWaiting, submit } from '../transferring.ts';
-import { showRefund } from '../view.ts';
 
 /** A payment that was forked away since is not given back before it stands again. */
 const requirePaid = async (deps: Deps, row: RefundRow): Promise<void> => {
