@@ -8,7 +8,8 @@ import { codeOf, type Prepared, transfersOver } from '../../test/support/transfe
 /** What comes back from a client, and where a client wants money to go, before anything is signed for it. */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  fixture = await startSubmitterFixture();
+  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  fixture = await startSubmitterFixture({ slotMs: 60 });
   await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());

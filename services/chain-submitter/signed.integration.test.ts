@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -14,7 +15,8 @@ import { codeOf, transfersOver } from '../../test/support/transfers.ts';
 
 let fixture: SubmitterFixture;
 beforeAll(async () => {
-  fixture = await startSubmitterFixture();
+  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  fixture = await startSubmitterFixture({ slotMs: 60 });
   await fixture.start();
 }, 60_000);
 afterAll(() => fixture.stop());
@@ -269,9 +271,18 @@ test('rule 14: a withdrawal that is forked away is reopened, and lands again by 
   try {
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
     const { tx_hash } = await submit(prepared);
-    await chain.call('chain_advance', 2);
-    await facts.wait(prepared.id, 'confirmed');
-    await chain.call('chain_fork', 3);
+    // The bytes are on their way: slots pass one by one until they have landed, and exactly those are lost.
+    await until(
+      async () => {
+        await chain.call('chain_advance', 1);
+        await sleep(50);
+        return facts.of(prepared.id).map(({ status }) => status);
+      },
+      (told) => told.includes('confirmed'),
+    );
+    const { slot } = await facts.wait(prepared.id, 'confirmed');
+    const { slot: newest } = await chain.call<{ slot: number }>('chain_clock');
+    await chain.call('chain_fork', newest - slot! + 1);
     await chain.call('chain_advance', 3);
     await facts.wait(prepared.id, 'reopened');
     await chain.call('chain_clock', { paused: false });
