@@ -115,6 +115,7 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/delegates/:id/key/rotate', true],
   ['POST /v1/delegates/:id/key/reveal', true],
   ['PATCH /v1/services/:id', false],
+  ['POST /v1/refunds', true],
   ['POST /v1/services/:id/key/rotate', true],
   ['POST /v1/services/:id/key/reveal', true],
 ];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture } from '../../test/support/submitter.ts';
+import { transfersOver } from '../../test/support/transfers.ts';
 
 /** The table "Crash at each arrow" of docs/settle.md, as far as this service has the arrow. */
 let fixture: SubmitterFixture;
@@ -34,6 +35,32 @@ test.each(['beforeIntent', 'afterIntent', 'afterSign', 'afterCommit', 'afterSend
     if (signed !== undefined) expect(end.tx_hash).toBe(signed.tx_hash);
     expect(await count(job.settlement_id)).toBe(1);
     expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+    await next.stop();
+  },
+  60_000,
+);
+
+test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
+  'rule 8: killed at %s of a withdrawal, the same submission brings it to its end, once',
+  async (arrow) => {
+    const { facts, outside } = fixture;
+    const { prepare, submit } = transfersOver(() => fixture);
+    // What its owner has signed has no second generation, so it must outlive the next worker's start.
+    await fixture.chain.call('chain_clock', { slotMs: 200 });
+    const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
+    const dying = await fixture.start({}, `submitter.${arrow}=crash`);
+    const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
+    // The answer may be out before the process is gone.
+    await submit(prepared).catch(() => {});
+    await dying.exited;
+    expect(await count(prepared.id)).toBe(arrow === 'afterSign' ? 0 : 1);
+
+    const next = await fixture.start();
+    const { tx_hash } = await submit(prepared);
+    expect((await facts.wait(prepared.id, 'finalized')).tx_hash).toBe(tx_hash);
+    expect(await count(prepared.id)).toBe(1);
+    expect(await outside.balance(payee.owner.publicKey)).toBe(2_000_001n);
+    await fixture.chain.call('chain_clock', { slotMs: 50 });
     await next.stop();
   },
   60_000,

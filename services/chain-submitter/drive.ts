@@ -12,7 +12,7 @@ import {
   settleFailure,
   TOO_LATE,
 } from './domain/failure.ts';
-import type { Order, OwnOrder } from './domain/order.ts';
+import { isUserSigned, type Order, type OwnOrder } from './domain/order.ts';
 import { findPaid } from './found.ts';
 import { commitAndLaunch, flightOf, launch } from './launch.ts';
 import { move } from './moves.ts';
@@ -51,7 +51,7 @@ const refused = async (
     logger.error({ simulation: error, kind: order.kind }, 'the fee payer or a provider is in trouble');
     return { waitMs: TROUBLE_MS };
   }
-  if (order.kind !== 'settle') return { failure: otherFailure(order.kind) };
+  if (order.kind !== 'settle') return { failure: otherFailure(order.kind, error) };
   const [source, payout] = await Promise.all([
     chain.tokenAccount(order.payer),
     chain.tokenAccount(order.payout),
@@ -65,7 +65,7 @@ const refused = async (
 const takeOver = async (
   deps: DriveDeps,
   intent: ClaimedIntent,
-  order: OwnOrder,
+  order: Order,
   paid: NonNullable<Awaited<ReturnType<typeof findPaid>>>,
 ): Promise<Verdict> => {
   if (paid === 'by another')
@@ -77,9 +77,14 @@ const takeOver = async (
 };
 
 /** Nothing may be signed any more. What was paid and then forgotten here is no failure all the same. */
-const tooLate = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder): Promise<Verdict> => {
+const ended = async (
+  deps: DriveDeps,
+  intent: ClaimedIntent,
+  order: Order,
+  failure: Failure,
+): Promise<Verdict> => {
   const paid = await findPaid(deps, intent, order);
-  return paid === null ? { failure: TOO_LATE } : takeOver(deps, intent, order, paid);
+  return paid === null ? { failure } : takeOver(deps, intent, order, paid);
 };
 
 /**
@@ -148,9 +153,9 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> 
   }
   if (order === null) return { failure: refusal! };
   // The owner signed one message; another generation would need another signature of theirs.
-  if (order.kind === 'delegation') return { failure: EXPIRED };
+  if (isUserSigned(order)) return ended(deps, intent, order, EXPIRED);
   for (let tries = 0; tries < TRIES; tries++) {
-    if (intent.read_at > order.signBefore) return tooLate(deps, intent, order);
+    if (intent.read_at > order.signBefore) return ended(deps, intent, order, TOO_LATE);
     if (intent.paused) return { waitMs: PAUSED_MS };
     const verdict = await attempt(deps, intent, order);
     if (verdict !== 'again') return verdict;
@@ -181,7 +186,7 @@ export const createDriver = (deps: DriveDeps) => {
       if (typeof verdict === 'object' && 'failure' in verdict) {
         const { generation, tx_hash: txHash } = intent;
         await move(deps, 'fail', [{ intent, generation, txHash, failure: verdict.failure }]);
-        logger.info({ intent: intentId, failure: verdict.failure }, 'failed before anything was signed');
+        logger.info({ intent: intentId, failure: verdict.failure }, 'failed, nothing moved');
         flights.end(intentId);
       } else if (typeof verdict === 'object') await rest(intentId, verdict.waitMs);
       else flights.end(intentId);

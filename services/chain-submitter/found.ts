@@ -1,5 +1,5 @@
 import type { Deps } from './deps.ts';
-import type { Network, Order, OwnOrder } from './domain/order.ts';
+import type { Network, Order } from './domain/order.ts';
 import { type LandedBalances, type Rpc, RpcUnavailable } from './rpc.ts';
 import type { ClaimedIntent } from './store/intents.ts';
 import { intentOf } from './store/transactions.ts';
@@ -14,6 +14,12 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
       [order.source, -order.grossMicro],
       [order.payoutAccount, order.grossMicro - order.feeMicro],
       [feeAccount, order.feeMicro],
+    ];
+  }
+  if (order.kind === 'withdrawal' || order.kind === 'refund') {
+    return [
+      [order.source, -order.amountMicro],
+      [order.destination, order.amountMicro],
     ];
   }
   return order.kind === 'fund' ? [[order.destination, order.amountMicro]] : [];
@@ -45,8 +51,8 @@ const balancesOf = async (rpc: Rpc, signature: string): Promise<LandedBalances> 
 const FRESH_MS = 5000;
 
 /**
- * An intent that is new here and old at settlement may have been paid before its record was lost. One that was
- * accepted in the future says that a clock is wrong, and nothing about its age.
+ * An intent that is new here and old at the service that asked for it may have been paid before its record was lost. One
+ * that was accepted in the future says that a clock is wrong, and nothing about its age.
  */
 const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
   const { accepted_at } = request as { accepted_at?: string };
@@ -63,11 +69,11 @@ const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'r
 export const findPaid = async (
   { rpc, pool, network }: Pick<Deps, 'rpc' | 'pool' | 'network'>,
   intent: Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request' | 'read_at'>,
-  order: OwnOrder,
+  order: Order,
 ): Promise<{ signature: string; lastValidBlockHeight: number } | 'by another' | null> => {
-  if (order.kind === 'createTokenAccount') return null;
+  if (!('reference' in order)) return null;
   // One provider may lag behind or keep no history. Where that could pay twice, each has to say that it knows nothing.
-  const everywhere = intent.generation > 0 || (order.kind === 'settle' && mayBeForgotten(intent));
+  const everywhere = intent.generation > 0 || mayBeForgotten(intent);
   const found = await signaturesUnder(rpc, order.reference, { everywhere });
   for (const signature of found) {
     const owner = await intentOf(pool, signature);

@@ -13,12 +13,15 @@ import type { Network } from './domain/order.ts';
 import { createDriver } from './drive.ts';
 import { startEngine } from './engine.ts';
 import { createFlights } from './flights.ts';
+import { cancelPrepared } from './handlers/cancelPrepared.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
 import { observeChain } from './handlers/observeChain.ts';
+import { observePrepared } from './handlers/observePrepared.ts';
 import { observeTransfers } from './handlers/observeTransfers.ts';
 import { observeWallet } from './handlers/observeWallet.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
+import { prepareTransfer } from './handlers/prepareTransfer.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
 import { submitPrepared } from './handlers/submitPrepared.ts';
 import { createTokenAccount } from './jobs/createTokenAccount.ts';
@@ -89,6 +92,9 @@ await runService(base, config, {
     reserveTokenAccount: reserveTokenAccount(deps),
     prepareDelegation: prepareDelegation(deps),
     submitPrepared: submitPrepared(deps),
+    prepareTransfer: prepareTransfer(deps),
+    cancelPrepared: cancelPrepared(deps),
+    observePrepared: observePrepared(deps),
   }),
   consuming: work(
     bus,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { MicroUsdc, SolanaAddress } from '../../shared/contract/primitives.ts';
+import { MicroUsdc, SettlementId, SolanaAddress, Timestamp } from '../../shared/contract/primitives.ts';
 import { verifyToken } from '../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import { parseMicro } from '../../shared/lib/micro.ts';
@@ -25,6 +25,20 @@ export const DelegationRequest = z.strictObject({
   authority: SolanaAddress,
   allowance: MicroUsdc.nullable(),
 });
+export type DelegationRequest = z.infer<typeof DelegationRequest>;
+
+/** The same of a withdrawal or refund: where it goes was decided when it was prepared. */
+export const TransferRequest = z.strictObject({
+  object_id: z.string(),
+  settlement_id: SettlementId.nullable(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  payee: SolanaAddress.nullable(),
+  destination: SolanaAddress,
+  amount: MicroUsdc,
+  accepted_at: Timestamp,
+});
+export type TransferRequest = z.infer<typeof TransferRequest>;
 
 /** A job that can never be carried out; nothing of it was signed. */
 export class OrderRefused extends Error {
@@ -119,6 +133,25 @@ export const readOrder = (
         tokenAccount: tokenAccountOf(request.owner, network.mint),
         authority: request.authority,
         allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+      };
+    }
+    case 'withdrawal':
+    case 'refund': {
+      const request = TransferRequest.parse(intent.request);
+      const { object_id: id, settlement_id: settlementId, owner } = request;
+      return {
+        kind: intent.kind,
+        accountId: request.account_id,
+        owner,
+        source: tokenAccountOf(owner, network.mint),
+        payee: request.payee,
+        destination: request.destination,
+        amountMicro: parseMicro(request.amount),
+        // Of the object alone: two equal refunds of one settlement must not share a signature (rule 12).
+        reference: referenceOf(
+          environment,
+          settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,
+        ),
       };
     }
   }

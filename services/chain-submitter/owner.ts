@@ -1,5 +1,6 @@
 import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from './addresses.ts';
 import type { Deps } from './deps.ts';
+import { platformAddresses } from './domain/order.ts';
 import { readTokenAccount } from './domain/token-account.ts';
 
 /**
@@ -15,9 +16,7 @@ export const whyNotOwner = async (
   if (!isAddress(address)) return 'must be the base58 text of 32 bytes';
   if (isReserved(address)) return 'is a program or sysvar';
   if (address === network.mint) return 'is the mint';
-  const { feePayer, feeWallet, feeAccount, delegateAuthorities, fundingAuthority } = network;
-  if ([feePayer, feeWallet, feeAccount, fundingAuthority, ...delegateAuthorities].includes(address))
-    return 'is an address of the platform';
+  if (platformAddresses(network).includes(address)) return 'is an address of the platform';
   const kind = ownerKind(address);
   if (kind === 'nobody') return 'is a key that nobody can hold alone';
   if (kind === 'program' && !allowOffCurve) return 'is not on the curve, so no key can sign for it';

@@ -7,6 +7,7 @@ import type {
   FundOrder,
   Network,
   SettleOrder,
+  TransferOrder,
 } from './domain/order.ts';
 import { createTokenAccount as creation } from './instructions/createTokenAccount.ts';
 import { transferChecked } from './instructions/transferChecked.ts';
@@ -16,6 +17,7 @@ import { createTokenAccount } from './transactions/createTokenAccount.ts';
 import { delegation } from './transactions/delegation.ts';
 import { fund } from './transactions/fund.ts';
 import { settle } from './transactions/settle.ts';
+import { transfer } from './transactions/transfer.ts';
 import { compileMessage } from './wire.ts';
 
 const someone = () => Keypair.generate().publicKey.toBase58();
@@ -210,7 +212,7 @@ test('rule 13: a compute budget only as configured', () => {
   expect(verdict(bytes, order, { ...busy, computeBudget: { ...budget, microLamports: 1n } })).toBe('refused');
 });
 
-test('fund, token account and delegation: their own form and no other’s', () => {
+test('every other order: its own form and no other’s', () => {
   const funding: FundOrder = {
     kind: 'fund',
     accountId: 'a',
@@ -236,7 +238,21 @@ test('fund, token account and delegation: their own form and no other’s', () =
     allowanceMicro: 7n,
   };
   const revocation = { ...approval, allowanceMicro: null };
+  const withdrawal: TransferOrder = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+    payee: other,
+    destination: tokenAccountOf(other, mint),
+    amountMicro: 5n,
+    reference: someone(),
+  };
+  const refund: TransferOrder = { ...withdrawal, kind: 'refund', owner: payout, reference: someone() };
+  refund.source = tokenAccountOf(payout, mint);
   const all = [
+    [withdrawal, compile(transfer(withdrawal, network, { create: true }))],
+    [refund, compile(transfer(refund, network, { create: true }))],
     [funding, compile(fund(funding, network, { create: true }))],
     [account, compile(createTokenAccount(account, network))],
     [approval, compile(delegation(approval, network, { create: true }))],
@@ -255,6 +271,48 @@ test('fund, token account and delegation: their own form and no other’s', () =
   expect(verdict(compile(fund({ ...funding, amountMicro: 6n }, network, { create: false })), funding)).toBe(
     'refused',
   );
+});
+
+test.each<[string, Partial<TransferOrder>, string]>([
+  ['as asked', {}, 'signed'],
+  ['one unit more', { amountMicro: 6n }, 'refused'],
+  ['another destination', { destination: tokenAccountOf(someone(), mint) }, 'refused'],
+  ['the owner instead of the token account', { destination: other }, 'refused'],
+  ['another source', { source: tokenAccountOf(other, mint) }, 'refused'],
+  ['another owner', { owner: other }, 'refused'],
+  ['the fee payer as owner', { owner: feePayer }, 'refused'],
+  ['another reference', { reference: someone() }, 'refused'],
+  ['another payee’s token account created', { payee: someone() }, 'refused'],
+])('a withdrawal, on its decoded bytes: %s', (_name, change, expected) => {
+  const asked: TransferOrder = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+    payee: other,
+    destination: tokenAccountOf(other, mint),
+    amountMicro: 5n,
+    reference: order.reference,
+  };
+  const bytes = compile(transfer({ ...asked, ...change }, network, { create: true }));
+  expect(verdict(bytes, asked)).toBe(expected);
+});
+
+test.each<[string, Partial<TransferOrder>]>([
+  ['out of the fee wallet', { owner: feeWallet }],
+  ['by a delegate authority as owner', { owner: authority }],
+  ['to oneself', { destination: tokenAccountOf(payer, mint) }],
+  ['to the fee account', { destination: network.feeAccount }],
+])('a withdrawal that is never prepared: %s', (_name, change) => {
+  const asked = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+  } as const;
+  const to = { payee: null, destination: tokenAccountOf(other, mint), amountMicro: 5n };
+  const bad: TransferOrder = { ...asked, ...to, reference: order.reference, ...change };
+  expect(verdict(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
 });
 
 test('rule 12: the reference needs nothing but environment and quote id', () => {

@@ -1,5 +1,5 @@
 import { PROGRAMS } from './addresses.ts';
-import type { Network, Order } from './domain/order.ts';
+import { isUserSigned, type Network, type Order, platformAddresses } from './domain/order.ts';
 import { type KnownInstruction, readInstruction } from './instructions/decode.ts';
 import { USDC_DECIMALS } from './instructions/shared.ts';
 import { decodeMessage, type PlainMessage } from './wire.ts';
@@ -107,6 +107,16 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
       require(approval.tokenAccount === tokenAccount && approval.owner === owner, 'another token account');
       require(approval.delegate === authority, 'another delegate');
       require(approval.amountMicro === allowanceMicro, 'another amount');
+      return;
+    }
+    case 'withdrawal':
+    case 'refund': {
+      const { owner, source, payee, destination, amountMicro, reference } = order;
+      require(!platformAddresses(network).includes(owner), 'a transfer of the platform’s own');
+      require(source !== destination, 'a transfer to oneself');
+      require(!platformAddresses(network).includes(destination), 'a transfer to the platform');
+      if (payee !== null) checkCreation(rest, network, payee, destination);
+      checkTransfer(rest, mint, { source, authority: owner, destination, amountMicro, reference });
     }
   }
 };
@@ -115,7 +125,7 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
 export const signersOf = (order: Order, network: Network): string[] => {
   if (order.kind === 'createTokenAccount') return [network.feePayer];
   if (order.kind === 'settle') return [network.feePayer, order.authority];
-  if (order.kind === 'delegation') return [network.feePayer, order.owner];
+  if (isUserSigned(order)) return [network.feePayer, order.owner];
   return [network.feePayer, network.fundingAuthority ?? ''];
 };
 
@@ -130,9 +140,18 @@ const checkFeePayer = (message: PlainMessage, feePayer: string) => {
 
 /** Only token accounts of the order, the fee payer's lamports and (for a fund) the mint may change. */
 const mayChange = (order: Order, { feePayer, feeAccount, mint }: Network): string[] => {
-  if (order.kind === 'settle') return [feePayer, order.source, order.payoutAccount, feeAccount];
-  if (order.kind === 'fund') return [feePayer, order.destination, mint];
-  return [feePayer, order.tokenAccount];
+  switch (order.kind) {
+    case 'settle':
+      return [feePayer, order.source, order.payoutAccount, feeAccount];
+    case 'fund':
+      return [feePayer, order.destination, mint];
+    case 'withdrawal':
+    case 'refund':
+      return [feePayer, order.source, order.destination];
+    case 'delegation':
+    case 'createTokenAccount':
+      return [feePayer, order.tokenAccount];
+  }
 };
 
 /**

@@ -81,6 +81,7 @@ test.each<[string, TransactionInstruction[], string]>([
     [...ours, guard(account(authority, true))],
     'validation_error',
   ],
+  ['a guard that is lent the fee payer’s signature', [...ours, guard(account(feePayer))], 'validation_error'],
   ['a guard with a new signer', [...ours, guard(account(stranger, false, true))], 'validation_error'],
   [
     'an instruction of another program',

@@ -34,10 +34,15 @@ const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
 const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
   const [ours, theirs] = [decodeMessage(prepared), decodeMessage(given)];
   if (ours.signers.join() !== theirs.signers.join()) refuse('the signers were changed');
-  if (ours.blockhash !== theirs.blockhash) refuse('the blockhash was changed');
+  if (ours.blockhash !== theirs.blockhash)
+    refuse('the blockhash is not that of the newest prepared transaction');
   if (!theirs.writable.every((key) => ours.writable.includes(key))) refuse('a writable account was added');
   const guards = theirs.instructions.filter(({ program }) => program === PROGRAMS.lighthouse);
   if (guards.length > MAX_GUARDS) refuse(`more than ${MAX_GUARDS} guard instructions`);
+  // It signs the message, so an instruction that names it is lent its signature: no foreign program gets that.
+  const feePayer = ours.signers[0];
+  if (guards.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
+    refuse('a guard instruction names the fee payer');
   const rest = theirs.instructions.filter(({ program }) => program !== PROGRAMS.lighthouse);
   const identical =
     rest.length === ours.instructions.length &&

@@ -9,6 +9,8 @@ const FACTS = {
   fund: 'fundProgressed',
   createTokenAccount: 'tokenAccountProgressed',
   delegation: 'delegationProgressed',
+  withdrawal: 'withdrawalProgressed',
+  refund: 'refundProgressed',
 } as const satisfies Record<IntentRow['kind'], keyof typeof chainSubmitter.events>;
 
 /**
@@ -24,11 +26,12 @@ export const progressMessage = (
   payload: { object_id: intent.object_id, ...progress } satisfies Progress,
 });
 
-/** The present state as a fact, null before there is one. */
-export const presentProgress = (intent: IntentRow): Outgoing | null =>
+/** The present state, null before there is one. */
+export const progressOf = (intent: IntentRow): Progress | null =>
   intent.status === 'accepted'
     ? null
-    : progressMessage(intent, {
+    : {
+        object_id: intent.object_id,
         status: intent.status,
         generation: intent.generation,
         tx_hash: intent.tx_hash,
@@ -37,4 +40,10 @@ export const presentProgress = (intent: IntentRow): Outgoing | null =>
           intent.failure_code === null
             ? null
             : { code: intent.failure_code, message: intent.failure_message ?? '' },
-      });
+      };
+
+/** The same as a fact. */
+export const presentProgress = (intent: IntentRow): Outgoing | null => {
+  const progress = progressOf(intent);
+  return progress === null ? null : progressMessage(intent, progress);
+};

@@ -32,7 +32,7 @@ create table intents (
   constraint intents_pkey PRIMARY KEY (intent_id),
   constraint intents_check CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
   constraint intents_failure_code_check CHECK (failure_code = ANY (ARRAY['insufficient_funds'::text, 'delegation_inactive'::text, 'payment_failed'::text])),
-  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text])),
+  constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text])),
   constraint intents_status_check CHECK (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'reopened'::text]))
 );
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
@@ -52,23 +52,22 @@ create table preparations (
   preparation_id text collate "C" not null,
   account_id text collate "C" not null,
   owner text collate "C" not null,
-  token_account text collate "C" not null,
-  authority text collate "C" not null,
-  allowance bigint,
   message bytea not null,
-  creates boolean not null,
+  creates text collate "C",
   last_valid_block_height bigint not null,
   expires_at timestamp with time zone not null,
   status text default 'open'::text not null,
   submitted_message bytea,
   tx_hash text collate "C",
   created_at timestamp with time zone default app_now() not null,
+  kind text not null,
+  request jsonb not null,
   constraint preparations_pkey PRIMARY KEY (preparation_id),
-  constraint preparations_allowance_check CHECK (allowance > 0),
   constraint preparations_check CHECK ((status = 'submitted'::text) = (tx_hash IS NOT NULL)),
-  constraint preparations_status_check CHECK (status = ANY (ARRAY['open'::text, 'replaced'::text, 'submitted'::text]))
+  constraint preparations_kind_check CHECK (kind = ANY (ARRAY['delegation'::text, 'withdrawal'::text, 'refund'::text])),
+  constraint preparations_status_check CHECK (status = ANY (ARRAY['open'::text, 'replaced'::text, 'submitted'::text, 'cancelled'::text]))
 );
-CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE (status = 'open'::text);
+CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE ((status = 'open'::text) AND (kind = 'delegation'::text));
 
 create table quarantine (
   quarantine_id bigint generated always as identity not null,

@@ -11,6 +11,6 @@ export const config = z.object({
   /** JSON; a provider that is left out is not offered. Sandbox and real thing differ in URLs and keys alone. */
   MOONPAY: JsonText.pipe(MoonpayConfig).optional(),
   COINBASE: JsonText.pipe(CoinbaseConfig).optional(),
-  /** How long dev/fund waits for the chain. */
+  /** How long a caller waits for the chain. */
   CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
 });

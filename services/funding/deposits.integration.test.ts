@@ -138,7 +138,7 @@ test('the hash that a second word brings is looked for, and so is another one af
   const made = await fixture.create('moonpay');
   await fixture.tell(made, 'completed');
   const [wrong, right] = [newHash(), newHash()];
-  fixture.chain.transfers.set(wrong, { status: 'failed', transfers: [] });
+  fixture.chain.landed.set(wrong, { status: 'failed', transfers: [] });
   await fixture.tell(made, 'completed', { hash: wrong });
   expect(await fixture.until(made.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
     status: 'settling',

@@ -2,33 +2,50 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, funding, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { fundProgressed } from './consumers/chain-submitter.fundProgressed.ts';
+import { refundProgressed } from './consumers/chain-submitter.refundProgressed.ts';
+import { withdrawalProgressed } from './consumers/chain-submitter.withdrawalProgressed.ts';
 import type { Deps } from './deps.ts';
+import { approveWithdrawal } from './handlers/approveWithdrawal.ts';
+import { cancelRefund } from './handlers/cancelRefund.ts';
+import { cancelWithdrawal } from './handlers/cancelWithdrawal.ts';
 import { createDeposit } from './handlers/createDeposit.ts';
+import { createRefund } from './handlers/createRefund.ts';
+import { createWithdrawal } from './handlers/createWithdrawal.ts';
 import { devFund } from './handlers/devFund.ts';
 import { getDeposit } from './handlers/getDeposit.ts';
+import { getRefund } from './handlers/getRefund.ts';
+import { getWithdrawal } from './handlers/getWithdrawal.ts';
 import { listDeposits } from './handlers/listDeposits.ts';
+import { listRefunds } from './handlers/listRefunds.ts';
+import { listWithdrawals } from './handlers/listWithdrawals.ts';
 import { providerWebhook } from './handlers/providerWebhook.ts';
+import { submitRefund } from './handlers/submitRefund.ts';
 import { driveDevFunds } from './jobs/driveDevFunds.ts';
+import { driveTransfers } from './jobs/driveTransfers.ts';
 import { followDeposits } from './jobs/followDeposits.ts';
+import { releaseRefunds } from './jobs/releaseRefunds.ts';
 import { createCoinbase } from './providers/coinbase.ts';
 import { createMoonpay } from './providers/moonpay.ts';
 
+/** Checking, simulating, committing and co-signing takes longer than a look-up. */
+const SUBMIT_TIMEOUT_MS = 10_000;
 const DRIVE_EVERY_MS = 2000;
 const FOLLOW_EVERY_MS = 1000;
 
 const config = loadConfig(schema);
 const base = await openBase('funding', config);
-const { bus, pool, relay, waiting, logger, quarantine } = base;
+const { bus, pool, clock, relay, waiting, logger, quarantine } = base;
 
 const deps: Deps = {
   pool,
   logger,
+  clock: clock.now,
   cursorKey: config.CURSOR_KEY,
   onramps: {
     ...(config.MOONPAY && { moonpay: createMoonpay(config.MOONPAY, systemClock) }),
@@ -41,19 +58,54 @@ const deps: Deps = {
   findWallet: (account_id, wallet_id) => call(bus, wallet, 'find', { account_id, wallet_id }),
   observeTransfers: (tx_hash, owner) => call(bus, chainSubmitter, 'observeTransfers', { tx_hash, owner }),
   observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
+  prepareTransfer: (input) => call(bus, chainSubmitter, 'prepareTransfer', input),
+  submitPrepared: (input) =>
+    call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
+  cancelPrepared: (input) => call(bus, chainSubmitter, 'cancelPrepared', input),
+  observePrepared: (input) => call(bus, chainSubmitter, 'observePrepared', input),
+  reserveRefund: (input) => call(bus, settlement, 'reserveRefund', input),
+  releaseRefund: (refund_id) => call(bus, settlement, 'releaseRefund', { refund_id }),
 };
 
 await runService(base, config, {
-  serving: serve(bus, funding, {
-    devFund: devFund(deps),
-    createDeposit: createDeposit(deps),
-    listDeposits: listDeposits(deps),
-    getDeposit: getDeposit(deps),
-    providerWebhook: providerWebhook(deps),
-  }),
-  consuming: [hear(bus, chainSubmitter, { fundProgressed: fundProgressed(deps) }, quarantine)],
+  serving: serve(
+    bus,
+    funding,
+    {
+      devFund: devFund(deps),
+      createDeposit: createDeposit(deps),
+      listDeposits: listDeposits(deps),
+      getDeposit: getDeposit(deps),
+      providerWebhook: providerWebhook(deps),
+      createWithdrawal: createWithdrawal(deps),
+      approveWithdrawal: approveWithdrawal(deps),
+      cancelWithdrawal: cancelWithdrawal(deps),
+      listWithdrawals: listWithdrawals(deps),
+      getWithdrawal: getWithdrawal(deps),
+      createRefund: createRefund(deps),
+      submitRefund: submitRefund(deps),
+      cancelRefund: cancelRefund(deps),
+      listRefunds: listRefunds(deps),
+      getRefund: getRefund(deps),
+    },
+    { now: clock.now },
+  ),
+  consuming: [
+    hear(
+      bus,
+      chainSubmitter,
+      {
+        fundProgressed: fundProgressed(deps),
+        withdrawalProgressed: withdrawalProgressed(deps),
+        refundProgressed: refundProgressed(deps),
+      },
+      quarantine,
+    ),
+  ],
   jobs: [
     everyMs(DRIVE_EVERY_MS, 'driveDevFunds', driveDevFunds(deps), logger),
+    everyMs(DRIVE_EVERY_MS, 'driveTransfers', driveTransfers(deps), logger),
+    everyMs(DRIVE_EVERY_MS, 'releaseRefunds', releaseRefunds(deps), logger),
     everyMs(FOLLOW_EVERY_MS, 'followDeposits', followDeposits(deps), logger),
   ],
 });

@@ -98,3 +98,64 @@ create table quarantine (
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
+
+create table refunds (
+  refund_id text collate "C" not null,
+  settlement_id text collate "C" not null,
+  vendor_account_id text collate "C" not null,
+  reason text,
+  status text default 'new'::text not null,
+  service_id uuid,
+  payout_address text collate "C",
+  payer_account_id text collate "C",
+  amount bigint,
+  destination_address text collate "C",
+  destination_token_account text collate "C",
+  generation integer default 0 not null,
+  tx_hash text,
+  slot bigint,
+  failure_code text,
+  failure_message text,
+  released_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  pending_until timestamp with time zone not null,
+  progressed_at timestamp with time zone default app_now() not null,
+  constraint refunds_pkey PRIMARY KEY (refund_id),
+  constraint refunds_amount_check CHECK (amount > 0),
+  constraint refunds_check CHECK ((status = ANY (ARRAY['new'::text, 'void'::text])) OR amount IS NOT NULL AND service_id IS NOT NULL AND payout_address IS NOT NULL AND payer_account_id IS NOT NULL AND destination_address IS NOT NULL AND destination_token_account IS NOT NULL),
+  constraint refunds_check1 CHECK ((status <> ALL (ARRAY['submitted'::text, 'confirmed'::text, 'finalized'::text])) OR tx_hash IS NOT NULL),
+  constraint refunds_check2 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint refunds_status_check CHECK (status = ANY (ARRAY['new'::text, 'void'::text, 'pending_signature'::text, 'submitted'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))
+);
+CREATE INDEX refunds_by_payer ON refunds USING btree (payer_account_id, refund_id DESC);
+CREATE INDEX refunds_by_service ON refunds USING btree (service_id, refund_id DESC);
+CREATE INDEX refunds_by_settlement ON refunds USING btree (settlement_id, refund_id DESC);
+CREATE INDEX refunds_by_vendor ON refunds USING btree (vendor_account_id, refund_id DESC);
+CREATE INDEX refunds_open ON refunds USING btree (progressed_at) WHERE (status = ANY (ARRAY['new'::text, 'pending_signature'::text, 'submitted'::text, 'confirmed'::text]));
+CREATE INDEX refunds_to_release ON refunds USING btree (progressed_at) WHERE ((released_at IS NULL) AND (status = ANY (ARRAY['void'::text, 'failed'::text, 'cancelled'::text, 'expired'::text])));
+
+create table withdrawals (
+  withdrawal_id text collate "C" not null,
+  account_id text collate "C" not null,
+  wallet_id text collate "C" not null,
+  owner text collate "C" not null,
+  amount bigint not null,
+  destination_address text collate "C" not null,
+  destination_token_account text collate "C" not null,
+  status text default 'pending_approval'::text not null,
+  generation integer default 0 not null,
+  tx_hash text,
+  slot bigint,
+  failure_code text,
+  failure_message text,
+  created_at timestamp with time zone not null,
+  pending_until timestamp with time zone not null,
+  progressed_at timestamp with time zone default app_now() not null,
+  constraint withdrawals_pkey PRIMARY KEY (withdrawal_id),
+  constraint withdrawals_amount_check CHECK (amount > 0),
+  constraint withdrawals_check CHECK ((status <> ALL (ARRAY['submitted'::text, 'confirmed'::text, 'finalized'::text])) OR tx_hash IS NOT NULL),
+  constraint withdrawals_check1 CHECK ((status = 'failed'::text) = (failure_code IS NOT NULL)),
+  constraint withdrawals_status_check CHECK (status = ANY (ARRAY['pending_approval'::text, 'submitted'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'cancelled'::text, 'expired'::text]))
+);
+CREATE INDEX withdrawals_by_account ON withdrawals USING btree (account_id, withdrawal_id DESC);
+CREATE INDEX withdrawals_open ON withdrawals USING btree (progressed_at) WHERE (status = ANY (ARRAY['pending_approval'::text, 'submitted'::text, 'confirmed'::text]));

@@ -15,6 +15,8 @@ import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
+import { releaseRefund } from './handlers/releaseRefund.ts';
+import { reserveRefund } from './handlers/reserveRefund.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
 import { verify } from './handlers/verify.ts';
@@ -76,6 +78,8 @@ await runService(base, config, {
     putDelegate: putDelegate(deps),
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
+    reserveRefund: reserveRefund(deps),
+    releaseRefund: releaseRefund(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

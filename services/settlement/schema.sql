@@ -73,6 +73,20 @@ create table quarantine (
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
+create table refund_reservations (
+  refund_id text collate "C" not null,
+  settlement_id text collate "C",
+  amount bigint,
+  released_at timestamp with time zone,
+  created_at timestamp with time zone default app_now() not null,
+  constraint refund_reservations_pkey PRIMARY KEY (refund_id),
+  constraint refund_reservations_amount_check CHECK (amount > 0),
+  constraint refund_reservations_check CHECK ((settlement_id IS NULL) = (amount IS NULL)),
+  constraint refund_reservations_check1 CHECK (settlement_id IS NOT NULL OR released_at IS NOT NULL),
+  constraint refund_reservations_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
+);
+CREATE INDEX refund_reservations_by_settlement ON refund_reservations USING btree (settlement_id);
+
 create table settlements (
   settlement_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -103,12 +117,14 @@ create table settlements (
   progress_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
   delegate_day date,
+  refund_reserved bigint default 0 not null,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
   constraint settlements_check1 CHECK ((status = ANY (ARRAY['issued'::text, 'redeemed'::text, 'expired'::text])) <= (settlement_token IS NOT NULL AND issued_at IS NOT NULL)),
   constraint settlements_check2 CHECK ((status = 'redeemed'::text) = (redeemed_at IS NOT NULL)),
   constraint settlements_check3 CHECK ((failure_code IS NOT NULL) = (status = 'failed'::text OR chain_status = 'failed'::text)),
+  constraint settlements_check4 CHECK (refund_reserved >= 0 AND refund_reserved <= (quote_amount - fee_amount)),
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR delegate_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),

@@ -19,7 +19,7 @@ import { internalOperation, service } from './service.ts';
  * moved and nothing will. `reopened`: a confirmed transaction was forked away and is driven again.
  */
 const Progress = z.strictObject({
-  /** `settlement_id`, the fund's id, or the preparation's id: what the asking service calls it. */
+  /** `settlement_id`, the id of the fund, withdrawal or refund, or the preparation's id: what the asking service calls it. */
   object_id: z.string(),
   status: z.enum(['signed', 'confirmed', 'finalized', 'failed', 'reopened']),
   /** Rises with every newly signed transaction of the intent; a fact of an older one is void. */
@@ -116,9 +116,47 @@ export const chainSubmitter = service({
     submitPrepared: internalOperation({
       summary:
         'Checks the signed bytes against the preparation, simulates, commits, co-signs and broadcasts. Repeatable.',
-      callers: ['wallet'],
+      callers: ['wallet', 'funding'],
       input: z.strictObject({ preparation_id: z.string().max(64), transaction: WireTransaction }),
       output: z.strictObject({ tx_hash: TransactionHash }),
+    }),
+    prepareTransfer: internalOperation({
+      summary:
+        'The transaction of a withdrawal or refund for the owner to sign; replaces an earlier one of the same object',
+      callers: ['funding'],
+      input: z.strictObject({
+        transfer: z.enum(['withdrawal', 'refund']),
+        /** Of the withdrawal or refund; it names the preparation too, so that one of them is ever co-signed. */
+        object_id: z.string().max(64),
+        /** Of a refund: its reference ties the transfer to the settlement. */
+        settlement_id: SettlementId.nullable(),
+        /** Whose quota pays for a missing token account at the destination. */
+        account_id: AccountId,
+        owner: SolanaAddress,
+        /** A wallet, or a token account of the mint. */
+        destination: SolanaAddress,
+        amount: MicroUsdc,
+        accepted_at: Timestamp,
+      }),
+      output: z.strictObject({
+        transaction: WireTransaction,
+        expires_at: Timestamp,
+        destination_token_account: SolanaAddress,
+      }),
+    }),
+    cancelPrepared: internalOperation({
+      summary:
+        'Makes sure that a prepared transfer is never co-signed: null. When it was, how far it has come. Repeatable.',
+      callers: ['funding'],
+      input: z.strictObject({ transfer: z.enum(['withdrawal', 'refund']), object_id: z.string().max(64) }),
+      output: Progress.nullable(),
+    }),
+    observePrepared: internalOperation({
+      summary:
+        'How far a submitted transfer has come, for a fact that was lost. Null: nothing was submitted.',
+      callers: ['funding'],
+      input: z.strictObject({ transfer: z.enum(['withdrawal', 'refund']), object_id: z.string().max(64) }),
+      output: Progress.nullable(),
     }),
   },
   events: {
@@ -126,6 +164,8 @@ export const chainSubmitter = service({
     fundProgressed: Progress,
     delegationProgressed: Progress,
     tokenAccountProgressed: Progress,
+    withdrawalProgressed: Progress,
+    refundProgressed: Progress,
   },
   jobs: {
     settle: {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { deposits } from './funding.deposits.ts';
+import { refunds } from './funding.refunds.ts';
+import { withdrawals } from './funding.withdrawals.ts';
 import { MicroUsdc, MicroUsdcOrZero, TransactionHash, WalletId } from './primitives.ts';
 import { operation, service } from './service.ts';
 
@@ -24,9 +26,15 @@ export const funding = service({
       errors: ['not_found', 'conflict', 'payment_failed'],
     }),
     ...deposits,
+    ...withdrawals,
+    ...refunds,
   },
   internal: {},
   events: {},
   jobs: {},
-  consumes: ['chain-submitter.fundProgressed'],
+  consumes: [
+    'chain-submitter.fundProgressed',
+    'chain-submitter.withdrawalProgressed',
+    'chain-submitter.refundProgressed',
+  ],
 });

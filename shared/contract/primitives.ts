@@ -54,6 +54,8 @@ export const QuoteId = typeId('q', 'QuoteId');
 export const SettlementId = typeId('stl', 'SettlementId');
 export const AccountId = typeId('acct', 'AccountId');
 export const WalletId = typeId('wal', 'WalletId');
+export const WithdrawalId = typeId('wd', 'WithdrawalId');
+export const RefundId = typeId('ref', 'RefundId');
 export const DelegateId = typeId('del', 'DelegateId');
 export const DepositId = typeId('dep', 'DepositId');
 /** interface.md calls it a service UUID, so it has no prefix. */

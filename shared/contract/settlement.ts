@@ -11,8 +11,10 @@ import {
   page,
   pageQuery,
   QuoteId,
+  RefundId,
   ServiceId,
   SettlementId,
+  SolanaAddress,
   Timestamp,
   TransactionHash,
   WalletId,
@@ -219,6 +221,35 @@ export const settlement = service({
       callers: ['identity'],
       input: z.strictObject({ service_id: ServiceId }),
       output: Activity,
+    }),
+    reserveRefund: internalOperation({
+      summary:
+        'Sets a part of the net aside for a refund, the rest of it when no amount is named. Idempotent by refund_id.',
+      callers: ['funding'],
+      input: z.strictObject({
+        refund_id: RefundId,
+        settlement_id: SettlementId,
+        /** Whose settlement it must be: this vendor account's and, for a service key, this service's. */
+        account_id: AccountId,
+        service_id: ServiceId.nullable(),
+        amount: MicroUsdc.nullable(),
+      }),
+      output: z.strictObject({
+        amount: MicroUsdc,
+        service_id: ServiceId,
+        /** Frozen in the quote: who was paid, so who pays back. */
+        payout_address: SolanaAddress,
+        payer: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
+        /** Whether the payment stands on the chain at this moment. */
+        paid: z.boolean(),
+      }),
+    }),
+    releaseRefund: internalOperation({
+      summary:
+        'Gives a reservation back, also one that was not made yet: it can never be made then. Idempotent.',
+      callers: ['funding'],
+      input: z.strictObject({ refund_id: RefundId }),
+      output: z.strictObject({}),
     }),
   },
   events: {

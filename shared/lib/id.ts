@@ -13,6 +13,8 @@ export type IdPrefix =
   | 'ses'
   | 'pk'
   | 'link'
+  | 'wd'
+  | 'ref'
   | 'fund'
   | 'prep'
   | 'txn'

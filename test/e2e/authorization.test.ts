@@ -78,6 +78,24 @@ const RECIPES: Record<string, Recipe> = {
   },
   'funding.listDeposits': { foreign: 'hidden' },
   'funding.getDeposit': {},
+  'funding.createWithdrawal': {
+    body: ({ objects, walletProof }) => ({
+      wallet_id: objects.wallet_id,
+      amount: '1000',
+      destination_address: walletProof.public_key,
+    }),
+  },
+  'funding.approveWithdrawal': { body: () => ({}) },
+  'funding.cancelWithdrawal': { body: () => ({}) },
+  'funding.listWithdrawals': { foreign: 'hidden' },
+  'funding.getWithdrawal': {},
+  'funding.createRefund': {
+    body: ({ objects }) => ({ settlement_id: objects.settlement_id, amount: '1000' }),
+  },
+  'funding.submitRefund': { body: () => ({}) },
+  'funding.cancelRefund': { body: () => ({}) },
+  'funding.listRefunds': { foreign: 'hidden' },
+  'funding.getRefund': {},
   // The provider's signature is its credential; nobody else's counts.
   'funding.providerWebhook': { body: () => ({ type: 'transaction_updated' }), open: 401 },
   'identity.createAccount': { body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }), open: 202 },

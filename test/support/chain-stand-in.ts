@@ -15,6 +15,15 @@ import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
 export type Outcome = 'confirmed' | 'failed' | 'silent';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
+type Transfer = {
+  transfer: 'withdrawal' | 'refund';
+  owner: string;
+  destination: string;
+  amount: bigint;
+  /** How often it was prepared: only the newest bytes count. */
+  round: number;
+  state: 'open' | 'cancelled' | { txHash: string; progress: Progress };
+};
 type Preparation = { owner: string; allowance: bigint | null; authority: string; txHash: string | null };
 
 const digest = (text: string) => createHash('sha512').update(text).digest();
@@ -33,14 +42,17 @@ export const startChainStandIn = (bus: Bus) => {
   const preparations = new Map<string, Preparation>();
   /** Owners of programs, mints and the like. */
   const refused = new Set<string>();
-  const outcomes: { fund: Outcome; delegation: Outcome; tokenAccount: Outcome } = {
+  const outcomes: Record<'settle' | 'fund' | 'delegation' | 'tokenAccount' | 'transfer', Outcome> = {
+    settle: 'confirmed',
     fund: 'confirmed',
     delegation: 'confirmed',
     tokenAccount: 'confirmed',
+    transfer: 'confirmed',
   };
+  const transfers = new Map<string, Transfer>();
   const jobs: string[] = [];
   /** What a transaction is seen to have moved to whoever asks; unset: not final. */
-  const transfers = new Map<string, Transfers>();
+  const landed = new Map<string, Transfers>();
   let slot = 100;
 
   const account = (owner: string): Account => {
@@ -64,6 +76,8 @@ export const startChainStandIn = (bus: Bus) => {
       slot: landed ? slot : null,
       failure: status === 'failed' ? { code: 'payment_failed', message: 'it failed on chain' } : null,
     };
+    const state = transfers.get(objectId)?.state;
+    if (typeof state === 'object') state.progress = payload;
     const msgId = `${objectId}:${status}:${crypto.randomUUID()}`;
     await publish(bus, { subject: subjects.event('chain-submitter', fact), msgId, payload });
   };
@@ -85,13 +99,60 @@ export const startChainStandIn = (bus: Bus) => {
     await tell(fact, objectId, outcome, txHash);
   };
 
+  const conflict = (message: string) => new ServiceError('conflict', message);
+  const submitTransfer = (id: string, known: Transfer, transaction: string): { tx_hash: string } => {
+    if (known.state === 'cancelled') throw conflict('it was cancelled');
+    if (transaction !== base64(`signed:${id}:${known.round}`)) {
+      throw new ServiceError('validation_error', 'transaction: is not what was prepared');
+    }
+    if (known.state === 'open') {
+      if (account(known.owner).balance < known.amount)
+        throw new ServiceError('insufficient_funds', 'the balance is too small');
+      const txHash = encodeBase58(digest(id));
+      const told = { generation: 1, tx_hash: txHash, slot: null, failure: null };
+      known.state = { txHash, progress: { object_id: id, status: 'signed', ...told } };
+      const fact = known.transfer === 'refund' ? 'refundProgressed' : 'withdrawalProgressed';
+      void drive(fact, id, outcomes.transfer, () => {
+        account(known.owner).balance -= known.amount;
+        account(known.destination).balance += known.amount;
+      });
+    }
+    return { tx_hash: known.state.txHash };
+  };
+  const progressOf = (id: string): Progress | null => {
+    const state = transfers.get(id)?.state;
+    return typeof state === 'object' ? state.progress : null;
+  };
+
   const handlers: Handlers<typeof chainSubmitter> = {
+    prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
+      if (refused.has(destination))
+        throw new ServiceError('validation_error', 'destination_address: is a program');
+      if (account(owner).balance < parseMicro(amount))
+        throw new ServiceError('insufficient_funds', 'the balance is too small');
+      const known = transfers.get(object_id);
+      if (known !== undefined && known.state !== 'open') throw conflict('submitted or cancelled already');
+      const round = (known?.round ?? 0) + 1;
+      const base = { transfer, owner, destination, amount: parseMicro(amount) };
+      transfers.set(object_id, { ...base, round, state: 'open' });
+      return {
+        transaction: base64(`prepared:${object_id}:${round}`),
+        expires_at: new Date(Date.now() + 60_000).toISOString(),
+        destination_token_account: addressOf(destination),
+      };
+    },
+    cancelPrepared: async ({ object_id }) => {
+      const known = transfers.get(object_id);
+      if (known !== undefined && typeof known.state !== 'object') known.state = 'cancelled';
+      return progressOf(object_id);
+    },
+    observePrepared: async ({ object_id }) => progressOf(object_id),
     observeWallet: async ({ owner }) => {
       const { exists, balance, delegate, allowance } = account(owner);
       const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
       return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
     },
-    observeTransfers: async ({ tx_hash }) => transfers.get(tx_hash) ?? { status: 'unknown', transfers: [] },
+    observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true }),
     describeWallet: async ({ public_key: owner }) => {
       if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
@@ -106,6 +167,8 @@ export const startChainStandIn = (bus: Bus) => {
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },
     submitPrepared: async ({ preparation_id, transaction }) => {
+      const known = transfers.get(preparation_id);
+      if (known !== undefined) return submitTransfer(preparation_id, known, transaction);
       const preparation = preparations.get(preparation_id);
       if (preparation === undefined) throw new ServiceError('not_found', 'no such preparation');
       if (transaction !== base64(`signed:${preparation_id}`)) {
@@ -136,7 +199,7 @@ export const startChainStandIn = (bus: Bus) => {
     bus,
     chainSubmitter,
     {
-      settle: async () => {},
+      settle: ({ settlement_id }) => drive('settleProgressed', settlement_id, outcomes.settle, () => {}),
       fund: async ({ fund_id, owner, amount }) => {
         jobs.push(fund_id);
         const land = once(fund_id, () => {
@@ -162,6 +225,7 @@ export const startChainStandIn = (bus: Bus) => {
     refused,
     outcomes,
     transfers,
+    landed,
     /** Object ids of the jobs taken, in their order, repeats included. */
     jobs,
     tell,

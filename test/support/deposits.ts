@@ -193,7 +193,7 @@ export const startDepositsFixture = async () => {
       ).rows,
     /** Lets the chain show a final transaction that transfers these amounts to whoever asks. */
     land: (hash: string, ...amounts: string[]) =>
-      chain.transfers.set(hash, {
+      chain.landed.set(hash, {
         status: 'finalized',
         transfers: amounts.map((amount, index) => ({ instruction: `${index}`, source: AUTHORITY, amount })),
       }),

@@ -9,6 +9,8 @@ import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
+import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
+import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
 import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
@@ -71,6 +73,8 @@ export let testBus: TestBus;
 export let base: Base;
 export let deps: Deps;
 let gateway: Bus;
+/** The funding service, which reserves and releases refunds. */
+export let funding: Bus;
 let chain: Bus;
 export let admin: pg.Pool;
 const stops: (() => Promise<unknown>)[] = [];
@@ -130,6 +134,8 @@ export const startFixture = async (): Promise<void> => {
     putDelegate: putDelegate(deps),
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
+    reserveRefund: reserveRefund(deps),
+    releaseRefund: releaseRefund(deps),
   });
   const hearing = hear(
     base.bus,
@@ -141,6 +147,7 @@ export const startFixture = async (): Promise<void> => {
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');
   gateway = await testBus.as('gateway');
+  funding = await testBus.as('funding');
   walletBus.nc.subscribe('int.wallet.find', {
     callback: (_error, msg) => {
       const { input } = msg.json<{ input: { account_id: string; wallet_id?: string } }>();

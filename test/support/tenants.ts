@@ -23,7 +23,9 @@ export type Tenant = {
     | 'delegate_id'
     | 'passkey_id'
     | 'session_id'
-    | 'deposit_id',
+    | 'deposit_id'
+    | 'withdrawal_id'
+    | 'refund_id',
     string
   >;
   /** Bodies that belong to it. */
@@ -78,12 +80,26 @@ export const createTenant = async (
   const quote = await quoteOf(api, vendor);
   const attemptId = crypto.randomUUID();
   let paid = { settlement_id: NONE.replace('q_', 'stl_'), settlement_token: 'e30.e30' };
+  let withdrawal = { withdrawal_id: NONE.replace('q_', 'wd_') };
+  let refund = { refund_id: NONE.replace('q_', 'ref_') };
   if (pays) {
     await fund(api, token, wallet_id, 10_000_000n);
     await allowSpending(api, token, wallet_id, wallet, 10_000_000n);
     paid = await must(
       settleWith(api, delegate.api_key, await quoteOf(api, vendor), attemptId),
       'settle by delegate',
+    );
+    withdrawal = await post('/v1/withdrawals', {
+      wallet_id,
+      amount: '1000',
+      destination_address: payout.publicKey.toBase58(),
+    });
+    refund = await must(
+      api('POST /v1/refunds', {
+        token: vendor.apiKey,
+        body: { settlement_id: paid.settlement_id, amount: '1000' },
+      }),
+      'refund',
     );
   }
   return {
@@ -100,6 +116,8 @@ export const createTenant = async (
       passkey_id: passkey.passkey_id,
       session_id: sessions.data[0]!.session_id,
       deposit_id: deposit.deposit_id,
+      withdrawal_id: withdrawal.withdrawal_id,
+      refund_id: refund.refund_id,
     },
     quoteToken: quote.quote_token,
     settlementToken: paid.settlement_token,

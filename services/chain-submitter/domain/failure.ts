@@ -65,12 +65,14 @@ export const settleFailure = (
   return failed('payment_failed', 'the chain refused the payment');
 };
 
-/** The same for transactions without a payer's money. */
-export const otherFailure = (kind: Order['kind']): Failure =>
-  failed(
-    'payment_failed',
-    kind === 'delegation' ? 'the chain refused the transaction' : 'the chain refused the work',
-  );
+/** The same for everything that is not a settle. Only a transfer of the owner's can be short of money. */
+export const otherFailure = (kind: Order['kind'], error: ChainError): Failure => {
+  const transfers = kind === 'withdrawal' || kind === 'refund';
+  if (transfers && tokenErrorCode(error) === 1)
+    return failed('insufficient_funds', 'the balance of the wallet that signs is too small');
+  const own = kind === 'fund' || kind === 'createTokenAccount';
+  return failed('payment_failed', own ? 'the chain refused the work' : 'the chain refused the transaction');
+};
 
 export const TOO_LATE = failed('payment_failed', 'the payment was not signed in time; no money moved');
 export const EXPIRED = failed('payment_failed', 'the transaction expired without landing; prepare it again');

@@ -33,7 +33,6 @@ export type CreateTokenAccountOrder = {
   tokenAccount: string;
   signBefore: number;
 };
-/** Signed by the wallet's owner, so nothing of it can be signed anew. */
 export type DelegationOrder = {
   kind: 'delegation';
   accountId: string;
@@ -43,9 +42,27 @@ export type DelegationOrder = {
   /** Null: the delegation is revoked. */
   allowanceMicro: bigint | null;
 };
+/** A withdrawal or refund: out of the owner's own token account, by the owner's own signature. */
+export type TransferOrder = {
+  kind: 'withdrawal' | 'refund';
+  accountId: string;
+  owner: string;
+  source: string;
+  /** Whose token account the destination is, when the platform may create it; null for one that was named itself. */
+  payee: string | null;
+  destination: string;
+  amountMicro: bigint;
+  reference: string;
+};
 /** Orders that this service signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
-export type Order = OwnOrder | DelegationOrder;
+/** Orders whose owner signs first: nothing of them can be signed anew. */
+export type UserOrder = DelegationOrder | TransferOrder;
+export type Order = OwnOrder | UserOrder;
+
+/** Whether the owner has to sign, so that one generation is all there can be. */
+export const isUserSigned = (order: Order): order is UserOrder =>
+  order.kind === 'delegation' || order.kind === 'withdrawal' || order.kind === 'refund';
 
 /** The addresses of this deployment that orders are built and checked with. */
 export type Network = {
@@ -57,4 +74,16 @@ export type Network = {
   feeWallet: string;
   feeAccount: string;
   computeBudget: { units: number; microLamports: bigint } | null;
+};
+
+/** Everything that is the platform's: nobody's wallet, nobody's payee. */
+export const platformAddresses = (network: Network): string[] => {
+  const { feePayer, feeWallet, feeAccount, fundingAuthority, delegateAuthorities } = network;
+  return [
+    feePayer,
+    feeWallet,
+    feeAccount,
+    ...(fundingAuthority === null ? [] : [fundingAuthority]),
+    ...delegateAuthorities,
+  ];
 };

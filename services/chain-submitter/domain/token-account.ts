@@ -44,6 +44,16 @@ export const readTokenAccount = (
   };
 };
 
+/**
+ * Who owns a token account of the mint, whatever its address; null for anything else. A frozen one can receive nothing
+ * and counts as none.
+ */
+export const tokenAccountOwner = (account: ChainAccount, mint: string): string | null => {
+  const data = Buffer.from(account.data);
+  const live = account.owner === PROGRAMS.token && data.length === ACCOUNT_BYTES && data[108] === 1;
+  return live && key(data, 0) === mint ? key(data, 32) : null;
+};
+
 /** Decimals of an initialised mint of the token program, null for anything else. */
 export const readMintDecimals = (account: ChainAccount | null): number | null =>
   account?.owner === PROGRAMS.token && account.data.length === MINT_BYTES && account.data[45] === 1

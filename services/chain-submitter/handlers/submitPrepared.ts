@@ -3,20 +3,32 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { formatMicro } from '../../../shared/lib/micro.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from '../caps.ts';
 import type { Deps } from '../deps.ts';
-import { errorKind } from '../domain/failure.ts';
+import { errorKind, otherFailure } from '../domain/failure.ts';
+import type { Order } from '../domain/order.ts';
+import { findPaid } from '../found.ts';
 import { flightOf, launch } from '../launch.ts';
-import { type DelegationRequest, readOrder } from '../orders.ts';
+import { readOrder } from '../orders.ts';
 import { checkPrepared } from '../prepared.ts';
 import { progressMessage } from '../progress.ts';
 import { reading } from '../reading.ts';
-import { commitSigned, type IntentRow, insertIntent } from '../store/intents.ts';
-import { findPreparation, type PreparationRow, submitPreparation } from '../store/preparations.ts';
+import { commitSigned, type Generation, type IntentRow, insertIntent } from '../store/intents.ts';
+import {
+  findPreparation,
+  intentIdOf,
+  type PreparationRow,
+  submitPreparation,
+} from '../store/preparations.ts';
+import { isPaused } from '../store/settings.ts';
 import { assemble, decodeMessage } from '../wire.ts';
 
 const conflict = (message: string) => new ServiceError('conflict', message, { money_moved: 'no' });
+const unavailable = (retryAfterSeconds: number) =>
+  new ServiceError('service_unavailable', 'not available right now', {
+    money_moved: 'no',
+    retryAfterSeconds,
+  });
 
 /** The answer of a preparation that was submitted: the same for the same bytes, a conflict for others. */
 const repeated = (preparation: PreparationRow, message: Uint8Array): { tx_hash: string } => {
@@ -26,8 +38,16 @@ const repeated = (preparation: PreparationRow, message: Uint8Array): { tx_hash: 
   return { tx_hash };
 };
 
+/** What is no longer open is answered or refused. */
+const ended = (preparation: PreparationRow | null, message: Uint8Array): { tx_hash: string } => {
+  if (preparation?.status === 'submitted') return repeated(preparation, message);
+  throw conflict(
+    preparation?.status === 'cancelled' ? 'it was cancelled' : 'a newer preparation has replaced this one',
+  );
+};
+
 /** Simulates the message without any signature of ours. */
-const simulate = async (deps: Deps, message: Uint8Array, creates: boolean): Promise<void> => {
+const simulate = async (deps: Deps, message: Uint8Array, order: Order, creates: boolean): Promise<void> => {
   const { signers } = decodeMessage(message);
   const unsigned = assemble(
     message,
@@ -35,12 +55,52 @@ const simulate = async (deps: Deps, message: Uint8Array, creates: boolean): Prom
   );
   const error = await reading(deps.rpc.simulate(unsigned));
   if (error === null) return;
-  if (errorKind(error, { creates }) === 'stale')
-    throw conflict('the transaction has expired, prepare it again');
-  if (errorKind(error, { creates }) === 'proven')
-    throw new ServiceError('payment_failed', 'the chain would refuse the transaction', { money_moved: 'no' });
+  const kind = errorKind(error, { creates });
+  if (kind === 'stale') throw conflict('the transaction has expired, prepare it again');
+  if (kind === 'proven') {
+    const failure = otherFailure(order.kind, error);
+    throw new ServiceError(failure.code, failure.message, { money_moved: 'no' });
+  }
   deps.logger.error({ simulation: error }, 'the fee payer or a provider is in trouble');
-  throw new ServiceError('service_unavailable', 'not available right now', { retryAfterSeconds: 5 });
+  throw unavailable(5);
+};
+
+type Intent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent' | 'request'>;
+
+/**
+ * The bytes of the only generation: co-signed, or those of a transaction that has moved the very same money under this
+ * object's reference. The owner broadcast a copy at their own cost, or this database was set back (rule 12).
+ */
+const bytesFor = async (
+  deps: Deps,
+  preparation: PreparationRow,
+  { intent, order }: { intent: Intent; order: Order },
+  { message, signature }: { message: Uint8Array; signature: Uint8Array },
+): Promise<Generation> => {
+  const { signers, rpc, caps, pool, logger } = deps;
+  const paid = await reading(findPaid(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
+  if (paid === 'by another') throw conflict('the transfer was carried out already');
+  if (paid !== null) {
+    logger.warn({ intent: intent.intent_id, tx: paid.signature }, 'found on chain, nothing is co-signed');
+    return { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
+  }
+  if (await isPaused(pool)) throw unavailable(30);
+  const height = await reading(rpc.first((provider) => provider.blockHeight('confirmed')));
+  if (BigInt(height) > preparation.last_valid_block_height)
+    throw conflict('the transaction has expired, prepare it again');
+  const { creates } = preparation;
+  await simulate(deps, message, order, creates !== null);
+  if (creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS))) throw unavailable(60);
+
+  const own = await signers.feePayer.sign(message);
+  await failpoint('submitter.afterSign');
+  return {
+    signature: bs58.encode(own),
+    wire: assemble(message, [own, signature]),
+    lastValidBlockHeight: Number(preparation.last_valid_block_height),
+    creates,
+    signBefore: null,
+  };
 };
 
 /**
@@ -50,73 +110,40 @@ const simulate = async (deps: Deps, message: Uint8Array, creates: boolean): Prom
 export const submitPrepared =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitPrepared> =>
   async ({ preparation_id, transaction }) => {
-    const { pool, signers, rpc, network, flights, relay, workerId, caps } = deps;
+    const { pool, flights, relay, workerId, clock } = deps;
     const preparation = await findPreparation(pool, preparation_id);
     if (preparation === null) throw conflict('no such preparation');
-    const { message, signature } = checkPrepared(
-      preparation.message,
-      Buffer.from(transaction, 'base64'),
-      preparation.owner,
-    );
-    if (preparation.status === 'submitted') return repeated(preparation, message);
-    if (preparation.status === 'replaced') throw conflict('a newer preparation has replaced this one');
-    const height = await reading(rpc.first((provider) => provider.blockHeight('confirmed')));
-    if (BigInt(height) > preparation.last_valid_block_height)
-      throw conflict('the transaction has expired, prepare it again');
-    await simulate(deps, message, preparation.creates);
-    if (preparation.creates && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS)))
-      throw new ServiceError('service_unavailable', 'not available right now', { retryAfterSeconds: 60 });
+    if (preparation.status === 'cancelled') throw conflict('it was cancelled');
+    const wire = Buffer.from(transaction, 'base64');
+    const submitted = checkPrepared(preparation.message, wire, preparation.owner);
+    const { message } = submitted;
+    if (preparation.status !== 'open') return ended(preparation, message);
 
-    const own = await signers.feePayer.sign(message);
-    await failpoint('submitter.afterSign');
-    const txHash = bs58.encode(own);
-    const wire = assemble(message, [own, signature]);
-    const lastValidBlockHeight = Number(preparation.last_valid_block_height);
-    const { account_id, owner, authority, allowance } = preparation;
-    const intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent' | 'request'> = {
-      intent_id: `delegation:${preparation_id}`,
-      kind: 'delegation',
+    const { kind, request } = preparation;
+    const intent: Intent = {
+      intent_id: intentIdOf(preparation),
+      kind,
       object_id: preparation_id,
       traceparent: null,
-      request: {
-        preparation_id,
-        account_id,
-        owner,
-        authority,
-        allowance: allowance === null ? null : formatMicro(allowance),
-      } satisfies ReturnType<typeof DelegationRequest.parse>,
+      request,
     };
+    const order = readOrder({ kind, request, created_at: clock() }, deps);
+    const bytes = await bytesFor(deps, preparation, { intent, order }, submitted);
     // One commit: the preparation's only submission, the intent, its only bytes, and the fact.
     const committed = await pool.transaction(async (tx) => {
-      if (!(await submitPreparation(tx, preparation, { message, txHash }))) return null;
+      if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
       const inserted = await insertIntent(tx, intent, workerId);
       if (inserted === null) throw new Error('an open preparation has an intent already');
-      const signed = { status: 'signed', generation: 1, tx_hash: txHash, slot: null, failure: null } as const;
+      const signed = { status: 'signed', generation: 1, slot: null, failure: null } as const;
       const move = { intentId: intent.intent_id, generation: 1, traceparent: null };
-      const rows = await commitSigned(
-        tx,
-        { ...move, message: progressMessage(intent, signed) },
-        {
-          signature: txHash,
-          wire,
-          lastValidBlockHeight,
-          creates: preparation.creates ? owner : null,
-          signBefore: null,
-        },
-      );
-      return { inserted, rows };
+      const fact = progressMessage(intent, { ...signed, tx_hash: bytes.signature });
+      return { inserted, rows: await commitSigned(tx, { ...move, message: fact }, bytes) };
     });
-    if (committed === null) {
-      const now = await findPreparation(pool, preparation_id);
-      if (now?.status === 'submitted') return repeated(now, message);
-      throw conflict('a newer preparation has replaced this one');
-    }
+    if (committed === null) return ended(await findPreparation(pool, preparation_id), message);
     relay.dispatch(committed.rows);
     await failpoint('submitter.afterCommit');
     if (flights.begin(intent.intent_id)) {
-      const order = readOrder(committed.inserted, { ...deps, network });
-      const bytes = { signature: txHash, wire, lastValidBlockHeight, generation: 1 };
-      launch(deps, flightOf({ ...committed.inserted, status: 'signed' }, order, bytes));
+      launch(deps, flightOf({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
     }
-    return { tx_hash: txHash };
+    return { tx_hash: bytes.signature };
   };

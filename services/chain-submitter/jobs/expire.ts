@@ -1,9 +1,7 @@
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
-import { EXPIRED } from '../domain/failure.ts';
 import type { Flight } from '../flights.ts';
 import { signaturesUnder } from '../found.ts';
-import { move, stepOf } from '../moves.ts';
 import { expireTransaction } from '../store/transactions.ts';
 
 /** Younger bytes cannot have expired on any chain. */
@@ -39,11 +37,6 @@ const expire = async (deps: Deps, flight: Flight): Promise<void> => {
   deps.logger.warn({ intent: intent.intent_id, tx: signature, generation }, 'expired without landing');
   if (await expireTransaction(deps.pool, signature))
     count('settle.chain.expiry_proofs', 1, { outcome: 'proven' });
-  if (intent.kind === 'delegation') {
-    await move(deps, 'fail', [{ ...stepOf(flight), failure: EXPIRED }]);
-    deps.flights.end(intent.intent_id);
-    return;
-  }
   await deps.driver.rest(intent.intent_id, 0);
   await deps.driver.driveNow(intent.intent_id);
 };

@@ -93,7 +93,7 @@ const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
   const failure =
     order?.kind === 'settle'
       ? settleFailure(status!.err!, (await deps.chain.tokenAccount(order.payer)).account, order)
-      : otherFailure(intent.kind);
+      : otherFailure(intent.kind, status!.err!);
   if (phase === 'confirmed') await move(deps, 'fork', [stepOf(flight)]);
   await move(deps, 'fail', [{ ...stepOf(flight), failure }]);
   deps.flights.end(intent.intent_id);

@@ -7,7 +7,7 @@ import { type Event, step } from '../domain/intent.ts';
 const Status = z.enum(['accepted', 'signed', 'confirmed', 'finalized', 'failed', 'reopened']);
 const Row = z.object({
   intent_id: z.string(),
-  kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation']),
+  kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund']),
   object_id: z.string(),
   request: z.unknown(),
   status: Status,

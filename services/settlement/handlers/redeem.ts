@@ -46,9 +46,11 @@ export const redeem =
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
     }
-    throw new ServiceError('conflict', REFUSED[row.status]);
+    const gone = row.status === 'issued' && row.chain_status !== 'pending';
+    throw new ServiceError('conflict', gone ? REFUNDED : REFUSED[row.status]);
   };
 
+const REFUNDED = 'the whole net amount is refunded, or a refund of it is under way';
 const REFUSED = {
   pending: 'the payment is not confirmed yet',
   issued: 'the payment is being confirmed again after a fork of the chain: redeem again in a moment',

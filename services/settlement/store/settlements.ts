@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { redeemable } from './refund_reservations.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -107,7 +108,7 @@ const hasStatus = (status: SettlementRow['status']) => {
 
 /**
  * Redeems once: the row when this call did it, null when it could not (the caller reads why). The window is
- * judged by the same statement, so a redeem that races the expiry job has one winner.
+ * judged by the same statement, so a redeem that races the expiry job has one winner; so has one that races a refund.
  */
 export const redeemOnce = (
   db: Db,
@@ -117,6 +118,7 @@ export const redeemOnce = (
     update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
     where settlement_id = ${settlementId} and service_id = ${serviceId}
       and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
+      and ${redeemable}
     returning ${columns}`);
 
 /** Marks settlements whose window has elapsed; returns how many. Any number of replicas may run it. */

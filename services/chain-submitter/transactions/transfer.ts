@@ -1,0 +1,19 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { Network, TransferOrder } from '../domain/order.ts';
+import { createTokenAccount } from '../instructions/createTokenAccount.ts';
+import { transferChecked } from '../instructions/transferChecked.ts';
+
+/** A withdrawal or refund: the payee's token account when it is missing, then the transfer by its owner's authority. */
+export const transfer = (
+  order: TransferOrder,
+  { mint, feePayer }: Network,
+  { create }: { create: boolean },
+): TransactionInstruction[] => {
+  const { owner, source, payee, destination, amountMicro, reference } = order;
+  return [
+    ...(create && payee !== null
+      ? [createTokenAccount({ payer: feePayer, tokenAccount: destination, owner: payee, mint })]
+      : []),
+    transferChecked({ source, mint, destination, authority: owner, amountMicro, reference }),
+  ];
+};

@@ -1,0 +1,8 @@
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Deps } from '../deps.ts';
+import { takeOver } from '../transferring.ts';
+
+export const withdrawalProgressed =
+  (deps: Pick<Deps, 'pool' | 'waiting'>) =>
+  (fact: Progress): Promise<void> =>
+    takeOver(deps, 'withdrawal', fact);

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { HOLDS_NOTHING } from '../domain/refund.ts';
+
+const Row = z.object({
+  refund_id: z.string(),
+  settlement_id: z.string(),
+  vendor_account_id: z.string(),
+  service_id: z.string(),
+  payout_address: z.string(),
+  payer_account_id: z.string(),
+  amount: z.bigint(),
+  destination_address: z.string(),
+  destination_token_account: z.string(),
+  reason: z.string().nullable(),
+  status: z.enum([
+    'pending_signature',
+    'submitted',
+    'confirmed',
+    'finalized',
+    'failed',
+    'cancelled',
+    'expired',
+  ]),
+  tx_hash: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  created_at: z.number(),
+  pending_until: z.number(),
+  // Of the moment of reading: past its life it counts as expired before the job has marked it.
+  elapsed: z.boolean(),
+});
+export type RefundRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`refund_id, settlement_id, vendor_account_id, service_id, payout_address,
+  payer_account_id, amount, destination_address, destination_token_account, reason, status, tx_hash, failure_code,
+  failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
+
+/** Writes a refund before anything is reserved for it. Nobody sees it yet. Times are epoch milliseconds. */
+export const insertRefund = (
+  db: Db,
+  row: Pick<
+    RefundRow,
+    'refund_id' | 'settlement_id' | 'vendor_account_id' | 'reason' | 'created_at' | 'pending_until'
+  >,
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into refunds (refund_id, settlement_id, vendor_account_id, reason, created_at, pending_until)
+    values (${row.refund_id}, ${row.settlement_id}, ${row.vendor_account_id}, ${row.reason},
+      to_timestamp(${row.created_at}::float8 / 1000), to_timestamp(${row.pending_until}::float8 / 1000))`);
+
+/** Opens a refund that was reserved and prepared. Null: it was given up meanwhile. */
+export const openRefund = (
+  db: Db,
+  row: Pick<
+    RefundRow,
+    | 'refund_id'
+    | 'service_id'
+    | 'payout_address'
+    | 'payer_account_id'
+    | 'amount'
+    | 'destination_address'
+    | 'destination_token_account'
+  >,
+): Promise<RefundRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    update refunds set status = 'pending_signature', service_id = ${row.service_id},
+      payout_address = ${row.payout_address}, payer_account_id = ${row.payer_account_id}, amount = ${row.amount},
+      destination_address = ${row.destination_address},
+      destination_token_account = ${row.destination_token_account}, progressed_at = app_now()
+    where refund_id = ${row.refund_id} and status = 'new'
+    returning ${columns}`);
+
+/** Gives up refunds that were never opened: a given one, or those that a crash left. */
+export const voidRefunds = (db: Db, refundId: string | null): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update refunds set status = 'void'
+    where status = 'new' and ${
+      refundId === null
+        ? sql.fragment`progressed_at < app_now() - interval '1 minute'`
+        : sql.fragment`refund_id = ${refundId}`
+    }`);
+
+/** Who may see which refunds: it goes into the query, so that a forgotten check finds nothing. */
+export type Viewer =
+  | { as: 'service'; service_id: string }
+  | { as: 'vendor'; account_id: string }
+  | { as: 'either'; account_id: string };
+
+const seenBy = (viewer: Viewer) => {
+  switch (viewer.as) {
+    case 'service':
+      return sql.fragment`status not in ('new', 'void') and service_id = ${viewer.service_id}`;
+    case 'vendor':
+      return sql.fragment`status not in ('new', 'void') and vendor_account_id = ${viewer.account_id}`;
+    case 'either':
+      return sql.fragment`status not in ('new', 'void')
+        and (vendor_account_id = ${viewer.account_id} or payer_account_id = ${viewer.account_id})`;
+  }
+};
+
+/** The viewer's refund, or null: another's does not exist for them. */
+export const findRefund = (db: Db, viewer: Viewer, refundId: string): Promise<RefundRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from refunds where refund_id = ${refundId} and ${seenBy(viewer)}`);
+
+export type RefundFilters = { settlement_id: string | undefined; status: RefundRow['status'] | undefined };
+
+/** The viewer's refunds before an id, newest first, `limit + 1` rows. */
+export const listRefunds = (
+  db: Db,
+  viewer: Viewer,
+  { settlement_id, status }: RefundFilters,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<readonly RefundRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from refunds
+    where ${seenBy(viewer)}
+      ${before === null ? sql.fragment`` : sql.fragment`and refund_id < ${before}`}
+      ${settlement_id === undefined ? sql.fragment`` : sql.fragment`and settlement_id = ${settlement_id}`}
+      ${
+        status === undefined
+          ? sql.fragment``
+          : sql.fragment`and case when status = 'pending_signature' and pending_until <= app_now()
+              then 'expired' else status end = ${status}`
+      }
+    order by refund_id desc limit ${limit + 1}`);
+
+/**
+ * Claims refunds that hold nothing any more and whose reservation is not given back yet. One that cannot be given back
+ * now is tried again with the next round.
+ */
+export const claimUnreleased = (db: Db, limit: number): Promise<readonly { id: string }[]> =>
+  db.any(sql.typeAlias('id')`
+    update refunds set progressed_at = app_now()
+    where refund_id in (
+      select refund_id from refunds
+      where released_at is null and status = any(${sql.array(['void', ...HOLDS_NOTHING], 'text')})
+      order by progressed_at limit ${limit} for update skip locked)
+    returning refund_id as id`);
+
+/** Notes that the reservation is given back. What was never shown to anybody is forgotten. */
+export const markReleased = (db: Db, refundId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    with gone as (delete from refunds where refund_id = ${refundId} and status = 'void')
+    update refunds set released_at = app_now()
+    where refund_id = ${refundId} and status = any(${sql.array([...HOLDS_NOTHING], 'text')})`);

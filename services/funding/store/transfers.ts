@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { refundSteps } from '../domain/refund.ts';
+import type { Event } from '../domain/transfer.ts';
+import { withdrawalSteps } from '../domain/withdrawal.ts';
+
+/** What withdrawals and refunds have in common: the columns of a transfer's way. */
+export type Kind = 'withdrawal' | 'refund';
+
+const TABLES = {
+  withdrawal: {
+    table: 'withdrawals',
+    id: 'withdrawal_id',
+    waiting: 'pending_approval',
+    steps: withdrawalSteps,
+  },
+  refund: { table: 'refunds', id: 'refund_id', waiting: 'pending_signature', steps: refundSteps },
+} as const;
+
+const parts = (kind: Kind, event: Event) => {
+  const { table, id, steps } = TABLES[kind];
+  const { to, from } = steps[event];
+  return {
+    table: sql.identifier([table]),
+    id: sql.identifier([id]),
+    to,
+    from: sql.array([...from], 'text'),
+  };
+};
+
+/** Takes over how far a transfer has come, unless more is known. */
+export const advanceTransfer = (db: Db, kind: Kind, fact: Progress): Promise<unknown> => {
+  const { table, id, to, from } = parts(kind, fact.status);
+  const failure =
+    to === 'failed' ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' }) : null;
+  return db.query(sql.typeAlias('void')`
+    update ${table} set status = ${to}, generation = ${fact.generation},
+      tx_hash = coalesce(${fact.tx_hash}, tx_hash), slot = ${fact.slot},
+      failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
+      progressed_at = app_now()
+    where ${id} = ${fact.object_id} and generation <= ${fact.generation} and status = any(${from})`);
+};
+
+/** Ends a transfer that waits for its owner. False when it does not wait any more. */
+export const endTransfer = async (
+  db: Db,
+  kind: Kind,
+  objectId: string,
+  event: 'cancel' | 'elapse',
+): Promise<boolean> => {
+  const { table, id, to, from } = parts(kind, event);
+  const row = await db.maybeOne(sql.typeAlias('id')`
+    update ${table} set status = ${to}, progressed_at = app_now()
+    where ${id} = ${objectId} and status = any(${from})
+    returning ${id} as id`);
+  return row !== null;
+};
+
+const Due = z.object({ id: z.string(), waiting: z.boolean() });
+
+/**
+ * Claims transfers that somebody has to look after: those that waited for their owner until their life was over, and
+ * those under way without progress (15 s; longer once confirmed, since finality takes its time).
+ */
+export const claimDueTransfers = (
+  db: Db,
+  kind: Kind,
+  limit: number,
+): Promise<readonly z.infer<typeof Due>[]> => {
+  const { table, id, waiting } = TABLES[kind];
+  const [rows, key] = [sql.identifier([table]), sql.identifier([id])];
+  return db.any(sql.type(Due)`
+    update ${rows} set progressed_at = app_now()
+    where ${key} in (
+      select ${key} from ${rows}
+      where (status = ${waiting} and pending_until <= app_now() and progressed_at < app_now() - interval '5 seconds')
+        or (status = 'submitted' and progressed_at < app_now() - interval '15 seconds')
+        or (status = 'confirmed' and progressed_at < app_now() - interval '45 seconds')
+      order by progressed_at limit ${limit} for update skip locked)
+    returning ${key} as id, status = ${waiting} as waiting`);
+};

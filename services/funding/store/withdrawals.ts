@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Row = z.object({
+  withdrawal_id: z.string(),
+  account_id: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  amount: z.bigint(),
+  destination_address: z.string(),
+  destination_token_account: z.string(),
+  status: z.enum([
+    'pending_approval',
+    'submitted',
+    'confirmed',
+    'finalized',
+    'failed',
+    'cancelled',
+    'expired',
+  ]),
+  tx_hash: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  created_at: z.number(),
+  pending_until: z.number(),
+  // Of the moment of reading: past its life it counts as expired before the job has marked it.
+  elapsed: z.boolean(),
+});
+export type WithdrawalRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`withdrawal_id, account_id, wallet_id, owner, amount, destination_address,
+  destination_token_account, status, tx_hash, failure_code, failure_message, created_at, pending_until,
+  pending_until <= app_now() as elapsed`;
+
+/** Writes a withdrawal that was prepared. Times are epoch milliseconds. */
+export const insertWithdrawal = (
+  db: Db,
+  row: Omit<WithdrawalRow, 'status' | 'tx_hash' | 'failure_code' | 'failure_message' | 'elapsed'>,
+): Promise<WithdrawalRow> =>
+  db.one(sql.type(Row)`
+    insert into withdrawals (withdrawal_id, account_id, wallet_id, owner, amount, destination_address,
+      destination_token_account, created_at, pending_until)
+    values (${row.withdrawal_id}, ${row.account_id}, ${row.wallet_id}, ${row.owner}, ${row.amount},
+      ${row.destination_address}, ${row.destination_token_account},
+      to_timestamp(${row.created_at}::float8 / 1000), to_timestamp(${row.pending_until}::float8 / 1000))
+    returning ${columns}`);
+
+/** The account's withdrawal, or null: another's does not exist for it. */
+export const findWithdrawal = (
+  db: Db,
+  accountId: string,
+  withdrawalId: string,
+): Promise<WithdrawalRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from withdrawals where account_id = ${accountId} and withdrawal_id = ${withdrawalId}`);
+
+export type WithdrawalFilters = {
+  wallet_id: string | undefined;
+  status: WithdrawalRow['status'] | undefined;
+};
+
+/** The account's withdrawals before an id, newest first, `limit + 1` rows. */
+export const listWithdrawals = (
+  db: Db,
+  accountId: string,
+  { wallet_id, status }: WithdrawalFilters,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<readonly WithdrawalRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from withdrawals
+    where account_id = ${accountId}
+      ${before === null ? sql.fragment`` : sql.fragment`and withdrawal_id < ${before}`}
+      ${wallet_id === undefined ? sql.fragment`` : sql.fragment`and wallet_id = ${wallet_id}`}
+      ${
+        status === undefined
+          ? sql.fragment``
+          : sql.fragment`and case when status = 'pending_approval' and pending_until <= app_now()
+              then 'expired' else status end = ${status}`
+      }
+    order by withdrawal_id desc limit ${limit + 1}`);

@@ -1,0 +1,106 @@
+import { readUntil } from '../../shared/bus/read-until.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import { isErrorCode, ServiceError } from '../../shared/contract/errors.ts';
+import { type Deps, wakeKey } from './deps.ts';
+import { isDecided } from './domain/transfer.ts';
+import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
+
+/**
+ * What withdrawals and refunds do alike once they are prepared. chain-submitter holds the prepared bytes under the
+ * object's id and is where submission and cancel meet: only what it says has become of them moves the record.
+ */
+export type Transfer = {
+  status: string;
+  elapsed: boolean;
+  failure_code: string | null;
+  failure_message: string | null;
+};
+
+const conflict = (message: string) =>
+  new ServiceError('conflict', message, { money_moved: 'no', safe_action: 'stop' });
+const isWaiting = (status: string) => status === 'pending_approval' || status === 'pending_signature';
+
+/** Status now: past its life it counts as expired whether or not the job has marked it. */
+export const statusNow = <S extends string>({
+  status,
+  elapsed,
+}: {
+  status: S;
+  elapsed: boolean;
+}): S | 'expired' => (elapsed && isWaiting(status) ? 'expired' : status);
+
+/** @throws ServiceError conflict unless the transfer still waits for its owner */
+export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
+  const status = statusNow(transfer);
+  if (status === 'cancelled' || status === 'expired') throw conflict(`the ${kind} is ${status}`);
+  if (!isWaiting(status)) throw conflict(`the ${kind} was submitted already`);
+};
+
+/** Takes over what chain-submitter says, and tells whoever waits for it. */
+export const takeOver = async (
+  { pool, waiting }: Pick<Deps, 'pool' | 'waiting'>,
+  kind: Kind,
+  fact: Progress,
+): Promise<void> => {
+  await advanceTransfer(pool, kind, fact);
+  waiting.wake(wakeKey.transfer(fact.object_id));
+};
+
+/**
+ * Submits what the owner signed and waits for the chain. Repeatable: the same bytes give the same result.
+ * @param read the transfer as it stands, whoever asks
+ * @returns the transfer, `submitted` when the chain took longer than the wait
+ * @throws ServiceError conflict for one that is cancelled or expired; the code of the failure when it failed
+ */
+export const submit = async <T extends Transfer>(
+  deps: Deps,
+  kind: Kind,
+  { id, transaction, read }: { id: string; transaction: string; read: () => Promise<T> },
+): Promise<T> => {
+  const status = statusNow(await read());
+  if (status === 'cancelled' || status === 'expired') throw conflict(`the ${kind} is ${status}`);
+  const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
+  // The fact says the same and may be late or here already.
+  const signed = {
+    object_id: id,
+    status: 'signed',
+    generation: 1,
+    tx_hash,
+    slot: null,
+    failure: null,
+  } as const;
+  await advanceTransfer(deps.pool, kind, signed);
+  const outcome = await readUntil(deps.waiting, wakeKey.transfer(id), {
+    read,
+    done: (transfer) => isDecided(transfer.status),
+    timeoutMs: deps.chainWaitMs,
+  });
+  if (outcome.status === 'failed') {
+    const code = isErrorCode(outcome.failure_code) ? outcome.failure_code : 'payment_failed';
+    const message = outcome.failure_message ?? 'the transaction failed';
+    throw new ServiceError(code, `${message}; the ${kind} is over`, {
+      money_moved: 'no',
+      safe_action: 'stop',
+    });
+  }
+  return outcome;
+};
+
+/**
+ * Cancels a transfer that waits for its owner, for good; a repeat gives the same result.
+ * @throws ServiceError conflict when it was submitted or its life is over
+ */
+export const cancel = async (
+  deps: Deps,
+  kind: Kind,
+  { id, transfer }: { id: string; transfer: Transfer },
+): Promise<void> => {
+  if (transfer.status === 'cancelled') return;
+  requireWaiting(kind, transfer);
+  const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
+  if (progress !== null) {
+    await takeOver(deps, kind, progress);
+    throw conflict(`the ${kind} was submitted already`);
+  }
+  await endTransfer(deps.pool, kind, id, 'cancel');
+};

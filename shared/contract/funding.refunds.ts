@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { preparedFields, submitting, transferFields } from './funding.withdrawals.ts';
+import {
+  label,
+  MicroUsdc,
+  page,
+  pageQuery,
+  RefundId,
+  ServiceId,
+  SettlementId,
+  SolanaAddress,
+} from './primitives.ts';
+import { operation } from './service.ts';
+
+const RefundStatus = z
+  .enum(['pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])
+  .meta({ id: 'RefundStatus' });
+
+export const Refund = z
+  .strictObject({
+    refund_id: RefundId,
+    status: RefundStatus,
+    settlement_id: SettlementId,
+    service_id: ServiceId,
+    payout_address: SolanaAddress.meta({ description: 'Was paid by the settlement, so signs the refund' }),
+    ...transferFields,
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'Refund' });
+const PreparedRefund = z.strictObject({ ...Refund.shape, ...preparedFields }).meta({ id: 'PreparedRefund' });
+
+const byId = z.strictObject({ refund_id: RefundId });
+
+export const refunds = {
+  createRefund: operation({
+    summary: 'Prepare a refund of a settlement',
+    description:
+      'Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the ' +
+      'key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token ' +
+      'needs a sign-in of the last 5 minutes.',
+    http: { method: 'POST', path: '/v1/refunds', status: 201 },
+    access: ['service_key', 'jwt'],
+    stepUp: true,
+    limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
+    body: z.strictObject({
+      settlement_id: SettlementId,
+      amount: MicroUsdc.optional().meta({ description: 'Default: what is left of the net amount' }),
+      reason: label(200).optional(),
+    }),
+    output: PreparedRefund,
+    errors: ['not_found', 'conflict', 'insufficient_funds'],
+    money: true,
+    timeoutSeconds: 10,
+  }),
+  submitRefund: operation({
+    summary: 'Submit the signed refund, or have it prepared afresh',
+    description: 'A repeat with the same transaction gives the same result.',
+    http: { method: 'POST', path: '/v1/refunds/:refund_id/submit', status: 200 },
+    access: ['service_key', 'jwt'],
+    params: byId,
+    output: z.union([PreparedRefund, Refund]),
+    ...submitting,
+  }),
+  cancelRefund: operation({
+    summary: 'Cancel a refund that was not submitted',
+    description: 'Final: what it had reserved of the settlement is free again.',
+    http: { method: 'POST', path: '/v1/refunds/:refund_id/cancel', status: 200 },
+    access: ['service_key', 'jwt'],
+    params: byId,
+    bodyOptional: true,
+    output: Refund,
+    errors: ['not_found', 'conflict'],
+  }),
+  listRefunds: operation({
+    summary: 'List refunds',
+    description: 'A service key sees those of its service, a JWT those that the account gives and gets.',
+    http: { method: 'GET', path: '/v1/refunds', status: 200 },
+    access: ['service_key', 'jwt'],
+    query: z.strictObject({
+      ...pageQuery,
+      settlement_id: SettlementId.optional(),
+      status: RefundStatus.optional(),
+    }),
+    output: page(Refund),
+    errors: [],
+  }),
+  getRefund: operation({
+    summary: 'Get a refund',
+    http: { method: 'GET', path: '/v1/refunds/:refund_id', status: 200 },
+    access: ['service_key', 'jwt'],
+    params: byId,
+    output: Refund,
+    errors: ['not_found'],
+  }),
+};

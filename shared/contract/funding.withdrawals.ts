@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import {
+  MicroUsdc,
+  page,
+  pageQuery,
+  SolanaAddress,
+  Timestamp,
+  TransactionHash,
+  WalletId,
+  WireTransaction,
+  WithdrawalId,
+} from './primitives.ts';
+import { operation } from './service.ts';
+
+/** What every transfer that its owner signs shows of its way. */
+export const transferFields = {
+  amount: MicroUsdc,
+  destination_address: SolanaAddress,
+  destination_token_account: SolanaAddress,
+  tx_hash: TransactionHash.nullable(),
+  failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  created_at: Timestamp,
+  pending_until: Timestamp.meta({
+    description: 'Until then it can be signed and submitted; afterwards it is expired',
+  }),
+};
+export const preparedFields = {
+  transaction: WireTransaction.meta({
+    description: 'To be signed by the owner; every signature slot is empty',
+  }),
+  expires_at: Timestamp.meta({ description: 'Of the transaction: 60 to 90 s. Then have it prepared afresh' }),
+};
+export const signedBody = z.strictObject({
+  transaction: WireTransaction.optional().meta({
+    description: 'Signed by the owner; leave out to have one prepared afresh',
+  }),
+});
+/** What submits a signed transfer: check, simulate, co-sign (10 s), wait for the confirmation (15 s). */
+export const submitting = {
+  timeoutSeconds: 29,
+  body: signedBody,
+  errors: ['not_found', 'conflict', 'insufficient_funds', 'payment_failed'],
+  money: true,
+} as const;
+
+const WithdrawalStatus = z
+  .enum(['pending_approval', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'])
+  .meta({ id: 'WithdrawalStatus' });
+
+export const Withdrawal = z
+  .strictObject({
+    withdrawal_id: WithdrawalId,
+    status: WithdrawalStatus,
+    wallet_id: WalletId,
+    ...transferFields,
+  })
+  .meta({ id: 'Withdrawal' });
+const PreparedWithdrawal = z
+  .strictObject({ ...Withdrawal.shape, ...preparedFields })
+  .meta({ id: 'PreparedWithdrawal' });
+
+const byId = z.strictObject({ withdrawal_id: WithdrawalId });
+
+export const withdrawals = {
+  createWithdrawal: operation({
+    summary: 'Prepare a withdrawal from a wallet',
+    description:
+      'The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the ' +
+      'transaction and send it to approve within 15 minutes.',
+    http: { method: 'POST', path: '/v1/withdrawals', status: 201 },
+    access: ['jwt'],
+    limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
+    body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc, destination_address: SolanaAddress }),
+    output: PreparedWithdrawal,
+    errors: ['not_found', 'conflict', 'insufficient_funds'],
+    money: true,
+  }),
+  approveWithdrawal: operation({
+    summary: 'Submit the signed withdrawal, or have it prepared afresh',
+    description:
+      'A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes.',
+    http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/approve', status: 200 },
+    access: ['jwt'],
+    stepUp: true,
+    params: byId,
+    output: z.union([PreparedWithdrawal, Withdrawal]),
+    ...submitting,
+  }),
+  cancelWithdrawal: operation({
+    summary: 'Cancel a withdrawal that was not submitted',
+    description: 'Final: no transaction of it can be submitted any more.',
+    http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/cancel', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    bodyOptional: true,
+    output: Withdrawal,
+    errors: ['not_found', 'conflict'],
+  }),
+  listWithdrawals: operation({
+    summary: 'List withdrawals',
+    http: { method: 'GET', path: '/v1/withdrawals', status: 200 },
+    access: ['jwt'],
+    query: z.strictObject({
+      ...pageQuery,
+      wallet_id: WalletId.optional(),
+      status: WithdrawalStatus.optional(),
+    }),
+    output: page(Withdrawal),
+    errors: [],
+  }),
+  getWithdrawal: operation({
+    summary: 'Get a withdrawal',
+    http: { method: 'GET', path: '/v1/withdrawals/:withdrawal_id', status: 200 },
+    access: ['jwt'],
+    params: byId,
+    output: Withdrawal,
+    errors: ['not_found'],
+  }),
+};
