@@ -5,6 +5,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { signedByOwner } from '../../test/support/chain-stand-in.ts';
 import {
   type Account,
+  FRESH,
   type FundingFixture,
   startFundingFixture,
   type Vendor,
@@ -56,7 +57,7 @@ const owner = (): Principal => ({
   kind: 'jwt',
   account_id: vendor.account_id,
   session_id: 's',
-  auth_time: 1,
+  auth_time: FRESH,
 });
 const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
   for (let i = 0; i < 400; i += 1) {

@@ -1,6 +1,6 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
-import { isErrorCode, ServiceError } from '../../shared/contract/errors.ts';
+import { isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
 import { type Deps, wakeKey } from './deps.ts';
 import { isDecided } from './domain/transfer.ts';
 import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
@@ -16,9 +16,15 @@ export type Transfer = {
   failure_message: string | null;
 };
 
-const conflict = (message: string) =>
-  new ServiceError('conflict', message, { money_moved: 'no', safe_action: 'stop' });
 const isWaiting = (status: string) => status === 'pending_approval' || status === 'pending_signature';
+
+/** Whether money of a transfer in this state has moved. */
+const moved = (status: string): MoneyMoved => {
+  if (status === 'confirmed' || status === 'finalized') return 'yes';
+  return status === 'submitted' ? 'unknown' : 'no';
+};
+const conflict = (status: string, message: string) =>
+  new ServiceError('conflict', message, { money_moved: moved(status), safe_action: 'stop' });
 
 /** Status now: past its life it counts as expired whether or not the job has marked it. */
 export const statusNow = <S extends string>({
@@ -32,8 +38,8 @@ export const statusNow = <S extends string>({
 /** @throws ServiceError conflict unless the transfer still waits for its owner */
 export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
   const status = statusNow(transfer);
-  if (status === 'cancelled' || status === 'expired') throw conflict(`the ${kind} is ${status}`);
-  if (!isWaiting(status)) throw conflict(`the ${kind} was submitted already`);
+  if (status === 'cancelled' || status === 'expired') throw conflict(status, `the ${kind} is ${status}`);
+  if (!isWaiting(status)) throw conflict(status, `the ${kind} was submitted already`);
 };
 
 /** Takes over what chain-submitter says, and tells whoever waits for it. */
@@ -58,7 +64,7 @@ export const submit = async <T extends Transfer>(
   { id, transaction, read }: { id: string; transaction: string; read: () => Promise<T> },
 ): Promise<T> => {
   const status = statusNow(await read());
-  if (status === 'cancelled' || status === 'expired') throw conflict(`the ${kind} is ${status}`);
+  if (status === 'cancelled' || status === 'expired') throw conflict(status, `the ${kind} is ${status}`);
   const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
   // The fact says the same and may be late or here already.
   const signed = {
@@ -100,7 +106,7 @@ export const cancel = async (
   const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
   if (progress !== null) {
     await takeOver(deps, kind, progress);
-    throw conflict(`the ${kind} was submitted already`);
+    throw conflict('submitted', `the ${kind} was submitted already`);
   }
   await endTransfer(deps.pool, kind, id, 'cancel');
 };

@@ -77,7 +77,10 @@ test('created, approved, paid; every repeat of the approval gives the same', asy
   expect(two).toEqual(one);
   expect(await approve(ada, created)).toEqual(one);
   expect(fixture.chain.account(to).balance).toBe(2_500_000n);
-  expect(await codeOf(afresh(ada, created))).toBe('conflict');
+  await expect(afresh(ada, created)).rejects.toMatchObject({
+    code: 'conflict',
+    extras: { money_moved: 'yes' },
+  });
   expect(await codeOf(cancel(ada, created))).toBe('conflict');
   await fixture.chain.tell('withdrawalProgressed', created.withdrawal_id, 'finalized', one.tx_hash!);
   expect(await until(ada, created, 'finalized')).toEqual({ ...one, status: 'finalized' });

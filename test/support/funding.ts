@@ -23,6 +23,9 @@ import { startService } from './service-process.ts';
 export type Account = Extract<Principal, { kind: 'jwt' }> & { owner: string; wallet_id: string };
 export type Vendor = Extract<Principal, { kind: 'service_key' }> & { payout: string };
 
+/** A sign-in that is fresh for every clock that a test may set: step-up has tests of its own. */
+export const FRESH = Math.floor(Date.now() / 1000) + 2 * 86_400;
+
 let lastAddress = 0;
 const address = () => {
   lastAddress += 1;
@@ -94,7 +97,7 @@ export const startFundingFixture = async () => {
 
   const account = (balance = 10_000_000n): Account => {
     const account_id = newId('acct');
-    const who = { kind: 'jwt', account_id, session_id: 'ses', auth_time: 1 } as const;
+    const who = { kind: 'jwt', account_id, session_id: 'ses', auth_time: FRESH } as const;
     const made = hidden(who, { owner: address(), wallet_id: newId('wal') });
     accounts.set(account_id, made);
     Object.assign(chain.account(made.owner), {

@@ -34,7 +34,9 @@ const unavailable = (retryAfterSeconds: number) =>
 const repeated = (preparation: PreparationRow, message: Uint8Array): { tx_hash: string } => {
   const { tx_hash, submitted_message } = preparation;
   if (tx_hash === null || submitted_message === null || !submitted_message.equals(message))
-    throw conflict('another signed transaction of this preparation was submitted');
+    throw new ServiceError('conflict', 'another signed transaction of this preparation was submitted', {
+      money_moved: 'unknown',
+    });
   return { tx_hash };
 };
 
