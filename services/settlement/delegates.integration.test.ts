@@ -105,6 +105,7 @@ describe('a delegate pays within its limits', () => {
           [delegate.delegate_id],
         );
         if (BigInt(rows[0]!.used) > highest) highest = BigInt(rows[0]!.used);
+        await sleep(2);
       }
     };
     const watching = watch();
@@ -121,7 +122,10 @@ describe('a delegate pays within its limits', () => {
         answered = true;
       });
       let id: string | undefined;
-      while (id === undefined && !answered) id = (await find()).rows[0]?.settlement_id;
+      while (id === undefined && !answered) {
+        await sleep(10);
+        id = (await find()).rows[0]?.settlement_id;
+      }
       if (id === undefined) return answer;
       if (i % 3 === 0) await fail(id);
       else {
