@@ -126,7 +126,21 @@ export const startWorld = async (options: {
     return existsSync(file) ? readFileSync(file, 'utf8').split(word).length - 1 : 0;
   };
 
+  /** Resolves when the chain answers again. */
+  const chainIsBack = async (): Promise<void> => {
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const height = await rpc<number>('getBlockHeight').catch((error: unknown) => {
+        if (Date.now() > deadline) throw error;
+        return null;
+      });
+      if (height !== null) return;
+      await sleep(50);
+    }
+  };
+
   return {
+    chainIsBack,
     /** How often the chain was forked; the faults that do it count. */
     forks: 0,
     secondProvider,

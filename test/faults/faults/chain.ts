@@ -90,7 +90,8 @@ export const chainFaults = (world: World, ledger: Ledger): Fault[] => [
   {
     name: 'chain-kill',
     holdMs: [500, 2000],
-    inject: async () => ((await world.kill('chain')) ? over : null),
+    // The faults after it work on the chain: they need one that has started again, however long that takes here.
+    inject: async () => ((await world.kill('chain')) ? world.chainIsBack : null),
   },
   {
     name: 'fork',
