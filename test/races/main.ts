@@ -1,5 +1,5 @@
-// `npm run races -- [--rounds 30] [--seconds n]`: every race again and again, over a stack of its own. After so many
-// seconds no new round begins.
+// `npm run races -- [--rounds 30] [--seconds n] [--only delegate]`: every race, or those with this in their name, again
+// and again over a stack of its own. After so many seconds no new round begins.
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startStack } from '../../deploy/local/stack.ts';
@@ -8,9 +8,15 @@ import { races } from './races.ts';
 import { openScene } from './scene.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '30' }, seconds: { type: 'string', default: '3600' } },
+  options: {
+    rounds: { type: 'string', default: '30' },
+    seconds: { type: 'string', default: '3600' },
+    only: { type: 'string', default: '' },
+  },
 });
 const rounds = Number(values.rounds);
+const chosen = Object.entries(races).filter(([name]) => name.includes(values.only));
+if (chosen.length === 0) throw new Error(`there are: ${Object.keys(races).join('; ')}`);
 const deadline = performance.now() + Number(values.seconds) * 1000;
 
 const running = await startStack({
@@ -23,13 +29,13 @@ const running = await startStack({
   instances: { settlement: 2, 'chain-submitter': 2 },
 });
 const database = new pg.Pool({ connectionString: running.stack.postgres_url, max: 2 });
-const results = new Map(Object.keys(races).map((name) => [name, { breaks: new Set<string>(), seconds: 0 }]));
+const results = new Map(chosen.map(([name]) => [name, { breaks: new Set<string>(), seconds: 0 }]));
 let broken = 0;
 let done = 0;
 try {
   const scene = await openScene(running.stack, database);
   for (let round = 1; round <= rounds && performance.now() < deadline; round += 1) {
-    for (const [name, race] of Object.entries(races)) {
+    for (const [name, race] of chosen) {
       const startedAt = performance.now();
       const found = await race(scene);
       const result = results.get(name)!;
@@ -45,7 +51,7 @@ try {
   await database.end();
   await running.stop();
 }
-const width = Math.max(...Object.keys(races).map((name) => name.length));
+const width = Math.max(...chosen.map(([name]) => name.length));
 console.log(`\n${'race'.padEnd(width)} rounds  seconds  breaks`);
 for (const [name, { breaks, seconds }] of results)
   console.log(
