@@ -72,9 +72,20 @@ const deeds = ({ world, people }: Scene) => {
       const safe = Keypair.generate();
       const owner = wallet.publicKey;
       const there = chain.tokenAccount(safe.publicKey);
-      const all = await chain.balance(owner);
       await land(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint));
-      await land(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
+      // A payment that was on its way may land between the look and the transfer: then there is less to take.
+      const takeAll = async (tries: number): Promise<bigint> => {
+        const all = await chain.balance(owner);
+        const taken = land(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
+        return taken.then(
+          () => all,
+          (error: unknown) => {
+            if (tries === 1) throw error;
+            return takeAll(tries - 1);
+          },
+        );
+      };
+      const all = await takeAll(5);
       return () =>
         land(createTransferCheckedInstruction(there, mint, account, safe.publicKey, all, DECIMALS), safe);
     },
