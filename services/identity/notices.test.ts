@@ -32,6 +32,16 @@ test.each([
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
 
+test('a stranger’s name cannot turn the text around it', () => {
+  const mail = noticeMail(
+    'payment_made',
+    { ...notice, details: { ...details, service: 'A\u202eB\u2066' } },
+    null,
+  )!;
+  expect(mail.text).toContain('to the service “AB” (id)');
+  expect(`${mail.text}${mail.html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});
+
 test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
   const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
   const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;

@@ -18,7 +18,9 @@ const untilWhen = ({ until }: Record<string, string>) =>
   until === 'now' ? 'The previous keys have ended.' : `The previous key works until ${until}.`;
 
 const usdc = (digits: string | undefined) => displayUsdc(parseMicro(digits ?? ''));
-const quoted = (name: string | undefined) => (name === undefined ? '' : `“${name}” `);
+/** Without what turns the direction of writing: a stranger's name must not reorder the amount beside it. */
+const quoted = (name: string | undefined) =>
+  name === undefined ? '' : `“${name.replaceAll(/\p{Bidi_Control}/gu, '')}” `;
 const service = ({ service: name, service_id }: Record<string, string>) =>
   `the service ${quoted(name)}(${service_id})`;
 const PAYMENT_MAILS_OFF =

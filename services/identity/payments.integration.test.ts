@@ -129,6 +129,15 @@ describe('mail_payments', () => {
     expect([mailsOf(payer, MADE).length, await spentOf(payer)]).toEqual([1, ['1000000']]);
   });
 
+  test('64 payments at once: 64 mails, one for each', async () => {
+    const payer = await person({ mail_payments: true });
+    const facts = Array.from({ length: 64 }, () => payment({ account_id: payer.account_id }));
+    await tell(...facts, ...facts);
+    const texts = mailsOf(payer, MADE).map(({ text }) => text);
+    expect(texts).toHaveLength(64);
+    for (const { settlement_id } of facts) expect(texts.join()).toContain(settlement_id);
+  });
+
   test('facts in any order, among other facts: each payment is mailed', async () => {
     const payer = await person({ mail_payments: true });
     const of = (hours: number) => payment({ account_id: payer.account_id, issued_at: hoursAgo(hours) });

@@ -11,8 +11,8 @@ import { findDelegates } from '../../services/settlement/handlers/findDelegates.
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
+import { encode } from '../../shared/bus/envelope.ts';
 import { listen } from '../../shared/bus/listen.ts';
-import { publish } from '../../shared/bus/publish.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
@@ -150,7 +150,7 @@ export const startIdentity = async () => {
   cleanups.push(hearing.stop);
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin' as BusUser);
-  let tellings = 0;
+  let lastTold = 0;
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const endedSessions = new Set<string>();
   listen(gateway, identity, {
@@ -202,17 +202,19 @@ export const startIdentity = async () => {
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /** Publishes a fact of settlement, each time as a message of its own. */
     tell: async (fact: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
-      tellings += 1;
-      await publish(settler, { subject: `evt.settlement.${name}`, msgId: `t${tellings}`, payload: fact });
+      const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(fact));
+      lastTold = Math.max(lastTold, seq);
     },
     /** Until every fact that was told is taken and every mail is with the mail server. */
     allHeardAndMailed: async (): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
       const { stream, durable } = eventDurable('identity', 'settlement');
       for (;;) {
-        const { num_pending, num_ack_pending } = await jsm.consumers.info(stream, durable);
+        const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');
-        if (num_pending + num_ack_pending + rows.length === 0) return;
+        if (ack_floor.stream_seq >= lastTold && rows.length === 0) return;
+        // Instead of the sweep of a second.
+        if (rows.length > 0) mails.poke();
         await sleep(20);
       }
     },
