@@ -86,13 +86,9 @@ export const DelegateSpending = z.strictObject({
 });
 
 const fact = { settlement_id: SettlementId, quote_id: QuoteId };
-const issuedFact = { ...fact, tx_hash: TransactionHash };
-
-/** What the payment of an issued settlement was: who paid whom, from what, how much. */
+/** Who paid whom, and how much. */
 const payment = {
-  /** The payer's. */
   account_id: AccountId,
-  /** Whose key paid; null for a person's sign-in. */
   delegate_id: DelegateId.nullable(),
   wallet_id: WalletId,
   service_id: ServiceId,
@@ -241,9 +237,9 @@ export const settlement = service({
     accepted: z.strictObject({ ...fact, account_id: AccountId }),
     /** The payment is confirmed on chain; the settlement can be redeemed. */
     issued: z.union([
-      z.strictObject({ ...issuedFact, ...payment }),
+      z.strictObject({ ...fact, tx_hash: TransactionHash, ...payment }),
       // From before it told the payment: outboxes and the stream, which keeps a week, may still have such a fact.
-      z.strictObject(issuedFact),
+      z.strictObject({ ...fact, tx_hash: TransactionHash }),
     ]),
     /** Proven: no money moved and none will. The quote may be tried again. */
     failed: z.strictObject({ ...fact, code: z.string() }),

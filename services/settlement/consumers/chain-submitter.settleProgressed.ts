@@ -1,7 +1,6 @@
-import type { z } from 'zod';
 import { encode } from '../../../shared/bus/envelope.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import { chainSubmitter, type settlement } from '../../../shared/contract/index.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
 import { subjects } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
@@ -12,7 +11,8 @@ import { fact, refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
-import { lookUpSettlement, type SettlementRow } from '../store/settlements.ts';
+import { lookUpSettlement } from '../store/settlements.ts';
+import { paymentOf } from '../view.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -68,24 +68,6 @@ const watchForContradiction = async (
   });
 };
 
-/** Published of a settlement that was pending, so these are its payment and its time for good. */
-const issuedFact = (row: SettlementRow, { txHash, issuedAt }: { txHash: string; issuedAt: number }) => {
-  const told: z.infer<typeof settlement.events.issued> = {
-    settlement_id: row.settlement_id,
-    quote_id: row.quote_id,
-    tx_hash: txHash,
-    account_id: row.account_id,
-    delegate_id: row.delegate_id,
-    wallet_id: row.wallet_id,
-    service_id: row.service_id,
-    vendor_account_id: row.vendor_account_id,
-    quote_amount: formatMicro(row.quote_amount),
-    fee_amount: formatMicro(row.fee_amount),
-    issued_at: isoTime(issuedAt),
-  };
-  return fact('issued', told);
-};
-
 const landed = async (deps: Deps, progress: Progress): Promise<void> => {
   const { object_id: settlementId, status, generation, tx_hash: txHash, slot } = progress;
   if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
@@ -106,13 +88,15 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
     },
     deps.signingKey,
   );
+  const told = { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash };
+  const issued = fact('issued', { ...told, ...paymentOf(row, issuedAt) });
   await failpoint('settlement.beforeIssue');
   const outbox = await noteLanded(
     deps.pool,
     settlementId,
     { generation, txHash, slot, finalized: status === 'finalized' },
     { issuedAt, redeemExpiresAt, settlementToken },
-    [issuedFact(row, { txHash, issuedAt })],
+    [issued],
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);
