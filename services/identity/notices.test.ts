@@ -1,19 +1,46 @@
 import { expect, test } from '@jest/globals';
 import { noticeMail } from './notices.ts';
 
-const details = { owner_kind: 'service', owner_id: 'id', name: '<img src=x onerror=alert(1)>"&' };
+const name = '<img src=x onerror=alert(1)>"&';
+const payment = {
+  settlement_id: 'id',
+  amount: '2500000',
+  fee: '12500',
+  net: '2487500',
+  at: '2026-11-21T10:00:00.000Z',
+};
+const details = {
+  ...{ owner_kind: 'service', owner_id: 'id', name, until: 'now', payout_address: 'id', effective_at: 'now' },
+  ...{ ...payment, service: name, service_id: 'id', delegate: name, delegate_id: 'id' },
+};
 const notice = { to: 'ada@example.com', environment: 'live', details } as const;
 
-test.each(['key_created', 'key_rotated', 'key_revealed', 'keys_ended', 'payout_changed'])(
-  '%s: a name is text, not markup, and there is no link to click',
-  (kind) => {
-    const mail = noticeMail(kind, notice, null)!;
-    expect(mail.text).toContain(details.name);
-    expect(mail.html).not.toContain('<img');
-    expect(mail.html).not.toContain('<a ');
-    expect(mail.subject).not.toContain(details.name);
-  },
-);
+test.each([
+  'key_created',
+  'key_rotated',
+  'key_revealed',
+  'keys_ended',
+  'payout_changed',
+  'payment_made',
+  'payment_received',
+])('%s: a name is text, not markup, and there is no link to click', (kind) => {
+  const mail = noticeMail(kind, notice, null)!;
+  expect(mail.text).toContain(details.name);
+  expect(mail.html).not.toContain('<img');
+  expect(mail.html).not.toContain('<a ');
+  expect(mail.subject).not.toContain(details.name);
+  expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
+test('a stranger’s name cannot turn the text around it', () => {
+  const mail = noticeMail(
+    'payment_made',
+    { ...notice, details: { ...details, service: 'A\u202eB\u2066' } },
+    null,
+  )!;
+  expect(mail.text).toContain('to the service “AB” (id)');
+  expect(`${mail.text}${mail.html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});
 
 test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
   const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';

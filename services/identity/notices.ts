@@ -1,8 +1,12 @@
 import type { Environment } from '../../shared/contract/primitives.ts';
+import { displayUsdc, parseMicro } from '../../shared/lib/micro.ts';
 import { escapeHtml, type Mail } from './mail.ts';
 import { REVEAL_MINUTES } from './store/reveal_links.ts';
 
-/** Mails to the owner about keys. A name was written by the owner, so it is escaped, and quoted for what it is. */
+/**
+ * Mails to the owner about keys and payments. A name was written by somebody, the service that was paid by a stranger,
+ * so it is escaped, quoted for what it is, and in no subject.
+ */
 export type Notice = { to: string; environment: Environment; details: Record<string, string> };
 
 const IF_NOT_YOU =
@@ -12,6 +16,15 @@ const whose = ({ owner_kind, name, owner_id }: Record<string, string>) =>
   `the ${owner_kind} “${name}” (${owner_id})`;
 const untilWhen = ({ until }: Record<string, string>) =>
   until === 'now' ? 'The previous keys have ended.' : `The previous key works until ${until}.`;
+
+const usdc = (digits: string | undefined) => displayUsdc(parseMicro(digits ?? ''));
+/** Without what turns the direction of writing: a stranger's name must not reorder the amount beside it. */
+const quoted = (name: string | undefined) =>
+  name === undefined ? '' : `“${name.replaceAll(/\p{Bidi_Control}/gu, '')}” `;
+const service = ({ service: name, service_id }: Record<string, string>) =>
+  `the service ${quoted(name)}(${service_id})`;
+const PAYMENT_MAILS_OFF =
+  'You can turn mails about payments off in the settings of your account (mail_payments).';
 
 type Text = { subject: string; sentences: string[] };
 type Words = Record<string, string>;
@@ -67,6 +80,34 @@ const TEXTS: Record<string, (words: Words) => Text> = {
       `At ${at} the passkey “${label}” was used with a counter that went back, which happens when it was copied. ` +
         'Nobody was signed in.',
       'If you restored a device or a key from a backup, remove this passkey and add it again. Otherwise remove it now.',
+    ],
+  }),
+  payment_made: (words) => ({
+    subject: 'A payment was made',
+    sentences: [
+      `At ${words.at} your account paid ${usdc(words.amount)} to ${service(words)}` +
+        `${words.delegate_id === undefined ? '' : `, by the delegate ${quoted(words.delegate)}(${words.delegate_id})`}.`,
+      `The settlement is ${words.settlement_id}.`,
+      IF_NOT_YOU,
+      PAYMENT_MAILS_OFF,
+    ],
+  }),
+  payment_received: (words) => ({
+    subject: 'A payment was received',
+    sentences: [
+      `At ${words.at} ${service(words)} was paid ${usdc(words.amount)}: ` +
+        `${usdc(words.net)} to its payout address, ${usdc(words.fee)} as the fee.`,
+      `The settlement is ${words.settlement_id}.`,
+      PAYMENT_MAILS_OFF,
+    ],
+  }),
+  spending_alert: ({ day, spent, threshold }) => ({
+    subject: 'Your spending passed the amount that you set',
+    sentences: [
+      `On ${day} (UTC) your account has paid ${usdc(spent)} so far, more than the ${usdc(threshold)} of your alert.`,
+      'Nothing was stopped: limits of delegates and the allowance of a wallet do that.',
+      IF_NOT_YOU,
+      'You can change or turn off this alert in the settings of your account (spending_alert_threshold).',
     ],
   }),
   key_mails_off: ({ at }) => ({

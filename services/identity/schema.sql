@@ -70,7 +70,7 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (mail_id)
 );
 CREATE INDEX mails_by_address ON mails USING btree (to_address);
-CREATE INDEX mails_by_attempt ON mails USING btree (next_attempt_at);
+CREATE INDEX mails_in_order ON mails USING btree (((link_id IS NULL)), next_attempt_at);
 
 create table outbox (
   outbox_id bigint generated always as identity not null,
@@ -111,6 +111,13 @@ create table passkeys (
   constraint passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
 );
 CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id, passkey_id DESC);
+
+create table payments (
+  settlement_id text collate "C" not null,
+  issued_at timestamp with time zone not null,
+  constraint payments_pkey PRIMARY KEY (settlement_id)
+);
+CREATE INDEX payments_by_time ON payments USING btree (issued_at);
 
 create table quarantine (
   quarantine_id bigint generated always as identity not null,
@@ -177,3 +184,16 @@ create table sessions (
 );
 CREATE INDEX sessions_by_account ON sessions USING btree (account_id, session_id DESC);
 CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
+
+create table spending_days (
+  account_id text collate "C" not null,
+  day date not null,
+  spent bigint not null,
+  alerted_at timestamp with time zone,
+  alerted_threshold bigint,
+  constraint spending_days_pkey PRIMARY KEY (account_id, day),
+  constraint spending_days_check CHECK ((alerted_at IS NULL) = (alerted_threshold IS NULL)),
+  constraint spending_days_spent_check CHECK (spent > 0),
+  constraint spending_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id)
+);
+CREATE INDEX spending_days_by_day ON spending_days USING btree (day);

@@ -8,9 +8,11 @@ import {
   as,
   consumer,
   database,
+  delegateOf,
   deps,
   HASH,
   held,
+  issues,
   key,
   outcome,
   paid,
@@ -25,6 +27,8 @@ import {
   stopFixture,
   underWay,
   until,
+  vendor,
+  wallets,
 } from '../../test/support/settlement.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
@@ -50,6 +54,40 @@ describe('rule 14: confirmed, finalized, forked', () => {
     await sleep(50);
     expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
   });
+
+  test.each(['a sign-in', 'a delegate'])(
+    'the payment of %s is told once, however often it lands',
+    async (who) => {
+      const account = consumer();
+      const payer = who === 'a sign-in' ? account : await delegateOf(account);
+      const q = quote(2_500_000n);
+      const { settlementId } = await paid(payer, q);
+      for (const status of ['confirmed', 'reopened', 'confirmed', 'finalized'] as const)
+        await say(settlementId, status);
+      await until(
+        () => row(settlementId),
+        ({ chain_status }) => chain_status === 'finalized',
+      );
+      const { rows } = await admin.query('select issued_at from settlements where settlement_id = $1', [
+        settlementId,
+      ]);
+      expect(issues.filter(({ settlement_id }) => settlement_id === settlementId)).toEqual([
+        {
+          settlement_id: settlementId,
+          quote_id: q.quote_id,
+          tx_hash: HASH[0],
+          account_id: account.account_id,
+          delegate_id: payer.kind === 'delegate_key' ? payer.delegate_id : null,
+          wallet_id: wallets.get(account.account_id)!.wallet_id,
+          service_id: vendor.service_id,
+          vendor_account_id: vendor.account_id,
+          quote_amount: '2500000',
+          fee_amount: '10000',
+          issued_at: rows[0].issued_at.toISOString(),
+        },
+      ]);
+    },
+  );
 
   test('a sight later than the landing holds it already', async () => {
     const payer = consumer(3_000_000n);

@@ -27,9 +27,12 @@ const Settings = z
     mail_key_events: z
       .boolean()
       .meta({ description: 'Mails about new, removed and replaced keys, passkeys' }),
-    mail_payments: z.boolean().meta({ description: 'Mails about payments; off unless asked for' }),
+    mail_payments: z
+      .boolean()
+      .meta({ description: 'Mails about payments made and received; off unless asked for' }),
     spending_alert_threshold: MicroUsdc.nullable().meta({
-      description: 'A mail when the spending of a UTC day passes this amount; null: none',
+      description:
+        'A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none',
     }),
   })
   .meta({ id: 'AccountSettings' });

@@ -42,5 +42,5 @@ export const identity = service({
     sessionEnded: z.strictObject({ account_id: AccountId, session_id: z.string() }),
   },
   jobs: {},
-  consumes: [],
+  consumes: ['settlement.issued'],
 });

@@ -88,6 +88,17 @@ export const DelegateSpending = z.strictObject({
 });
 
 const fact = { settlement_id: SettlementId, quote_id: QuoteId };
+/** Who paid whom, and how much. */
+const payment = {
+  account_id: AccountId,
+  delegate_id: DelegateId.nullable(),
+  wallet_id: WalletId,
+  service_id: ServiceId,
+  vendor_account_id: AccountId,
+  quote_amount: MicroUsdc,
+  fee_amount: MicroUsdcOrZero,
+  issued_at: Timestamp,
+};
 
 export const settlement = service({
   name: 'settlement',
@@ -256,7 +267,11 @@ export const settlement = service({
     /** An attempt was accepted: holds taken, the payment is on its way. */
     accepted: z.strictObject({ ...fact, account_id: AccountId }),
     /** The payment is confirmed on chain; the settlement can be redeemed. */
-    issued: z.strictObject({ ...fact, tx_hash: TransactionHash }),
+    issued: z.union([
+      z.strictObject({ ...fact, tx_hash: TransactionHash, ...payment }),
+      // From before it told the payment: outboxes and the stream, which keeps a week, may still have such a fact.
+      z.strictObject({ ...fact, tx_hash: TransactionHash }),
+    ]),
     /** Proven: no money moved and none will. The quote may be tried again. */
     failed: z.strictObject({ ...fact, code: z.string() }),
     /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */

@@ -56,6 +56,37 @@ test('the default wallet of the settings is the one that a settle with an access
   expect(await pays()).toEqual([2_500_000n, 0n]);
 });
 
+test('payments are mailed to payer and vendor, once each, and an alert when the day passes its threshold', async () => {
+  const [vendor, ada] = [await createVendor(api, stack), await createConsumer(api, stack)];
+  const set = (token: string, body: object) =>
+    must(api('PATCH /v1/accounts/me/settings', { token, body }), 'settings');
+  await set(vendor.signIn.access_token, { mail_payments: true });
+  await set(ada.token, { mail_payments: true, spending_alert_threshold: '4000000' });
+  const pay = async () => must(settleWith(api, ada.token, await quoteOf(api, vendor)), 'settle');
+  const mailed = async (to: string) => {
+    const response = await fetch(`${stack.mail_url}/messages?to=${encodeURIComponent(to)}`);
+    return ((await response.json()) as { text: string }[]).map(({ text }) => text);
+  };
+  const both = async () => [
+    ...(await mailed(ada.signIn.account.email)),
+    ...(await mailed(vendor.signIn.account.email)),
+  ];
+  const untilMailed = async (words: string) => {
+    while (!(await both()).some((text) => text.includes(words))) await sleep(50);
+  };
+
+  const first = await pay();
+  await untilMailed('your account paid 2.5 USDC to the service “Weather API”');
+  await untilMailed('was paid 2.5 USDC: 2.4875 USDC to its payout address, 0.0125 USDC as the fee.');
+  expect((await both()).filter((text) => text.includes('of your alert'))).toEqual([]);
+  await pay();
+  await untilMailed('has paid 5 USDC so far, more than the 4 USDC of your alert.');
+  const last = await pay();
+  while ((await both()).filter((text) => text.includes(last.settlement_id)).length < 2) await sleep(50);
+  const count = async (words: string) => (await both()).filter((text) => text.includes(words)).length;
+  expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 2]);
+}, 30_000);
+
 test('a sign-in is ended from another one, and its access token is refused within 2 s', async () => {
   const email = `sessions-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const [here, there] = [await signIn(api, stack, email, 'test'), await signIn(api, stack, email, 'test')];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
+import { issued } from '../../services/identity/consumers/settlement.issued.ts';
 import type { Deps } from '../../services/identity/deps.ts';
 import { handlers } from '../../services/identity/handlers.ts';
 import { endServices } from '../../services/identity/jobs/endServices.ts';
@@ -9,14 +10,19 @@ import { createMailer } from '../../services/identity/mail.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { encode } from '../../shared/bus/envelope.ts';
 import { listen } from '../../shared/bus/listen.ts';
 import { serve } from '../../shared/bus/serve.ts';
+import { eventDurable } from '../../shared/bus/topology.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { identity } from '../../shared/contract/index.ts';
+import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
+import { quarantineInto } from '../../shared/db/quarantine.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
@@ -140,6 +146,11 @@ export const startIdentity = async () => {
   };
   const serving = serve(bus, identity, handlers(deps), { now: clock.now });
   cleanups.push(serving.stop);
+  const hearing = hear(bus, settlement, { issued: issued(deps) }, quarantineInto(pool, logger));
+  cleanups.push(hearing.stop);
+  const settler = await testBus.as('settlement');
+  const watcher = await testBus.as('admin' as BusUser);
+  let lastTold = 0;
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const endedSessions = new Set<string>();
   listen(gateway, identity, {
@@ -189,6 +200,24 @@ export const startIdentity = async () => {
       told
         .filter(({ subject }) => subject === 'evt.identity.keysEnded')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
+    /** Publishes a fact of settlement, each time as a message of its own. */
+    tell: async (fact: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
+      const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(fact));
+      lastTold = Math.max(lastTold, seq);
+    },
+    /** Until every fact that was told is taken and every mail is with the mail server. */
+    allHeardAndMailed: async (): Promise<void> => {
+      const jsm = await watcher.nc.jetstreamManager();
+      const { stream, durable } = eventDurable('identity', 'settlement');
+      for (;;) {
+        const { ack_floor } = await jsm.consumers.info(stream, durable);
+        const { rows } = await admin.query('select from identity.mails limit 1');
+        if (ack_floor.stream_seq >= lastTold && rows.length === 0) return;
+        // Instead of the sweep of a second.
+        if (rows.length > 0) mails.poke();
+        await sleep(20);
+      }
+    },
     /** Gives an account a wallet. */
     newWallet: (accountId: string): string => {
       const walletId = newId('wal');

@@ -85,6 +85,8 @@ export const sights = new Map<string, { balance: bigint; allowance: bigint; slot
 export const chainIs = { readable: true };
 /** What was told of reversals. */
 export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
+/** What was told of issued settlements. */
+export const issues: { settlement_id: string }[] = [];
 export const wallets = new Map<string, { wallet_id: string; owner: string }>();
 
 /** Starts the service; once per test file. */
@@ -176,6 +178,9 @@ export const startFixture = async (): Promise<void> => {
   const watcher = await testBus.as('admin' as BusUser);
   watcher.nc.subscribe('evt.settlement.reversed', {
     callback: (_error, msg) => void reversals.push(msg.json()),
+  });
+  watcher.nc.subscribe('evt.settlement.issued', {
+    callback: (_error, msg) => void issues.push(msg.json()),
   });
   await watcher.nc.flush();
   await Promise.all([walletBus.nc.flush(), chain.nc.flush(), base.bus.nc.flush()]);

@@ -4,6 +4,7 @@ import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { purgeLoginLinks } from '../store/login_links.ts';
 import { purgeMails } from '../store/mails.ts';
 import { purgeChallenges } from '../store/passkey_challenges.ts';
+import { purgePayments } from '../store/payments.ts';
 import { purgeRevealLinks } from '../store/reveal_links.ts';
 import { purgeSessions } from '../store/sessions.ts';
 
@@ -18,6 +19,7 @@ export const startPurge = ({ pool, logger }: { pool: Pool; logger: Logger }): Pe
       await purgeRevealLinks(pool);
       await purgeChallenges(pool);
       await purgeSessions(pool);
+      await purgePayments(pool);
     },
     logger,
   );

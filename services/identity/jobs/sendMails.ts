@@ -66,21 +66,24 @@ export const startSendMails = ({
     await deleteMail(pool, row.mail_id);
   };
 
-  const run = async (): Promise<void> => {
-    let claimed: readonly MailRow[];
-    do {
-      claimed = await claimMails(pool, BATCH);
-      await Promise.all(claimed.map(sendOne));
-    } while (claimed.length === BATCH);
+  const sendBatch = async (): Promise<number> => {
+    const claimed = await claimMails(pool, BATCH);
+    await Promise.all(claimed.map(sendOne));
+    return claimed.length;
+  };
+  const drain = async (): Promise<void> => {
+    while (!stopping && (await sendBatch()) === BATCH);
   };
 
-  const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', run, logger);
-  const poked = new Set<Promise<void>>();
   let stopping = false;
+  const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', drain, logger);
+  const poked = new Set<Promise<unknown>>();
   return {
     poke: () => {
       if (stopping) return;
-      const work = run()
+      // One batch, and the sweep does the rest: were each poke to drain a backlog, they would claim all of it at once,
+      // and the mail that was just asked for would stand behind it in the mail server's queue.
+      const work = sendBatch()
         .catch((error: unknown) => logger.warn({ err: error }, 'mails left to the sweep'))
         .finally(() => poked.delete(work));
       poked.add(work);

@@ -34,7 +34,7 @@ export const insertSignInMail = async (
 };
 
 /** How long a mail about an event is worth sending. */
-const NOTICE_DAYS = 3;
+export const NOTICE_DAYS = 3;
 
 /**
  * Puts a mail to the owner of an account in the queue: something happened to their keys. Call within the transaction
@@ -62,6 +62,12 @@ export const insertNotice = (
     from accounts where account_id = ${notice.account_id}
       and (mail_key_events or ${always || notice.link_id !== undefined})`);
 
+/**
+ * Mails with a link, which somebody waits for, before all others: any number of payments may be mailed, and must not
+ * hold up a sign-in.
+ */
+const inOrder = sql.fragment`order by (link_id is null), next_attempt_at`;
+
 /** Claims due mails for the caller to send; any number of replicas may do so at once. */
 export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>
   db.any(sql.type(Row)`
@@ -69,7 +75,7 @@ export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =
       next_attempt_at = app_now() + ${CLAIM_SECONDS} * interval '1 second'
     where mail_id in (
       select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
-      order by next_attempt_at limit ${limit} for update skip locked)
+      ${inOrder} limit ${limit} for update skip locked)
     returning mail_id, to_address, kind, link_id, details, attempts`);
 
 /** Gives a claimed mail back, to be tried again after the delay. */
@@ -96,7 +102,7 @@ const Backlog = z.object({ mails: z.bigint(), oldest_age: z.number() });
 export const mailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
     with waiting as (select to_address, link_id from mails where expires_at > app_now()
-      order by next_attempt_at limit ${COUNT_UP_TO})
+      ${inOrder} limit ${COUNT_UP_TO})
     select count(*) as mails,
       coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
     from waiting left join login_links on login_links.email = to_address and login_links.link_id = waiting.link_id`);

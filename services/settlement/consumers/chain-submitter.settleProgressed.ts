@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
 import { lookUpSettlement } from '../store/settlements.ts';
+import { paymentOf } from '../view.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -87,13 +88,15 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
     },
     deps.signingKey,
   );
+  const told = { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash };
+  const issued = fact('issued', { ...told, ...paymentOf(row, issuedAt) });
   await failpoint('settlement.beforeIssue');
   const outbox = await noteLanded(
     deps.pool,
     settlementId,
     { generation, txHash, slot, finalized: status === 'finalized' },
     { issuedAt, redeemExpiresAt, settlementToken },
-    [fact('issued', { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash })],
+    [issued],
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);

@@ -10,6 +10,7 @@ export const Row = z.object({
   wallet_id: z.string(),
   quote_id: z.string(),
   quote_token: z.string(),
+  vendor_account_id: z.string(),
   service_id: z.string(),
   quote_amount: z.bigint(),
   fee_amount: z.bigint(),
@@ -18,6 +19,7 @@ export const Row = z.object({
   tx_hash: z.string().nullable(),
   superseded_tx_hashes: z.array(z.string()),
   settlement_token: z.string().nullable(),
+  issued_at: z.number().nullable(),
   redeem_window_seconds: z.number(),
   redeem_expires_at: z.number().nullable(),
   redeemed_at: z.number().nullable(),
@@ -31,9 +33,9 @@ export const Row = z.object({
 export type SettlementRow = z.infer<typeof Row>;
 
 export const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-  quote_token, service_id, quote_amount, fee_amount, status, chain_status, tx_hash, superseded_tx_hashes,
-  settlement_token, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id, failure_code, failure_message,
-  created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
+  quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
+  superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
+  failure_code, failure_message, created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
 
 /** By id, whoever owns it: for the service's own use, never straight into an answer. */
 export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
