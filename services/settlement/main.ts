@@ -13,6 +13,7 @@ import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { listPaid } from './handlers/listPaid.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
 import { settle } from './handlers/settle.ts';
@@ -76,6 +77,7 @@ await runService(base, config, {
     putDelegate: putDelegate(deps),
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
+    listPaid: listPaid(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

@@ -63,6 +63,18 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   };
 };
 
+/** Who paid whom, and how much, as other services are told it. */
+export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
+  account_id: row.account_id,
+  delegate_id: row.delegate_id,
+  wallet_id: row.wallet_id,
+  service_id: row.service_id,
+  vendor_account_id: row.vendor_account_id,
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  issued_at: isoTime(issuedAt),
+});
+
 const capText = (cap: bigint | null): string | null => (cap === null ? null : formatMicro(cap));
 
 /** A delegate's caps and what is left of them, as identity shows them. */

@@ -29,6 +29,8 @@ export const ChainStatus = z
 
 /** Of one call of findByQuotes. */
 export const MAX_QUOTES_ASKED = 200;
+/** Of one call of listPaid. */
+export const MAX_PAID_LISTED = 500;
 
 const RedeemId = label(128).meta({
   id: 'RedeemId',
@@ -86,6 +88,17 @@ export const DelegateSpending = z.strictObject({
 });
 
 const fact = { settlement_id: SettlementId, quote_id: QuoteId };
+/** Who paid whom, and how much. */
+const payment = {
+  account_id: AccountId,
+  delegate_id: DelegateId.nullable(),
+  wallet_id: WalletId,
+  service_id: ServiceId,
+  vendor_account_id: AccountId,
+  quote_amount: MicroUsdc,
+  fee_amount: MicroUsdcOrZero,
+  issued_at: Timestamp,
+};
 
 export const settlement = service({
   name: 'settlement',
@@ -220,12 +233,31 @@ export const settlement = service({
       input: z.strictObject({ service_id: ServiceId }),
       output: Activity,
     }),
+    listPaid: internalOperation({
+      summary:
+        'Every settlement that was ever issued, as it stands now, in the order of settlement_id: for a projection that is built anew',
+      callers: ['wallet'],
+      input: z.strictObject({
+        after: SettlementId.nullable(),
+        limit: z.int().min(1).max(MAX_PAID_LISTED),
+      }),
+      output: z.array(
+        z.strictObject({
+          settlement_id: SettlementId,
+          status: z.enum(['confirmed', 'finalized', 'reversed']),
+          tx_hash: TransactionHash,
+          ...payment,
+        }),
+      ),
+    }),
   },
   events: {
     /** An attempt was accepted: holds taken, the payment is on its way. */
     accepted: z.strictObject({ ...fact, account_id: AccountId }),
     /** The payment is confirmed on chain; the settlement can be redeemed. */
-    issued: z.strictObject({ ...fact, tx_hash: TransactionHash }),
+    issued: z.strictObject({ ...fact, tx_hash: TransactionHash, ...payment }),
+    /** No fork can undo it any more. The transaction is another than the issued one when a fork forced a new one. */
+    finalized: z.strictObject({ ...fact, tx_hash: TransactionHash }),
     /** Proven: no money moved and none will. The quote may be tried again. */
     failed: z.strictObject({ ...fact, code: z.string() }),
     /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */

@@ -23,6 +23,7 @@ type Values = {
   settlementId: string;
   delegateId: string | null;
   quoteToken: string;
+  vendorAccountId: string;
   serviceId: string;
   feeMicro: bigint;
   windowSeconds: number;
@@ -93,6 +94,7 @@ export const acceptModel = (
       wallet_id: walletId,
       quote_id: values.quoteId,
       quote_token: values.quoteToken,
+      vendor_account_id: values.vendorAccountId,
       service_id: values.serviceId,
       quote_amount: gross,
       fee_amount: values.feeMicro,

@@ -7,6 +7,7 @@ import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
+import { listPaid } from '../../services/settlement/handlers/listPaid.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
@@ -130,6 +131,7 @@ export const startFixture = async (): Promise<void> => {
     putDelegate: putDelegate(deps),
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
+    listPaid: listPaid(deps),
   });
   const hearing = hear(
     base.bus,

@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
 import { lookUpSettlement } from '../store/settlements.ts';
+import { paymentOf } from '../view.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -87,17 +88,19 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
     },
     deps.signingKey,
   );
+  const told = { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash };
+  const issued = fact('issued', { ...told, ...paymentOf(row, issuedAt) });
   await failpoint('settlement.beforeIssue');
   const outbox = await noteLanded(
     deps.pool,
     settlementId,
     { generation, txHash, slot, finalized: status === 'finalized' },
     { issuedAt, redeemExpiresAt, settlementToken },
-    [fact('issued', { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash })],
+    { issued, finalized: fact('finalized', told) },
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);
-  else {
+  if (outbox.some(({ subject }) => subject === issued.subject)) {
     count('settle.settlements', 1, { outcome: 'issued' });
     // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
     count('settle.settled_micro_usdc', Number(row.quote_amount));

@@ -9,6 +9,7 @@ export const Row = z.object({
   wallet_id: z.string(),
   quote_id: z.string(),
   quote_token: z.string(),
+  vendor_account_id: z.string(),
   service_id: z.string(),
   quote_amount: z.bigint(),
   fee_amount: z.bigint(),
@@ -17,6 +18,7 @@ export const Row = z.object({
   tx_hash: z.string().nullable(),
   superseded_tx_hashes: z.array(z.string()),
   settlement_token: z.string().nullable(),
+  issued_at: z.number().nullable(),
   redeem_window_seconds: z.number(),
   redeem_expires_at: z.number().nullable(),
   redeemed_at: z.number().nullable(),
@@ -30,9 +32,9 @@ export const Row = z.object({
 export type SettlementRow = z.infer<typeof Row>;
 
 export const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-  quote_token, service_id, quote_amount, fee_amount, status, chain_status, tx_hash, superseded_tx_hashes,
-  settlement_token, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id, failure_code, failure_message,
-  created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
+  quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
+  superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
+  failure_code, failure_message, created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
 
 /** By id, whoever owns it: for the service's own use, never straight into an answer. */
 export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
@@ -192,3 +194,13 @@ export const settlementsOfQuotes = (
       where s.settlement_id = asked.settlement_id and s.quote_id = asked.quote_id and s.status = 'failed'
       limit 1
     ) as found`);
+
+/** Settlements that were ever issued, after an id in the order of ids. */
+export const settlementsIssued = (
+  db: Db,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<readonly SettlementRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from settlements
+    where issued_at is not null ${after === null ? sql.fragment`` : sql.fragment`and settlement_id > ${after}`}
+    order by settlement_id limit ${limit}`);
