@@ -38,6 +38,8 @@ beforeAll(async () => {
     onboarding: refuse,
     delegate: refuse,
     revoke: refuse,
+    listTransactions: refuse,
+    spendingSummary: refuse,
     find: async ({ account_id, wallet_id }) =>
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }

@@ -9,6 +9,7 @@ import { config as schema } from './config.ts';
 import { fundProgressed } from './consumers/chain-submitter.fundProgressed.ts';
 import type { Deps } from './deps.ts';
 import { devFund } from './handlers/devFund.ts';
+import { listMoved } from './handlers/listMoved.ts';
 import { driveDevFunds } from './jobs/driveDevFunds.ts';
 
 const DRIVE_EVERY_MS = 2000;
@@ -28,7 +29,7 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, funding, { devFund: devFund(deps) }),
+  serving: serve(bus, funding, { devFund: devFund(deps), listMoved: listMoved(deps) }),
   consuming: [hear(bus, chainSubmitter, { fundProgressed: fundProgressed(deps) }, quarantine)],
   jobs: [everyMs(DRIVE_EVERY_MS, 'driveDevFunds', driveDevFunds(deps), logger)],
 });
