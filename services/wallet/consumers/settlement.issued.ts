@@ -1,0 +1,11 @@
+import type { z } from 'zod';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Deps } from '../deps.ts';
+import { movementOfPayment } from '../movements.ts';
+import { putMovements } from '../store/transactions.ts';
+
+export const issued =
+  ({ pool }: Pick<Deps, 'pool'>) =>
+  async (fact: z.infer<typeof settlement.events.issued>): Promise<void> => {
+    await putMovements(pool, [movementOfPayment(fact, 'confirmed')]);
+  };
