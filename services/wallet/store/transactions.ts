@@ -126,8 +126,8 @@ export const listOf = async (
 
 export type GroupBy = 'day' | 'service' | 'delegate';
 const KEYS = {
-  day: sql.fragment`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`,
-  service: sql.fragment`service_id::text`,
+  day: sql.fragment`(created_at at time zone 'UTC')::date`,
+  service: sql.fragment`service_id`,
   delegate: sql.fragment`delegate_id`,
 } as const;
 
@@ -152,7 +152,7 @@ export const spendingOf = (
   { groupBy, limit }: { groupBy: GroupBy; limit: number },
 ): Promise<readonly GroupRow[]> =>
   db.any(sql.type(Group)`
-    select grouping(key) = 1 as total, key, coalesce(sum(amount), 0)::bigint as spent,
+    select grouping(key) = 1 as total, key::text as key, coalesce(sum(amount), 0)::bigint as spent,
       coalesce(sum(fee_amount), 0)::bigint as fees, count(*) as payment_count
     from (
       select ${KEYS[groupBy]} as key, amount, fee_amount from transactions
