@@ -9,7 +9,8 @@ export const fundProgressed =
   async (fact: Progress): Promise<void> => {
     const outbox = await pool.transaction(async (tx) => {
       const row = await advanceDevFund(tx, fact);
-      const moved = row === null ? null : movedDevFund(row);
+      // Signed, or signed anew after a fork: where the transfer stands has not been decided.
+      const moved = row === null || row.status === 'signed' ? null : movedDevFund(row);
       return moved === null ? [] : insertOutbox(tx, [movedMessage(moved)]);
     });
     waiting.wake(wakeKey.fund(fact.object_id));
