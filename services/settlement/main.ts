@@ -11,6 +11,7 @@ import { settleProgressed } from './consumers/chain-submitter.settleProgressed.t
 import type { Deps } from './deps.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
+import { findPaid } from './handlers/findPaid.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { listPaid } from './handlers/listPaid.ts';
@@ -78,6 +79,7 @@ await runService(base, config, {
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
     listPaid: listPaid(deps),
+    findPaid: findPaid(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

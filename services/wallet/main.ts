@@ -24,11 +24,13 @@ import { onboarding } from './handlers/onboarding.ts';
 import { provision } from './handlers/provision.ts';
 import { revoke } from './handlers/revoke.ts';
 import { spendingSummary } from './handlers/spendingSummary.ts';
+import { askSettlement } from './jobs/askSettlement.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
 const DRIVE_EVERY_MS = 2000;
+const ASK_EVERY_MS = 30_000;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -46,6 +48,7 @@ const deps: Deps = {
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
     call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
+  findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
 await runService(base, config, {
@@ -85,5 +88,8 @@ await runService(base, config, {
     ),
     hear(bus, funding, { moved: moved(deps) }, quarantine),
   ],
-  jobs: [everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger)],
+  jobs: [
+    everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
+    everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+  ],
 });

@@ -25,6 +25,7 @@ import { atOnce } from '../../test/support/stack.ts';
 import { finalized } from './consumers/settlement.finalized.ts';
 import { issued } from './consumers/settlement.issued.ts';
 import { reversed } from './consumers/settlement.reversed.ts';
+import { askSettlement } from './jobs/askSettlement.ts';
 import { rebuildTransactions } from './rebuilding.ts';
 
 /** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
@@ -54,7 +55,12 @@ afterAll(async () => {
 });
 
 const projected = async () =>
-  (await admin.query('select * from wallet.transactions order by object_id')).rows as {
+  (
+    await admin.query(`
+    select object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount, service_id, delegate_id,
+      created_at
+    from wallet.transactions order by object_id`)
+  ).rows as {
     object_id: string;
     status: string;
     tx_hash: string;
@@ -124,6 +130,42 @@ test('rebuilt from the owners’ tables, the transactions are what the facts hav
   expect(rebuilt).toEqual({ payments: 12, funds: 0 });
   expect(await projected()).toEqual(before);
   expect(before.map(({ object_id }) => object_id)).not.toContain(failing.settlementId);
+});
+
+test('payments whose facts were lost are asked for: without a beginning, without an end; others are left alone', async () => {
+  const ids = await atOnce(4, async () => (await paid()).settlementId);
+  const [noBeginning, noEnd, undone, young] = ids as [string, string, string, string];
+  await say(undone, 'failed');
+  for (const settlementId of [noBeginning, noEnd, young]) await say(settlementId, 'finalized');
+  const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
+  const whole = await until(
+    mine,
+    (rows) => rows.every(({ status }) => status !== 'confirmed') && rows.length === 4,
+  );
+
+  const lost =
+    'from_account_id = null, to_account_id = null, amount = null, fee_amount = null, service_id = null, created_at = null';
+  await admin.query(`update wallet.transactions set ${lost} where object_id = $1`, [noBeginning]);
+  await admin.query(`update wallet.transactions set status = 'confirmed' where object_id = any($1)`, [
+    [noEnd, undone, young],
+  ]);
+  await admin.query(
+    `update wallet.transactions set asked_at = app_now() - interval '3 minutes' where object_id = any($1)`,
+    [[noBeginning, noEnd, undone]],
+  );
+  const asked: string[][] = [];
+  const ask = askSettlement({
+    pool: base.pool,
+    findPaid: (settlement_ids) => {
+      asked.push(settlement_ids);
+      return call(base.bus, settlement, 'findPaid', { settlement_ids });
+    },
+  });
+  await ask();
+  await ask();
+  expect(asked.map((batch) => batch.toSorted())).toEqual([[noBeginning, noEnd, undone].toSorted()]);
+  const expected = whole.map((row) => (row.object_id === young ? { ...row, status: 'confirmed' } : row));
+  expect(await mine()).toEqual(expected);
 });
 
 test('every page is read, a last one that is full as well', async () => {

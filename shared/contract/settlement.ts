@@ -29,7 +29,7 @@ export const ChainStatus = z
 
 /** Of one call of findByQuotes. */
 export const MAX_QUOTES_ASKED = 200;
-/** Of one call of listPaid. */
+/** Of one call of listPaid or findPaid. */
 export const MAX_PAID_LISTED = 500;
 
 const RedeemId = label(128).meta({
@@ -99,6 +99,13 @@ const payment = {
   fee_amount: MicroUsdcOrZero,
   issued_at: Timestamp,
 };
+/** A settlement that was issued, and what the chain says of its payment now. */
+const Paid = z.strictObject({
+  settlement_id: SettlementId,
+  status: z.enum(['confirmed', 'finalized', 'reversed']),
+  tx_hash: TransactionHash,
+  ...payment,
+});
 
 export const settlement = service({
   name: 'settlement',
@@ -241,14 +248,14 @@ export const settlement = service({
         after: SettlementId.nullable(),
         limit: z.int().min(1).max(MAX_PAID_LISTED),
       }),
-      output: z.array(
-        z.strictObject({
-          settlement_id: SettlementId,
-          status: z.enum(['confirmed', 'finalized', 'reversed']),
-          tx_hash: TransactionHash,
-          ...payment,
-        }),
-      ),
+      output: z.array(Paid),
+    }),
+    findPaid: internalOperation({
+      summary:
+        'The same of named settlements, for a projection that missed facts; those never issued are left out',
+      callers: ['wallet'],
+      input: z.strictObject({ settlement_ids: z.array(SettlementId).max(MAX_PAID_LISTED) }),
+      output: z.array(Paid),
     }),
   },
   events: {

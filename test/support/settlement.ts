@@ -5,6 +5,7 @@ import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
 import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
+import { findPaid } from '../../services/settlement/handlers/findPaid.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
 import { listPaid } from '../../services/settlement/handlers/listPaid.ts';
@@ -132,6 +133,7 @@ export const startFixture = async (): Promise<void> => {
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
     listPaid: listPaid(deps),
+    findPaid: findPaid(deps),
   });
   const hearing = hear(
     base.bus,

@@ -204,3 +204,9 @@ export const settlementsIssued = (
     select ${columns} from settlements
     where issued_at is not null ${after === null ? sql.fragment`` : sql.fragment`and settlement_id > ${after}`}
     order by settlement_id limit ${limit}`);
+
+/** Those of the named settlements that were ever issued. */
+export const settlementsIssuedOf = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from settlements
+    where issued_at is not null and settlement_id = any(${sql.array(ids, 'text')})`);

@@ -55,6 +55,22 @@ export const putMovements = (db: Db, movements: readonly Movement[]): Promise<un
       created_at = coalesce(excluded.created_at, t.created_at)`);
 };
 
+/**
+ * Claims payments whose facts are late by minutes, where the chain takes seconds: those not told to their end, and those
+ * whose beginning was not told.
+ */
+export const claimUnsure = async (db: Db, limit: number): Promise<string[]> => {
+  const rows = await db.any(sql.typeAlias('id')`
+    update transactions set asked_at = app_now()
+    where object_id in (
+      select object_id from transactions
+      where type = 'payment' and (status = 'confirmed' or created_at is null)
+        and asked_at < app_now() - interval '2 minutes'
+      order by asked_at limit ${limit} for update skip locked)
+    returning object_id as id`);
+  return rows.map(({ id }) => id);
+};
+
 /** Forgets everything: the beginning of a rebuild that trusts the owners alone. */
 export const forgetTransactions = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`truncate transactions`);
