@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { forward } from '../../shared/bus/call.ts';
+import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { Moved } from '../../shared/contract/funding.ts';
 import { funding, wallet } from '../../shared/contract/index.ts';
-import type { Handlers } from '../../shared/contract/service.ts';
+import type { BusUser, Handlers } from '../../shared/contract/service.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
@@ -39,6 +40,8 @@ beforeAll(async () => {
     onboarding: refuse,
     delegate: refuse,
     revoke: refuse,
+    listTransactions: refuse,
+    spendingSummary: refuse,
     find: async ({ account_id, wallet_id }) =>
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
@@ -117,6 +120,53 @@ test('a chain that takes longer than the wait: 503, and it says that the funds m
     message: expect.stringContaining('may still arrive'),
     extras: { money_moved: 'unknown' },
   });
+});
+
+test('moved is told of what was on the chain, with how it ended; listMoved says the same', async () => {
+  const facts: Moved[] = [];
+  const watcher = await testBus.as('admin' as BusUser);
+  watcher.nc.subscribe('evt.funding.moved', { callback: (_error, msg) => void facts.push(msg.json()) });
+  await watcher.nc.flush();
+  const walletBus = await testBus.as('wallet');
+  const told = (id: string) => facts.filter(({ object_id }) => object_id === id).map(({ status }) => status);
+  const listed = async (id: string) =>
+    (await call(walletBus, funding, 'listMoved', { after: null, limit: 500 })).find(
+      ({ object_id }) => object_id === id,
+    );
+  const funded = async () => {
+    const { tx_hash } = (await fund('3')) as { tx_hash: string };
+    return { id: chain.jobs.at(-1)!, tx_hash };
+  };
+  const heard = async (id: string, expected: string[]) => {
+    for (let i = 0; i < 200 && told(id).length < expected.length; i += 1)
+      await new Promise((done) => setTimeout(done, 25));
+    expect(told(id)).toEqual(expected);
+    expect((await listed(id))?.status).toBe(expected.at(-1));
+  };
+
+  const { id, tx_hash } = await funded();
+  await heard(id, ['confirmed']);
+  for (let i = 0; i < 2; i += 1) await chain.tell('fundProgressed', id, 'finalized', tx_hash);
+  await heard(id, ['confirmed', 'finalized']);
+  expect(await listed(id)).toMatchObject({
+    type: 'dev_fund',
+    amount: '3',
+    to_account_id: ACCOUNT,
+    from_account_id: null,
+    tx_hash,
+  });
+
+  const forked = await funded();
+  await heard(forked.id, ['confirmed']);
+  await chain.tell('fundProgressed', forked.id, 'reopened', forked.tx_hash);
+  await chain.tell('fundProgressed', forked.id, 'failed', forked.tx_hash);
+  await heard(forked.id, ['confirmed', 'reversed']);
+
+  chain.outcomes.fund = 'failed';
+  expect(await refusal(fund('5'))).toBe('payment_failed');
+  const never = chain.jobs.at(-1)!;
+  expect(told(never)).toEqual([]);
+  expect(await listed(never)).toBeUndefined();
 });
 
 test('without a funding authority the call does not exist', async () => {

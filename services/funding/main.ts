@@ -22,6 +22,7 @@ import { getDeposit } from './handlers/getDeposit.ts';
 import { getRefund } from './handlers/getRefund.ts';
 import { getWithdrawal } from './handlers/getWithdrawal.ts';
 import { listDeposits } from './handlers/listDeposits.ts';
+import { listMoved } from './handlers/listMoved.ts';
 import { listRefunds } from './handlers/listRefunds.ts';
 import { listWithdrawals } from './handlers/listWithdrawals.ts';
 import { providerWebhook } from './handlers/providerWebhook.ts';
@@ -87,6 +88,7 @@ await runService(base, config, {
       cancelRefund: cancelRefund(deps),
       listRefunds: listRefunds(deps),
       getRefund: getRefund(deps),
+      listMoved: listMoved(deps),
     },
     { now: clock.now },
   ),

@@ -11,8 +11,10 @@ import { settleProgressed } from './consumers/chain-submitter.settleProgressed.t
 import type { Deps } from './deps.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
+import { findPaid } from './handlers/findPaid.ts';
 import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
+import { listPaid } from './handlers/listPaid.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
@@ -80,6 +82,8 @@ await runService(base, config, {
     settlementActivity: settlementActivity(deps),
     reserveRefund: reserveRefund(deps),
     releaseRefund: releaseRefund(deps),
+    listPaid: listPaid(deps),
+    findPaid: findPaid(deps),
   }),
   consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
   jobs: [

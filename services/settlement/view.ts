@@ -75,6 +75,22 @@ export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
   issued_at: isoTime(issuedAt),
 });
 
+/** Forked away and driven again counts as confirmed still: it is reversed when that is proven to be in vain. */
+const PAID_STATUS = {
+  pending: 'confirmed',
+  confirmed: 'confirmed',
+  finalized: 'finalized',
+  failed: 'reversed',
+} as const satisfies Record<SettlementRow['chain_status'], string>;
+
+/** An issued settlement as a projection reads it. */
+export const showPaid = (row: SettlementRow) => ({
+  settlement_id: row.settlement_id,
+  status: PAID_STATUS[row.chain_status],
+  tx_hash: row.tx_hash!,
+  ...paymentOf(row, row.issued_at!),
+});
+
 const capText = (cap: bigint | null): string | null => (cap === null ? null : formatMicro(cap));
 
 /** A delegate's caps and what is left of them, as identity shows them. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import type { chainSubmitter } from '../../shared/contract/index.ts';
+import type { chainSubmitter, settlement } from '../../shared/contract/index.ts';
 import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -24,6 +24,7 @@ export type Deps = {
   describeWallet: (publicKey: string) => Promise<Out<Chain['describeWallet']>>;
   prepareDelegation: (input: In<Chain['prepareDelegation']>) => Promise<Out<Chain['prepareDelegation']>>;
   submitPrepared: (input: In<Chain['submitPrepared']>) => Promise<Out<Chain['submitPrepared']>>;
+  findPaid: (settlementIds: string[]) => Promise<Out<(typeof settlement.internal)['findPaid']>>;
 };
 
 /** Keys under which a request waits for a fact and its consumer wakes it. */

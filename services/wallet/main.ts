@@ -2,12 +2,16 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { delegationProgressed } from './consumers/chain-submitter.delegationProgressed.ts';
 import { tokenAccountProgressed } from './consumers/chain-submitter.tokenAccountProgressed.ts';
+import { moved } from './consumers/funding.moved.ts';
+import { finalized } from './consumers/settlement.finalized.ts';
+import { issued } from './consumers/settlement.issued.ts';
+import { reversed } from './consumers/settlement.reversed.ts';
 import type { Deps } from './deps.ts';
 import { backup } from './handlers/backup.ts';
 import { chooseDefault } from './handlers/chooseDefault.ts';
@@ -15,14 +19,18 @@ import { delegate } from './handlers/delegate.ts';
 import { find } from './handlers/find.ts';
 import { link } from './handlers/link.ts';
 import { list } from './handlers/list.ts';
+import { listTransactions } from './handlers/listTransactions.ts';
 import { onboarding } from './handlers/onboarding.ts';
 import { provision } from './handlers/provision.ts';
 import { revoke } from './handlers/revoke.ts';
+import { spendingSummary } from './handlers/spendingSummary.ts';
+import { askSettlement } from './jobs/askSettlement.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
 const DRIVE_EVERY_MS = 2000;
+const ASK_EVERY_MS = 30_000;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -40,6 +48,7 @@ const deps: Deps = {
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
     call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
+  findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
 await runService(base, config, {
@@ -54,6 +63,8 @@ await runService(base, config, {
       onboarding: onboarding(deps),
       delegate: delegate(deps),
       revoke: revoke(deps),
+      listTransactions: listTransactions(deps),
+      spendingSummary: spendingSummary(deps),
       find: find(deps),
       chooseDefault: chooseDefault(deps),
     },
@@ -69,6 +80,16 @@ await runService(base, config, {
       },
       quarantine,
     ),
+    hear(
+      bus,
+      settlement,
+      { issued: issued(deps), finalized: finalized(deps), reversed: reversed(deps) },
+      quarantine,
+    ),
+    hear(bus, funding, { moved: moved(deps) }, quarantine),
   ],
-  jobs: [everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger)],
+  jobs: [
+    everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
+    everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+  ],
 });

@@ -45,6 +45,32 @@ create table quarantine (
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
+create table transactions (
+  object_id text collate "C" not null,
+  type text not null,
+  status text not null,
+  tx_hash text,
+  from_account_id text collate "C",
+  to_account_id text collate "C",
+  amount bigint,
+  fee_amount bigint,
+  service_id uuid,
+  delegate_id text collate "C",
+  created_at timestamp with time zone,
+  asked_at timestamp with time zone default app_now() not null,
+  constraint transactions_pkey PRIMARY KEY (object_id),
+  constraint transactions_amount_check CHECK (amount > 0),
+  constraint transactions_check CHECK (fee_amount >= 0 AND fee_amount < amount),
+  constraint transactions_check1 CHECK ((created_at IS NULL) = (amount IS NULL) AND (created_at IS NULL) = (fee_amount IS NULL)),
+  constraint transactions_check2 CHECK ((created_at IS NULL) = (from_account_id IS NULL AND to_account_id IS NULL)),
+  constraint transactions_status_check CHECK (status = ANY (ARRAY['confirmed'::text, 'finalized'::text, 'reversed'::text])),
+  constraint transactions_type_check CHECK (type = ANY (ARRAY['payment'::text, 'deposit'::text, 'withdrawal'::text, 'refund'::text, 'dev_fund'::text]))
+);
+CREATE INDEX transactions_by_delegate ON transactions USING btree (delegate_id, type, created_at DESC, object_id DESC) WHERE (delegate_id IS NOT NULL);
+CREATE INDEX transactions_in ON transactions USING btree (to_account_id, type, created_at DESC, object_id DESC);
+CREATE INDEX transactions_out ON transactions USING btree (from_account_id, type, created_at DESC, object_id DESC);
+CREATE INDEX transactions_unsure ON transactions USING btree (asked_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
+
 create table wallets (
   wallet_id text collate "C" not null,
   account_id text collate "C" not null,

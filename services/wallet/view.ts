@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { Wallet } from '../../shared/contract/wallet.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { parseMicro } from '../../shared/lib/micro.ts';
 import { sightSince } from '../../shared/lib/sight.ts';
 import type { Deps, Sight } from './deps.ts';
 import { delegationStatus } from './domain/delegation.ts';
+import type { Viewer } from './store/transactions.ts';
 import { findWallet, type WalletRow } from './store/wallets.ts';
 
 export type WalletView = z.infer<typeof Wallet>;
@@ -61,3 +63,9 @@ export const seeWallets = async (deps: Deps, rows: readonly WalletRow[]): Promis
   await Promise.all(Array.from({ length: Math.min(PARALLEL, rows.length) }, lane));
   return views;
 };
+
+/** Whose transactions a caller sees: a delegate's key those of the delegate alone. */
+export const viewerOf = (caller: PrincipalOf<readonly ['jwt', 'delegate_key']>): Viewer => ({
+  account_id: caller.account_id,
+  delegate_id: caller.kind === 'delegate_key' ? caller.delegate_id : null,
+});

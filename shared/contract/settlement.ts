@@ -31,6 +31,8 @@ export const ChainStatus = z
 
 /** Of one call of findByQuotes. */
 export const MAX_QUOTES_ASKED = 200;
+/** Of one call of listPaid or findPaid. */
+export const MAX_PAID_LISTED = 500;
 
 const RedeemId = label(128).meta({
   id: 'RedeemId',
@@ -99,6 +101,13 @@ const payment = {
   fee_amount: MicroUsdcOrZero,
   issued_at: Timestamp,
 };
+/** A settlement that was issued, and what the chain says of its payment now. */
+const Paid = z.strictObject({
+  settlement_id: SettlementId,
+  status: z.enum(['confirmed', 'finalized', 'reversed']),
+  tx_hash: TransactionHash,
+  ...payment,
+});
 
 export const settlement = service({
   name: 'settlement',
@@ -262,6 +271,23 @@ export const settlement = service({
       input: z.strictObject({ refund_id: RefundId }),
       output: z.strictObject({}),
     }),
+    listPaid: internalOperation({
+      summary:
+        'Every settlement that was ever issued, as it stands now, in the order of settlement_id: for a projection that is built anew',
+      callers: ['wallet'],
+      input: z.strictObject({
+        after: SettlementId.nullable(),
+        limit: z.int().min(1).max(MAX_PAID_LISTED),
+      }),
+      output: z.array(Paid),
+    }),
+    findPaid: internalOperation({
+      summary:
+        'The same of named settlements, for a projection that missed facts; those never issued are left out',
+      callers: ['wallet'],
+      input: z.strictObject({ settlement_ids: z.array(SettlementId).max(MAX_PAID_LISTED) }),
+      output: z.array(Paid),
+    }),
   },
   events: {
     /** An attempt was accepted: holds taken, the payment is on its way. */
@@ -272,6 +298,8 @@ export const settlement = service({
       // From before it told the payment: outboxes and the stream, which keeps a week, may still have such a fact.
       z.strictObject({ ...fact, tx_hash: TransactionHash }),
     ]),
+    /** No fork can undo it any more. The transaction is another than the issued one when a fork forced a new one. */
+    finalized: z.strictObject({ ...fact, tx_hash: TransactionHash }),
     /** Proven: no money moved and none will. The quote may be tried again. */
     failed: z.strictObject({ ...fact, code: z.string() }),
     /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */

@@ -12,6 +12,7 @@ import {
   WireTransaction,
 } from './primitives.ts';
 import { internalOperation, operation, service } from './service.ts';
+import { transactionOperations } from './wallet.transactions.ts';
 
 export const Delegation = z
   .strictObject({
@@ -147,6 +148,7 @@ export const wallet = service({
       http: { method: 'POST', path: '/v1/wallets/:wallet_id/revoke', status: 200 },
       ...byOwnersSignature,
     }),
+    ...transactionOperations,
   },
   internal: {
     find: internalOperation({
@@ -173,5 +175,12 @@ export const wallet = service({
   },
   events: {},
   jobs: {},
-  consumes: ['chain-submitter.delegationProgressed', 'chain-submitter.tokenAccountProgressed'],
+  consumes: [
+    'chain-submitter.delegationProgressed',
+    'chain-submitter.tokenAccountProgressed',
+    'settlement.issued',
+    'settlement.finalized',
+    'settlement.reversed',
+    'funding.moved',
+  ],
 });

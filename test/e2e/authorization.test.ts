@@ -64,6 +64,8 @@ const RECIPES: Record<string, Recipe> = {
   'wallet.onboarding': { body: () => ({ allowance: one }) },
   'wallet.delegate': { body: () => ({}) },
   'wallet.revoke': { body: () => ({}) },
+  'wallet.listTransactions': { foreign: 'hidden' },
+  'wallet.spendingSummary': { query: 'group_by=service', foreign: 'hidden' },
   'funding.devFund': {
     body: ({ objects }) => ({ wallet_id: objects.wallet_id, amount: one }),
     elsewhere: 403,

@@ -9,7 +9,6 @@ export type Settlement = SettlementRow & {
   generation: number;
   drive: number;
   progress_at: number;
-  issued_at: number | null;
   expires_at: string;
 };
 export type Payer = {
@@ -82,6 +81,7 @@ export const createSettlementTables = (world: World) => {
     token: string;
     slot: number;
     issued: string;
+    finalized: string;
   };
   const landed = (values: Landing): unknown[] => {
     const { id, chainStatus, generation, txHash } = values;
@@ -97,7 +97,10 @@ export const createSettlementTables = (world: World) => {
     row.issued_at ??= values.issuedAt;
     row.redeem_expires_at ??= values.redeemExpiresAt;
     row.settlement_token ??= values.token;
-    return was === 'pending' ? outbox.insert(values.issued) : [];
+    return [
+      ...(was === 'pending' ? outbox.insert(values.issued) : []),
+      ...(chainStatus === 'finalized' ? outbox.insert(values.finalized) : []),
+    ];
   };
 
   type Failing = {
@@ -187,7 +190,7 @@ export const createSettlementTables = (world: World) => {
     ),
     model(
       /select settlement_id, status, holding from settlements.*where was = 'pending'/s,
-      'id chainStatus generation txHash txHash issuedAt redeemExpiresAt token generation _ slot slot slot issued',
+      'id chainStatus generation txHash txHash issuedAt redeemExpiresAt token generation _ slot slot slot issued finalized',
       landed,
     ),
     model<{ id: string; generation: number }>(

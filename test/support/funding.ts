@@ -55,10 +55,10 @@ export const startFundingFixture = async () => {
   const refuse = async () => {
     throw new ServiceError('internal_error', 'not asked in this suite');
   };
-  const handlers: Handlers<typeof wallet> = {
-    ...{ link: refuse, provision: refuse, list: refuse, backup: refuse },
-    ...{ onboarding: refuse, delegate: refuse, revoke: refuse, chooseDefault: refuse },
-    find: async ({ account_id, wallet_id }) => {
+  const names = [...Object.keys(wallet.operations), ...Object.keys(wallet.internal)];
+  const handlers = {
+    ...Object.fromEntries(names.map((name) => [name, refuse])),
+    find: async ({ account_id, wallet_id }: { account_id: string; wallet_id?: string }) => {
       const found = accounts.get(account_id);
       if (found === undefined || (wallet_id !== undefined && wallet_id !== found.wallet_id)) return null;
       return {
@@ -68,7 +68,7 @@ export const startFundingFixture = async () => {
         authority: AUTHORITY,
       };
     },
-  };
+  } as unknown as Handlers<typeof wallet>;
   serve(await testBus.as('wallet'), wallet, handlers);
   const shared = { testBus, database };
   const { quote, settlement } = keys.signing;

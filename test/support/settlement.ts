@@ -5,8 +5,10 @@ import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
 import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
+import { findPaid } from '../../services/settlement/handlers/findPaid.ts';
 import { get } from '../../services/settlement/handlers/get.ts';
 import { list } from '../../services/settlement/handlers/list.ts';
+import { listPaid } from '../../services/settlement/handlers/listPaid.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
 import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
@@ -138,6 +140,8 @@ export const startFixture = async (): Promise<void> => {
     settlementActivity: settlementActivity(deps),
     reserveRefund: reserveRefund(deps),
     releaseRefund: releaseRefund(deps),
+    listPaid: listPaid(deps),
+    findPaid: findPaid(deps),
   });
   const hearing = hear(
     base.bus,

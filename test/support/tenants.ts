@@ -153,11 +153,12 @@ export const createSnapshot = async (postgresUrl: string) => {
       }
       return found;
     },
-    /** Waits until the account's payments are final: from then on nothing in the background touches it. */
+    /** Waits until the account's payments and test funds are final: from then on nothing in the background touches it. */
     untilQuiet: async (accountId: string): Promise<void> => {
       for (let tries = 0; tries < 300; tries += 1) {
         const { rowCount } = await pool.query(
-          `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'`,
+          `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'
+          union all select from funding.dev_funds where account_id = $1 and status <> 'finalized'`,
           [accountId],
         );
         if (rowCount === 0) return;

@@ -14,11 +14,12 @@ const Row = z.object({
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),
   failure_message: z.string().nullable(),
+  created_at: z.number(),
 });
 export type DevFundRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`dev_funds.fund_id, account_id, wallet_id, owner, amount, status, drive, tx_hash,
-  slot, failure_message`;
+  slot, failure_message, created_at`;
 
 /** Writes a new request for test funds. */
 export const insertDevFund = (
@@ -34,15 +35,31 @@ export const insertDevFund = (
 export const devFundById = (db: Db, fundId: string): Promise<DevFundRow> =>
   db.one(sql.type(Row)`select ${columns} from dev_funds where fund_id = ${fundId}`);
 
-/** Takes over how far a request has come, unless more is known. */
-export const advanceDevFund = (db: Db, fact: Progress): Promise<unknown> => {
+/**
+ * Takes over how far a request has come, unless more is known: the row then, else null. The slot stays what the first
+ * confirmation said, so that a failure after it is known for a transfer that was undone.
+ */
+export const advanceDevFund = (db: Db, fact: Progress): Promise<DevFundRow | null> => {
   const { to, from } = progressStep(fact.status);
-  return db.query(sql.typeAlias('void')`
-    update dev_funds set status = ${to}, generation = ${fact.generation}, tx_hash = ${fact.tx_hash},
-      slot = ${fact.slot}, failure_message = ${fact.failure?.message ?? null}, progressed_at = app_now()
+  const landedSlot = to === 'confirmed' || to === 'finalized' ? fact.slot : null;
+  return db.maybeOne(sql.type(Row)`
+    update dev_funds set status = ${to}, generation = ${fact.generation}, tx_hash = coalesce(${fact.tx_hash}, tx_hash),
+      slot = coalesce(${landedSlot}::bigint, slot), failure_message = ${fact.failure?.message ?? null},
+      progressed_at = app_now()
     where fund_id = ${fact.object_id} and generation <= ${fact.generation}
-      and status = any(${sql.array([...from], 'text')})`);
+      and status = any(${sql.array([...from], 'text')})
+    returning ${columns}`);
 };
+
+/** Requests that were ever confirmed, after an id in the order of ids. */
+export const devFundsLanded = (
+  db: Db,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<readonly DevFundRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from dev_funds
+    where slot is not null ${after === null ? sql.fragment`` : sql.fragment`and fund_id > ${after}`}
+    order by fund_id limit ${limit}`);
 
 /** Claims requests that made no progress for 15 s, each with its next drive number. */
 export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>

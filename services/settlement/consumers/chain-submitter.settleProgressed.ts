@@ -96,11 +96,11 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
     settlementId,
     { generation, txHash, slot, finalized: status === 'finalized' },
     { issuedAt, redeemExpiresAt, settlementToken },
-    [issued],
+    { issued, finalized: fact('finalized', told) },
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);
-  else {
+  if (outbox.some(({ subject }) => subject === issued.subject)) {
     count('settle.settlements', 1, { outcome: 'issued' });
     // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
     count('settle.settled_micro_usdc', Number(row.quote_amount));

@@ -60,7 +60,7 @@ export const noteLanded = (
   settlementId: string,
   { generation, txHash, slot, finalized }: Landing,
   issue: { issuedAt: number; redeemExpiresAt: number; settlementToken: string },
-  messages: readonly Outgoing[],
+  messages: { issued: Outgoing; finalized: Outgoing },
 ): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with before as (
@@ -81,11 +81,13 @@ export const noteLanded = (
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and s.status <> 'failed' and s.chain_status in ('pending', ${finalized ? 'confirmed' : 'pending'})
-      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, before.status as was,
+      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.chain_status, before.status as was,
         before.holding as was_holding
     ), delegated as (${spent}), released as (${release(slot)})
     insert into outbox (subject, msg_id, payload, traceparent)
-    select message.* from ${outboxValues(messages)} where exists (select from changed where was = 'pending')
+    select message.* from ${outboxValues([messages.issued])} where exists (select from changed where was = 'pending')
+    union all
+    select message.* from ${outboxValues([messages.finalized])} where exists (select from changed where chain_status = 'finalized')
     returning outbox_id, subject, msg_id, payload, traceparent`);
 
 /** Forked away: the same settlement is driven again, and holds its amount again. It stays issued or redeemed. */

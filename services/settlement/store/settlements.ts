@@ -196,3 +196,19 @@ export const settlementsOfQuotes = (
       where s.settlement_id = asked.settlement_id and s.quote_id = asked.quote_id and s.status = 'failed'
       limit 1
     ) as found`);
+
+/** Settlements that were ever issued, after an id in the order of ids. */
+export const settlementsIssued = (
+  db: Db,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<readonly SettlementRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from settlements
+    where issued_at is not null ${after === null ? sql.fragment`` : sql.fragment`and settlement_id > ${after}`}
+    order by settlement_id limit ${limit}`);
+
+/** Those of the named settlements that were ever issued. */
+export const settlementsIssuedOf = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from settlements
+    where issued_at is not null and settlement_id = any(${sql.array(ids, 'text')})`);

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { TransactionId } from '../contract/wallet.transactions.ts';
+import { derivedId, newId } from './id.ts';
+
+test('a derived id is always the same, of its object’s age, and another for another name or object', () => {
+  const object = newId('stl');
+  const [out, again, other, foreign] = [
+    derivedId('txn', object, 'out'),
+    derivedId('txn', object, 'out'),
+    derivedId('txn', object, 'in'),
+    derivedId('txn', newId('stl'), 'out'),
+  ];
+  expect(TransactionId.parse(out)).toBe(again);
+  expect(new Set([out, other, foreign]).size).toBe(3);
+  // 48 bits of time are the first nine characters and a half.
+  expect(out.slice(4, 13)).toBe(object.slice(4, 13));
+});

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+import pg from 'pg';
+import type { z } from 'zod';
+import { forward } from '../../shared/bus/call.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { publish } from '../../shared/bus/publish.ts';
+import type { Moved } from '../../shared/contract/funding.ts';
+import { type settlement, wallet } from '../../shared/contract/index.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import type { transactionOperations } from '../../shared/contract/wallet.transactions.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { createTestBus, type TestBus } from './bus.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
+import { atOnce } from './stack.ts';
+
+/**
+ * Two replicas of the service over a real bus and database. The facts are published by the test as settlement and
+ * funding tell them, so that their order and repeats are the test's to choose.
+ */
+export type Issued = Extract<z.infer<typeof settlement.events.issued>, { account_id: string }>;
+export type List = z.infer<typeof transactionOperations.listTransactions.output>;
+export type Summary = z.infer<typeof transactionOperations.spendingSummary.output>;
+
+export let database: TestDatabase;
+let testBus: TestBus;
+let replicas: ServiceProcess[] = [];
+let [gateway, settlementBus, fundingBus]: Bus[] = [];
+export let admin: pg.Pool;
+
+export const startFixture = async (): Promise<void> => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  [gateway, settlementBus, fundingBus] = await Promise.all(
+    (['gateway', 'settlement', 'funding'] as const).map(testBus.as),
+  );
+  admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=wallet,public',
+    max: 2,
+  });
+  const env = { CURSOR_KEY: randomBytes(32).toString('base64url') };
+  replicas = await atOnce(2, () => startService('wallet', env, { testBus, database }));
+};
+
+export const stopFixture = async (): Promise<void> => {
+  expect(await Promise.all(replicas.map((replica) => replica.stop()))).toEqual([0, 0]);
+  await admin.end();
+  await Promise.all([database.drop(), testBus.stop()]);
+};
+
+export const HASHES = ['5', '6', '7'].map((digit) => digit.repeat(80));
+export const [HASH, NEXT_HASH] = HASHES as [string, string];
+export const VENDOR = newId('acct');
+export const SERVICE = newServiceId();
+
+export const account = (account_id = newId('acct')) =>
+  ({ kind: 'jwt', account_id, session_id: 's', auth_time: 0 }) satisfies Principal;
+export const delegate = (account_id: string, delegate_id = newId('del')) =>
+  ({
+    kind: 'delegate_key',
+    account_id,
+    delegate_id,
+    wallet_id: newId('wal'),
+    key_id: 'k',
+  }) satisfies Principal;
+
+export const ask = <T>(operation: string, who: Principal, input: object = {}): Promise<T> =>
+  forward(gateway!, wallet, operation, input, who, { timeoutMs: 5000, headers: {} }) as Promise<T>;
+export const list = (who: Principal, input: object = {}) => ask<List>('listTransactions', who, input);
+export const summary = (who: Principal, input: object = {}) => ask<Summary>('spendingSummary', who, input);
+export const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    ({ code, message }: { code: string; message: string }) => `${code} ${message.split(':')[0]}`,
+  );
+
+let told = 0;
+/** Every telling has an id of its own, so that the stream drops no repeat. */
+export const tell = (subject: string, payload: object): Promise<void> => {
+  told += 1;
+  const bus = subject.startsWith('evt.settlement') ? settlementBus! : fundingBus!;
+  return publish(bus, { subject, msgId: `t${told}`, payload });
+};
+
+export const issue = (payer: Principal & { account_id: string }, rest: Partial<Issued> = {}): Issued => ({
+  settlement_id: newId('stl'),
+  quote_id: newId('q'),
+  tx_hash: HASH,
+  account_id: payer.account_id,
+  delegate_id: 'delegate_id' in payer ? (payer.delegate_id as string) : null,
+  wallet_id: newId('wal'),
+  service_id: SERVICE,
+  vendor_account_id: VENDOR,
+  quote_amount: '1000000',
+  fee_amount: '10000',
+  issued_at: new Date().toISOString(),
+  ...rest,
+});
+export type Told = { subject: string; payload: object };
+export const issuedFact = (payload: Issued): Told => ({ subject: 'evt.settlement.issued', payload });
+export const finalizedFact = ({ settlement_id, quote_id }: Issued, tx_hash = HASH): Told => ({
+  subject: 'evt.settlement.finalized',
+  payload: { settlement_id, quote_id, tx_hash },
+});
+export const reversedFact = ({ settlement_id, quote_id }: Issued): Told => ({
+  subject: 'evt.settlement.reversed',
+  payload: { settlement_id, quote_id, redeemed: true },
+});
+export const movedFact = (rest: Partial<Moved> & Pick<Moved, 'type'>): Told => ({
+  subject: 'evt.funding.moved',
+  payload: {
+    object_id: newId('fund'),
+    status: 'confirmed',
+    tx_hash: HASH,
+    amount: '7',
+    from_account_id: null,
+    to_account_id: null,
+    service_id: null,
+    delegate_id: null,
+    created_at: new Date().toISOString(),
+    ...rest,
+  } satisfies Moved,
+});
+export const tellAll = (facts: readonly Told[]) =>
+  Promise.all(facts.map(({ subject, payload }) => tell(subject, payload)));
+
+/** Reads until it is as expected; the last reading is compared, so that a failure shows it. */
+export const expectSoon = async <T>(read: () => Promise<T>, expected: unknown): Promise<void> => {
+  for (let tries = 0; tries < 100; tries += 1) {
+    try {
+      expect(await read()).toEqual(expected);
+      return;
+    } catch {
+      await sleep(50);
+    }
+  }
+  expect(await read()).toEqual(expected);
+};
+export const briefly = ({ data }: List) =>
+  data.map(({ type, direction, amount, fee_amount, status }) =>
+    [type, direction, amount, fee_amount, status].join(' '),
+  );

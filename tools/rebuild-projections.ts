@@ -1,0 +1,34 @@
+// npm run rebuild-projections: services/wallet/rebuild.ts against the system that `npm start` runs, its first
+// environment. A deployment runs that file itself, with the configuration of its wallet service.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Stack } from '../deploy/local/stack-file.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/** What the wallet service is told, as an operator with all rights. */
+export const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url' | 'environments'>) => {
+  const [nats, postgres] = [new URL(stack.nats_url), new URL(stack.postgres_url)];
+  postgres.searchParams.set('options', '-c search_path=wallet,public');
+  return {
+    ENVIRONMENT: Object.keys(stack.environments)[0]!,
+    HTTP_PORT: '0',
+    NATS_URL: `nats://${nats.host}`,
+    NATS_USER: decodeURIComponent(nats.username),
+    NATS_PASSWORD: decodeURIComponent(nats.password),
+    POSTGRES_URL: postgres.href,
+    // No cursor is made.
+    CURSOR_KEY: randomBytes(32).toString('base64url'),
+  };
+};
+
+if (import.meta.main) {
+  const file = process.env.STACK_FILE ?? path.join(root, '.local', 'stack.json');
+  const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
+  const script = path.join(root, 'services', 'wallet', 'rebuild.ts');
+  const env = { PATH: process.env.PATH, ...rebuildEnvironment(stack) };
+  const { status } = spawnSync(process.execPath, [script], { env, stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}
