@@ -120,6 +120,7 @@ create table refunds (
   created_at timestamp with time zone not null,
   pending_until timestamp with time zone not null,
   progressed_at timestamp with time zone default app_now() not null,
+  delegate_id text collate "C",
   constraint refunds_pkey PRIMARY KEY (refund_id),
   constraint refunds_amount_check CHECK (amount > 0),
   constraint refunds_check CHECK ((status = ANY (ARRAY['new'::text, 'void'::text])) OR amount IS NOT NULL AND service_id IS NOT NULL AND payout_address IS NOT NULL AND payer_account_id IS NOT NULL AND destination_address IS NOT NULL AND destination_token_account IS NOT NULL),

@@ -3,6 +3,7 @@ import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
 import { type Deps, wakeKey } from './deps.ts';
 import { isDecided } from './domain/transfer.ts';
+import { tellMoved } from './moved.ts';
 import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
 
 /**
@@ -44,11 +45,15 @@ export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
 
 /** Takes over what chain-submitter says, and tells whoever waits for it. */
 export const takeOver = async (
-  { pool, waiting }: Pick<Deps, 'pool' | 'waiting'>,
+  { pool, relay, waiting }: Pick<Deps, 'pool' | 'relay' | 'waiting'>,
   kind: Kind,
   fact: Progress,
 ): Promise<void> => {
-  await advanceTransfer(pool, kind, fact);
+  const outbox = await pool.transaction(async (tx) =>
+    // Sent, or sent again after a fork: where the transfer stands has not been decided.
+    (await advanceTransfer(tx, kind, fact)) && isDecided(fact.status) ? tellMoved(tx, fact.object_id) : [],
+  );
+  relay.dispatch(outbox);
   waiting.wake(wakeKey.transfer(fact.object_id));
 };
 

@@ -257,6 +257,8 @@ export const settlement = service({
       output: z.strictObject({
         amount: MicroUsdc,
         service_id: ServiceId,
+        /** Who had paid for the payer, if a delegate. */
+        delegate_id: DelegateId.nullable(),
         /** Frozen in the quote: who was paid, so who pays back. */
         payout_address: SolanaAddress,
         payer: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),

@@ -104,6 +104,15 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     expect(deposit).toMatchObject({ amount: '48500000', redirect_url: null, problem: null });
     expect(await chain.instructions(deposit.tx_hash!)).toContain('spl-token:transferChecked');
     expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(48_500_000n);
+    const listed = () =>
+      must(
+        api<{ data: object[] }>('GET /v1/transactions?type=deposit', { token: consumer.token }),
+        'transactions',
+      );
+    for (let tries = 0; tries < 50 && (await listed()).data.length === 0; tries += 1) await sleep(100);
+    expect((await listed()).data).toMatchObject([
+      { type: 'deposit', direction: 'in', amount: '48500000', tx_hash: deposit.tx_hash, status: 'finalized' },
+    ]);
   });
 
   test.concurrent('webhooks that come twice, in the wrong order', async () => {

@@ -4,6 +4,6 @@ import { takeOver } from '../transferring.ts';
 
 /** What a failed refund had reserved is given back by the job: a fact must not wait for another service. */
 export const refundProgressed =
-  (deps: Pick<Deps, 'pool' | 'waiting'>) =>
+  (deps: Pick<Deps, 'pool' | 'relay' | 'waiting'>) =>
   (fact: Progress): Promise<void> =>
     takeOver(deps, 'refund', fact);

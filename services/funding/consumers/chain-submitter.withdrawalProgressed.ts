@@ -3,6 +3,6 @@ import type { Deps } from '../deps.ts';
 import { takeOver } from '../transferring.ts';
 
 export const withdrawalProgressed =
-  (deps: Pick<Deps, 'pool' | 'waiting'>) =>
+  (deps: Pick<Deps, 'pool' | 'relay' | 'waiting'>) =>
   (fact: Progress): Promise<void> =>
     takeOver(deps, 'withdrawal', fact);

@@ -37,6 +37,7 @@ const open = async (deps: Deps, draft: Draft, reserved: Reservation) => {
   const refund = {
     refund_id,
     service_id: reserved.service_id,
+    delegate_id: reserved.delegate_id,
     payout_address: reserved.payout_address,
     payer_account_id: reserved.payer.account_id,
     destination_address: reserved.payer.owner,

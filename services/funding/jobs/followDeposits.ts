@@ -2,6 +2,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
 import { type DepositProblem, isOverdue, matchTransfer, problemOf } from '../domain/deposit.ts';
+import { tellMoved } from '../moved.ts';
 import { takeReport } from '../reports.ts';
 import { sentFor } from '../store/deposit_reports.ts';
 import {
@@ -38,7 +39,7 @@ const lookAtChain = async (
   deps: Deps,
   deposit: DepositRow,
 ): Promise<'done' | 'not yet' | 'nothing named'> => {
-  const { pool } = deps;
+  const { pool, relay } = deps;
   const { deposit_id, owner } = deposit;
   const named = await sentFor(pool, deposit_id);
   if (named.length === 0) return 'nothing named';
@@ -56,7 +57,11 @@ const lookAtChain = async (
     }));
     const match = matchTransfer(amount, transfers, new Set(await takenInstructions(pool, txHash)));
     if ('transfer' in match) {
-      await completeDeposit(pool, deposit_id, { txHash, ...match.transfer });
+      const { transfer } = match;
+      const outbox = await pool.transaction(async (tx) =>
+        (await completeDeposit(tx, deposit_id, { txHash, ...transfer })) ? tellMoved(tx, deposit_id) : [],
+      );
+      relay.dispatch(outbox);
       return 'done';
     }
     problem = match.problem;

@@ -51,16 +51,6 @@ export const advanceDevFund = (db: Db, fact: Progress): Promise<DevFundRow | nul
     returning ${columns}`);
 };
 
-/** Requests that were ever confirmed, after an id in the order of ids. */
-export const devFundsLanded = (
-  db: Db,
-  { after, limit }: { after: string | null; limit: number },
-): Promise<readonly DevFundRow[]> =>
-  db.any(sql.type(Row)`
-    select ${columns} from dev_funds
-    where slot is not null ${after === null ? sql.fragment`` : sql.fragment`and fund_id > ${after}`}
-    order by fund_id limit ${limit}`);
-
 /** Claims requests that made no progress for 15 s, each with its next drive number. */
 export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>
   tx.any(sql.type(Row)`

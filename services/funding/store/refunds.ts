@@ -7,6 +7,7 @@ const Row = z.object({
   settlement_id: z.string(),
   vendor_account_id: z.string(),
   service_id: z.string(),
+  delegate_id: z.string().nullable(),
   payout_address: z.string(),
   payer_account_id: z.string(),
   amount: z.bigint(),
@@ -32,7 +33,7 @@ const Row = z.object({
 });
 export type RefundRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`refund_id, settlement_id, vendor_account_id, service_id, payout_address,
+const columns = sql.fragment`refund_id, settlement_id, vendor_account_id, service_id, delegate_id, payout_address,
   payer_account_id, amount, destination_address, destination_token_account, reason, status, tx_hash, failure_code,
   failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
 
@@ -56,6 +57,7 @@ export const openRefund = (
     RefundRow,
     | 'refund_id'
     | 'service_id'
+    | 'delegate_id'
     | 'payout_address'
     | 'payer_account_id'
     | 'amount'
@@ -65,6 +67,7 @@ export const openRefund = (
 ): Promise<RefundRow | null> =>
   db.maybeOne(sql.type(Row)`
     update refunds set status = 'pending_signature', service_id = ${row.service_id},
+      delegate_id = ${row.delegate_id},
       payout_address = ${row.payout_address}, payer_account_id = ${row.payer_account_id}, amount = ${row.amount},
       destination_address = ${row.destination_address},
       destination_token_account = ${row.destination_token_account}, progressed_at = app_now()

@@ -29,17 +29,22 @@ const parts = (kind: Kind, event: Event) => {
   };
 };
 
-/** Takes over how far a transfer has come, unless more is known. */
-export const advanceTransfer = (db: Db, kind: Kind, fact: Progress): Promise<unknown> => {
+/**
+ * Takes over how far a transfer has come, unless more is known; true when it moved. The slot stays what the last
+ * confirmation said, so that a failure after it is known for a transfer that was undone.
+ */
+export const advanceTransfer = async (db: Db, kind: Kind, fact: Progress): Promise<boolean> => {
   const { table, id, to, from } = parts(kind, fact.status);
   const failure =
     to === 'failed' ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' }) : null;
-  return db.query(sql.typeAlias('void')`
+  const landedSlot = to === 'confirmed' || to === 'finalized' ? fact.slot : null;
+  const { rowCount } = await db.query(sql.typeAlias('void')`
     update ${table} set status = ${to}, generation = ${fact.generation},
-      tx_hash = coalesce(${fact.tx_hash}, tx_hash), slot = ${fact.slot},
+      tx_hash = coalesce(${fact.tx_hash}, tx_hash), slot = coalesce(${landedSlot}::bigint, slot),
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now()
     where ${id} = ${fact.object_id} and generation <= ${fact.generation} and status = any(${from})`);
+  return rowCount > 0;
 };
 
 /** Ends a transfer that waits for its owner. False when it does not wait any more. */

@@ -13,6 +13,7 @@ const Reservation = z.object({
   settlement_id: z.string(),
   vendor_account_id: z.string(),
   service_id: z.string(),
+  delegate_id: z.string().nullable(),
   payer_account_id: z.string(),
   payer_owner: z.string(),
   quote_token: z.string(),
@@ -23,7 +24,7 @@ export type ReservationRow = z.infer<typeof Reservation>;
 /** A reservation with what its refund needs of the settlement, or null. */
 export const findReservation = (db: Db, refundId: string): Promise<ReservationRow | null> =>
   db.maybeOne(sql.type(Reservation)`
-    select r.amount, r.released_at is not null as released, s.settlement_id, s.vendor_account_id, s.service_id,
+    select r.amount, r.released_at is not null as released, s.settlement_id, s.vendor_account_id, s.service_id, s.delegate_id,
       s.account_id as payer_account_id, p.owner as payer_owner, s.quote_token, s.chain_status
     from refund_reservations r
     join settlements s on s.settlement_id = r.settlement_id
