@@ -17,6 +17,7 @@ import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
 import { observeChain } from './handlers/observeChain.ts';
 import { observeWallet } from './handlers/observeWallet.ts';
+import { observeWallets } from './handlers/observeWallets.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
 import { submitPrepared } from './handlers/submitPrepared.ts';
@@ -82,6 +83,7 @@ await runService(base, config, {
   serving: serve(bus, chainSubmitter, {
     observeChain: observeChain(deps),
     observeWallet: observeWallet(deps),
+    observeWallets: observeWallets(deps),
     describeWallet: describeWallet(deps),
     checkPayoutAddress: checkPayoutAddress(deps),
     reserveTokenAccount: reserveTokenAccount(deps),

@@ -8,6 +8,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
+import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
@@ -17,6 +18,7 @@ import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
+import { spentSince } from './handlers/spentSince.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
@@ -76,8 +78,12 @@ await runService(base, config, {
     putDelegate: putDelegate(deps),
     findDelegates: findDelegates(deps),
     settlementActivity: settlementActivity(deps),
+    spentSince: spentSince(deps),
   }),
-  consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
+  consuming: [
+    hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
+    hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
+  ],
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),

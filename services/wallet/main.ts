@@ -2,7 +2,7 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -19,10 +19,13 @@ import { onboarding } from './handlers/onboarding.ts';
 import { provision } from './handlers/provision.ts';
 import { revoke } from './handlers/revoke.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
+import { watchWallets } from './jobs/watchWallets.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
 const DRIVE_EVERY_MS = 2000;
+/** How often the watcher asks its table who is due, at most. */
+const WATCH_PAUSE_MS = 500;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -35,7 +38,9 @@ const deps: Deps = {
   relay,
   waiting,
   chainWaitMs: config.CHAIN_WAIT_MS,
-  observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
+  watchEveryMs: config.WATCH_EVERY_MS,
+  observeWallets: (owners) => call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }),
+  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }),
   describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
@@ -70,5 +75,8 @@ await runService(base, config, {
       quarantine,
     ),
   ],
-  jobs: [everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger)],
+  jobs: [
+    everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
+    everyMs(Math.min(WATCH_PAUSE_MS, config.WATCH_EVERY_MS), 'watchWallets', watchWallets(deps), logger),
+  ],
 });

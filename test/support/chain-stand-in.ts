@@ -81,11 +81,24 @@ export const startChainStandIn = (bus: Bus) => {
     await tell(fact, objectId, outcome, txHash);
   };
 
+  /** Whether the chain can be read. */
+  const state = { readable: true };
+  /** How many owners each look at the chain was about. */
+  const looks: number[] = [];
+  const observe = (owner: string) => {
+    const { exists, balance, delegate, allowance } = account(owner);
+    const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
+    return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+  };
+
   const handlers: Handlers<typeof chainSubmitter> = {
-    observeWallet: async ({ owner }) => {
-      const { exists, balance, delegate, allowance } = account(owner);
-      const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
-      return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+    observeWallet: async ({ owner }) => observe(owner),
+    observeWallets: async ({ owners }) => {
+      if (!state.readable)
+        throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
+      looks.push(owners.length);
+      slot += 1;
+      return { sights: owners.map(observe) };
     },
     observeChain: async () => ({ readable: true }),
     describeWallet: async ({ public_key: owner }) => {
@@ -155,6 +168,8 @@ export const startChainStandIn = (bus: Bus) => {
   return {
     account,
     refused,
+    state,
+    looks,
     outcomes,
     /** Object ids of the jobs taken, in their order, repeats included. */
     jobs,
