@@ -30,4 +30,5 @@ test.each(Object.keys(attacks))(
     // Beside the rent: at most two signatures of 5,000 lamports for each transaction that landed.
     expect(lamports - rent).toBeLessThanOrEqual(10_000n * BigInt(created));
   },
+  90_000,
 );
