@@ -23,6 +23,9 @@ import { watchWallets } from './jobs/watchWallets.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
+/** Together less than the gateway waits: a chain that hangs must leave time to answer what was seen before. */
+const LOOK_TIMEOUT_MS = 3000;
+const ASK_TIMEOUT_MS = 1000;
 const DRIVE_EVERY_MS = 2000;
 /** How often the watcher asks its table who is due, at most. */
 const WATCH_PAUSE_MS = 500;
@@ -39,8 +42,9 @@ const deps: Deps = {
   waiting,
   chainWaitMs: config.CHAIN_WAIT_MS,
   watchEveryMs: config.WATCH_EVERY_MS,
-  observeWallets: (owners) => call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }),
-  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }),
+  observeWallets: (owners) =>
+    call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }, { timeoutMs: LOOK_TIMEOUT_MS }),
+  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }, { timeoutMs: ASK_TIMEOUT_MS }),
   describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>

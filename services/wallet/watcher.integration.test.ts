@@ -174,6 +174,19 @@ test('while the chain is away the wallets are listed as last seen, and the time 
   expect((await ask<{ data: WalletView[] }>('list', who, {})).data[0]!.balance).toBe('6');
 });
 
+test('a chain that hangs is as good as away: the list answers before the gateway gives up', async () => {
+  const { who } = await onboarded();
+  chain.state.hangsMs = 6000;
+  try {
+    const startedAt = performance.now();
+    const { data } = await ask<{ data: WalletView[] }>('list', who, {});
+    expect(data[0]!.delegation.status).toBe('active');
+    expect(performance.now() - startedAt).toBeLessThan(4900);
+  } finally {
+    chain.state.hangsMs = 0;
+  }
+});
+
 test('two replicas share 1,000 wallets in batches of 100, and idle ones are left alone', async () => {
   // All others out of the way, so that the looks are about these alone.
   await admin.query(

@@ -10,9 +10,6 @@ import { type DelegationRecord, delegationStatus, needsSpending } from './domain
 import { lastSights, lockSights, type SightRow, saveSights } from './store/sights.ts';
 import type { WalletRow } from './store/wallets.ts';
 
-/** As many as chain-submitter reads by one call to the chain. */
-export const BATCH = 100;
-
 /** The token account was there once, and is gone or another's now. */
 export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
 

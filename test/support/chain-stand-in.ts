@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { work } from '../../shared/bus/consume.ts';
 import { publish } from '../../shared/bus/publish.ts';
@@ -81,8 +82,8 @@ export const startChainStandIn = (bus: Bus) => {
     await tell(fact, objectId, outcome, txHash);
   };
 
-  /** Whether the chain can be read. */
-  const state = { readable: true };
+  /** Whether the chain can be read, and how long it takes. */
+  const state = { readable: true, hangsMs: 0 };
   /** How many owners each look at the chain was about. */
   const looks: number[] = [];
   const observe = (owner: string) => {
@@ -94,6 +95,7 @@ export const startChainStandIn = (bus: Bus) => {
   const handlers: Handlers<typeof chainSubmitter> = {
     observeWallet: async ({ owner }) => observe(owner),
     observeWallets: async ({ owners }) => {
+      if (state.hangsMs > 0) await sleep(state.hangsMs);
       if (!state.readable)
         throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
       looks.push(owners.length);

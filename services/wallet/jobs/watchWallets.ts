@@ -1,7 +1,8 @@
+import { MAX_WALLETS_SEEN } from '../../../shared/contract/chain-submitter.ts';
 import type { Deps } from '../deps.ts';
 import { claimDueSights } from '../store/sights.ts';
 import { walletsOf } from '../store/wallets.ts';
-import { BATCH, look } from '../watching.ts';
+import { look } from '../watching.ts';
 
 /** A run ends after so many batches, so that a stop never waits long. */
 const MAX_BATCHES = 20;
@@ -12,9 +13,9 @@ const MAX_BATCHES = 20;
  */
 export const watchWallets = (deps: Deps) => async (): Promise<void> => {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const due = await claimDueSights(deps.pool, BATCH);
+    const due = await claimDueSights(deps.pool, MAX_WALLETS_SEEN);
     const rows = due.length === 0 ? [] : await walletsOf(deps.pool, due);
     if (rows.length > 0) await look(deps, rows, { asked: false });
-    if (due.length < BATCH) return;
+    if (due.length < MAX_WALLETS_SEEN) return;
   }
 };
