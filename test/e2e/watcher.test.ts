@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
@@ -98,4 +100,20 @@ test('a closed token account is flagged; the history still agrees with the recor
   const own = reports.find((report) => report.account === account.toBase58())!;
   expect(own.findings).toEqual([expect.objectContaining({ kind: 'foreign', amount: -100_000_000n })]);
   expect(isBroken(own)).toBe(false);
+});
+
+test('npm run reconcile reads a running stack by its file and says what it found', async () => {
+  const tool = path.resolve(import.meta.dirname, '../../tools/reconcile.ts');
+  const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [tool, '--stack', process.env.STACK_FILE!],
+      { maxBuffer: 64 * 1024 * 1024 },
+      (_error, output) => resolve({ code: child.exitCode!, stdout: output }),
+    );
+  });
+  expect(stdout).toMatch(/^account +whose +balance +records +drift/);
+  expect(stdout).toMatch(/fee wallet/);
+  expect(stdout).toMatch(/\d+ accounts, 0 with unexplained drift\n$/);
+  expect(code).toBe(0);
 });
