@@ -1,6 +1,6 @@
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { takeSpending } from './store/spending.ts';
+import { isSpendingLeft, takeSpending } from './store/spending.ts';
 
 /**
  * Caps over what is signed (rule 7): micro-units per wallet and per environment in a clock hour, lamports per
@@ -11,6 +11,8 @@ export type Caps = {
   /** False: the cap of one of them is used up for this hour; nothing is taken then. */
   takeMicro: (wallet: string, amountMicro: bigint) => Promise<boolean>;
   takeLamports: (amount: bigint) => Promise<boolean>;
+  /** Whether so many could be taken now; promises nothing. */
+  hasLamports: (amount: bigint) => Promise<boolean>;
 };
 
 /** Rent of a token account of 165 bytes: what the daily budget counts. */
@@ -66,5 +68,8 @@ export const createCaps = (
       return false;
     },
     takeLamports: (amount) => take('rent', 'day', limits.dailyLamports, amount),
+    hasLamports: async (amount) =>
+      purseOf('rent', 'day').left >= amount ||
+      isSpendingLeft(pool, { scope: 'rent', period: 'day', amount, cap: limits.dailyLamports }),
   };
 };

@@ -15,12 +15,26 @@ export const createChainView = (rpc: Rpc, mint: string) => {
   let latest: { at: number; value: Promise<Blockhash> } | undefined;
   const readyAt = new Map<string, number>();
 
+  const tokenAccounts = async (
+    owners: readonly string[],
+    options: { notBefore?: number } = {},
+  ): Promise<{ slot: number; accounts: TokenAccount[] }> => {
+    const { slot, accounts } = await rpc.accounts(
+      owners.map((owner) => tokenAccountOf(owner, mint)),
+      options,
+    );
+    return {
+      slot,
+      accounts: owners.map((owner, at) => readTokenAccount(accounts[at] ?? null, { owner, mint })),
+    };
+  };
+
   const tokenAccount = async (
     owner: string,
     options: { notBefore?: number } = {},
   ): Promise<{ slot: number; account: TokenAccount }> => {
-    const { slot, accounts } = await rpc.accounts([tokenAccountOf(owner, mint)], options);
-    const account = readTokenAccount(accounts[0] ?? null, { owner, mint });
+    const { slot, accounts } = await tokenAccounts([owner], options);
+    const account = accounts[0]!;
     if (account.state === 'ready') {
       readyAt.set(owner, performance.now());
       if (readyAt.size > MAX_READY) readyAt.delete(readyAt.keys().next().value as string);
@@ -45,6 +59,8 @@ export const createChainView = (rpc: Rpc, mint: string) => {
     },
     /** The token account of an owner, now. */
     tokenAccount,
+    /** Those of up to 100 owners by one call, in their order. */
+    tokenAccounts,
     /** Its state, `ready` for a while without asking again: it hardly ever goes away. */
     payable: async (owner: string): Promise<TokenAccount['state']> => {
       const at = readyAt.get(owner);

@@ -119,7 +119,9 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
     logger.error({ intent: intent.intent_id, wallet: order.payer }, 'hourly cap reached, the payment waits');
     return { waitMs: CAPPED_MS };
   }
-  if (plan.creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS))) {
+  // A settle's account was granted when its quote was made: it is counted, and never waits for a budget that others
+  // have used up. Without a budget there are no new quotes that need one (handlers/reserveTokenAccount.ts).
+  if (plan.creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS)) && !settles) {
     logger.error({ intent: intent.intent_id }, 'daily lamport budget used up, the work waits');
     return { waitMs: CAPPED_MS };
   }

@@ -20,6 +20,7 @@ import { observeChain } from './handlers/observeChain.ts';
 import { observePrepared } from './handlers/observePrepared.ts';
 import { observeTransfers } from './handlers/observeTransfers.ts';
 import { observeWallet } from './handlers/observeWallet.ts';
+import { observeWallets } from './handlers/observeWallets.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { prepareTransfer } from './handlers/prepareTransfer.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
@@ -87,6 +88,7 @@ await runService(base, config, {
     observeChain: observeChain(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
+    observeWallets: observeWallets(deps),
     describeWallet: describeWallet(deps),
     checkPayoutAddress: checkPayoutAddress(deps),
     reserveTokenAccount: reserveTokenAccount(deps),

@@ -15,14 +15,17 @@ export type Plan =
 
 const failed = (message: string): Plan => ({ failure: { code: 'payment_failed', message } });
 
+const QUOTA_USED_UP = 'the quota of token accounts that the platform pays for is used up';
+
 /**
  * Looks at the chain and decides which instructions an order takes at this moment.
  * @throws RpcUnavailable
  */
 export const planOf = async (
-  { chain, network, pool }: Pick<Deps, 'chain' | 'network' | 'pool'>,
+  deps: Pick<Deps, 'chain' | 'network' | 'pool'>,
   order: OwnOrder,
 ): Promise<Plan> => {
+  const { chain, network } = deps;
   switch (order.kind) {
     case 'settle': {
       const state = await chain.payable(order.payout);
@@ -30,7 +33,7 @@ export const planOf = async (
       if (state === 'ready')
         return { instructions: settle(order, network, { create: false }), creates: null };
       // The quota was reserved when the quote was made, so this refuses only an account that was closed since.
-      const allowed = await allowCreation({ pool, chain }, order.vendorAccountId, order.payout);
+      const allowed = await allowCreation(deps, order.vendorAccountId, order.payout);
       if (allowed === 'refused') return failed('the vendor’s token account was closed');
       const create = allowed === 'granted';
       return { instructions: settle(order, network, { create }), creates: create ? order.payout : null };
@@ -38,17 +41,19 @@ export const planOf = async (
     case 'fund': {
       const state = await chain.payable(order.owner);
       if (state === 'foreign') return failed('the token account is not the wallet’s any more');
-      const create = state === 'missing';
+      // Or whoever closes it for its rent and asks for funds again would live on it.
+      const allowed = state === 'ready' ? 'exists' : await allowCreation(deps, order.accountId, order.owner);
+      if (allowed === 'refused') return failed(QUOTA_USED_UP);
+      const create = allowed === 'granted';
       return { instructions: fund(order, network, { create }), creates: create ? order.owner : null };
     }
     case 'createTokenAccount': {
       const { account } = await chain.tokenAccount(order.owner);
       if (account.state === 'ready') return { done: true };
       if (account.state === 'foreign') return failed('the token account is not the wallet’s any more');
-      const allowed = await allowCreation({ pool, chain }, order.accountId, order.owner);
+      const allowed = await allowCreation(deps, order.accountId, order.owner);
       if (allowed === 'exists') return { done: true };
-      if (allowed === 'refused')
-        return failed('the quota of token accounts that the platform pays for is used up');
+      if (allowed === 'refused') return failed(QUOTA_USED_UP);
       return { instructions: createTokenAccount(order, network), creates: order.owner };
     }
   }

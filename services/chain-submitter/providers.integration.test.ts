@@ -2,6 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { call } from '../../shared/bus/call.ts';
+import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
+import { newId } from '../../shared/lib/id.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../test/support/submitter.ts';
 
 /** A second provider: the same chain behind a door that a test opens and shuts. */
@@ -149,18 +152,37 @@ test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it
   ]);
 });
 
-test('the daily lamport budget bounds what token accounts cost, and nothing else', async () => {
+test('a used-up daily lamport budget refuses new quotes and never a settle', async () => {
   const { facts } = fixture;
+  const quotes = await fixture.quoteBus();
+  const reserve = (account_id: string, payout: { toBase58: () => string }) =>
+    call(quotes, chainSubmitter, 'reserveTokenAccount', { account_id, owner: payout.toBase58() }).then(
+      ({ status }) => status,
+    );
   await start({ DAILY_LAMPORT_BUDGET: '2039281' });
   await fixture.admin.query("delete from spending where scope = 'rent'");
   const payer = await fixture.payer(20_000_000n);
-  const paid = fixture.quote();
-  const first = await fixture.settle(payer, paid);
-  await facts.wait(first.settlement_id, 'confirmed');
-  const second = await fixture.settle(payer, fixture.quote());
-  const third = await fixture.settle(payer, fixture.quote({ payout: paid.payout }));
+  const [one, two] = [newId('acct'), newId('acct')];
+  const [first, second] = [fixture.quote({ vendor: one }), fixture.quote({ vendor: two })];
+  expect(await reserve(one, first.payout)).toBe('granted');
+  expect(await reserve(two, second.payout)).toBe('granted');
+  // The budget is for one account. The second was promised too, and is paid.
+  for (const quote of [first, second]) {
+    const job = await fixture.settle(payer, quote);
+    await facts.wait(job.settlement_id, 'confirmed');
+  }
+  expect(await reserve(newId('acct'), fixture.quote().payout)).toBe('refused');
+  expect(await reserve(one, first.payout)).toBe('exists');
+  // What is no settle waits for the next day.
+  const wallet = {
+    wallet_id: newId('wal'),
+    account_id: newId('acct'),
+    owner: fixture.quote().payout.toBase58(),
+  };
+  await fixture.send(fixture.walletBus, 'createTokenAccount', wallet);
+  const third = await fixture.settle(payer, fixture.quote({ payout: first.payout }));
   await facts.wait(third.settlement_id, 'confirmed');
-  expect(facts.of(second.settlement_id)).toEqual([]);
+  expect(facts.of(wallet.wallet_id)).toEqual([]);
 });
 
 test.each([

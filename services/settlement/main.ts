@@ -8,6 +8,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
+import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
@@ -21,6 +22,7 @@ import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
+import { spentSince } from './handlers/spentSince.ts';
 import { verify } from './handlers/verify.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
@@ -84,8 +86,12 @@ await runService(base, config, {
     releaseRefund: releaseRefund(deps),
     listPaid: listPaid(deps),
     findPaid: findPaid(deps),
+    spentSince: spentSince(deps),
   }),
-  consuming: [hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine)],
+  consuming: [
+    hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
+    hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
+  ],
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),

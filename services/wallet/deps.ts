@@ -10,6 +10,7 @@ type In<Op extends { input: z.ZodType }> = z.infer<Op['input']>;
 type Out<Op extends { output: z.ZodType }> = z.infer<Op['output']>;
 
 export type Sight = Out<Chain['observeWallet']>;
+type SpentSince = (typeof settlement.internal)['spentSince'];
 
 /** What the handlers of this service depend on; main.ts builds it. */
 export type Deps = {
@@ -20,7 +21,11 @@ export type Deps = {
   waiting: Waiting;
   /** How long a caller waits for the chain before the answer says how far it has come. */
   chainWaitMs: number;
-  observeWallet: (owner: string) => Promise<Sight>;
+  /** The shortest pause between two looks of the watcher at one wallet. */
+  watchEveryMs: number;
+  /** At most 100, in their order. */
+  observeWallets: (owners: readonly string[]) => Promise<Out<Chain['observeWallets']>>;
+  spentSince: (wallets: In<SpentSince>['wallets']) => Promise<Out<SpentSince>>;
   describeWallet: (publicKey: string) => Promise<Out<Chain['describeWallet']>>;
   prepareDelegation: (input: In<Chain['prepareDelegation']>) => Promise<Out<Chain['prepareDelegation']>>;
   submitPrepared: (input: In<Chain['submitPrepared']>) => Promise<Out<Chain['submitPrepared']>>;

@@ -26,11 +26,17 @@ import { revoke } from './handlers/revoke.ts';
 import { spendingSummary } from './handlers/spendingSummary.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
+import { watchWallets } from './jobs/watchWallets.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
+/** Together less than the gateway waits: a chain that hangs must leave time to answer what was seen before. */
+const LOOK_TIMEOUT_MS = 3000;
+const ASK_TIMEOUT_MS = 1000;
 const DRIVE_EVERY_MS = 2000;
 const ASK_EVERY_MS = 30_000;
+/** How often the watcher asks its table who is due, at most. */
+const WATCH_PAUSE_MS = 500;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -43,7 +49,10 @@ const deps: Deps = {
   relay,
   waiting,
   chainWaitMs: config.CHAIN_WAIT_MS,
-  observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
+  watchEveryMs: config.WATCH_EVERY_MS,
+  observeWallets: (owners) =>
+    call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }, { timeoutMs: LOOK_TIMEOUT_MS }),
+  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }, { timeoutMs: ASK_TIMEOUT_MS }),
   describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
@@ -91,5 +100,6 @@ await runService(base, config, {
   jobs: [
     everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
     everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+    everyMs(Math.min(WATCH_PAUSE_MS, config.WATCH_EVERY_MS), 'watchWallets', watchWallets(deps), logger),
   ],
 });

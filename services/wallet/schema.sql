@@ -23,6 +23,7 @@ create table preparations (
   failure_message text,
   created_at timestamp with time zone default app_now() not null,
   progressed_at timestamp with time zone default app_now() not null,
+  submitted_at timestamp with time zone,
   constraint preparations_pkey PRIMARY KEY (preparation_id),
   constraint preparations_allowance_check CHECK (allowance > 0),
   constraint preparations_check CHECK ((kind = 'approve'::text) = (allowance IS NOT NULL)),
@@ -44,6 +45,24 @@ create table quarantine (
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
+
+create table sights (
+  wallet_id text collate "C" not null,
+  token_account_exists boolean default false not null,
+  token_account_seen boolean default false not null,
+  balance bigint default 0 not null,
+  delegate text collate "C",
+  allowance bigint default 0 not null,
+  delegation_status text default 'none'::text not null,
+  slot bigint default 0 not null,
+  seen_at timestamp with time zone,
+  active_at timestamp with time zone default app_now() not null,
+  next_look_at timestamp with time zone default app_now() not null,
+  constraint sights_pkey PRIMARY KEY (wallet_id),
+  constraint sights_delegation_status_check CHECK (delegation_status = ANY (ARRAY['none'::text, 'pending'::text, 'active'::text, 'exhausted'::text, 'overwritten'::text, 'revoked'::text])),
+  constraint sights_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
+);
+CREATE INDEX sights_due ON sights USING btree (next_look_at);
 
 create table transactions (
   object_id text collate "C" not null,

@@ -3,12 +3,12 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { Wallet } from '../../shared/contract/wallet.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { parseMicro } from '../../shared/lib/micro.ts';
-import { sightSince } from '../../shared/lib/sight.ts';
-import type { Deps, Sight } from './deps.ts';
-import { delegationStatus } from './domain/delegation.ts';
+import { formatMicro } from '../../shared/lib/micro.ts';
+import type { Deps } from './deps.ts';
+import type { SightRow } from './store/sights.ts';
 import type { Viewer } from './store/transactions.ts';
 import { findWallet, type WalletRow } from './store/wallets.ts';
+import { isClosed, lookOrRecall } from './watching.ts';
 
 export type WalletView = z.infer<typeof Wallet>;
 
@@ -19,50 +19,42 @@ export const ownWallet = async (deps: Deps, accountId: string, walletId: string)
   return row;
 };
 
-const showWallet = (row: WalletRow, sight: Sight, now: number): WalletView => ({
+const showWallet = (row: WalletRow, sight: SightRow): WalletView => ({
   wallet_id: row.wallet_id,
   kind: row.kind,
   address: row.public_key,
   token_account: row.token_account,
   label: row.label,
-  balance: sight.balance,
+  token_account_closed: isClosed(sight),
+  balance: formatMicro(sight.balance),
   delegation: {
-    status: delegationStatus(
-      { authority: row.authority, approving: row.approving, lastConfirmed: row.last_confirmed },
-      { exists: sight.exists, delegate: sight.delegate, allowance: parseMicro(sight.allowance) },
-    ),
+    status: sight.delegation_status,
     delegate: sight.delegate,
-    allowance: sight.allowance,
-    as_of: isoTime(now),
+    allowance: formatMicro(sight.allowance),
+    as_of: isoTime(sight.seen_at!),
   },
   created_at: isoTime(row.created_at),
 });
 
+/** A page of wallets as their owner reads them, in their order: by one look at the chain, or as last seen. */
+export const seeWallets = async (
+  deps: Deps,
+  rows: readonly WalletRow[],
+  sinceSlot: number | null = null,
+): Promise<WalletView[]> => {
+  const sights = await lookOrRecall(deps, rows, { sinceSlot });
+  return rows.map((row, at) => showWallet(row, sights[at]!));
+};
+
 /**
- * A wallet as its owner reads it, with what the chain shows now.
+ * The same of one wallet.
  * @param sinceSlot what is known to have happened and must be seen
  */
 export const seeWallet = async (
   deps: Deps,
   row: WalletRow,
   sinceSlot: number | null = null,
-): Promise<WalletView> => {
-  const sight = await sightSince(() => deps.observeWallet(row.public_key), sinceSlot);
-  return showWallet(row, sight, deps.clock());
-};
-
-const PARALLEL = 8;
-
-/** The same for a page of wallets, in their order; bounded, so that one list does not flood the chain's nodes. */
-export const seeWallets = async (deps: Deps, rows: readonly WalletRow[]): Promise<WalletView[]> => {
-  const views = new Array<WalletView>(rows.length);
-  const queue = rows.entries();
-  const lane = async () => {
-    for (const [index, row] of queue) views[index] = await seeWallet(deps, row);
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, rows.length) }, lane));
-  return views;
-};
+): Promise<WalletView> => (await seeWallets(deps, [row], sinceSlot))[0]!;
 
 /** Whose transactions a caller sees: a delegate's key those of the delegate alone. */
 export const viewerOf = (caller: PrincipalOf<readonly ['jwt', 'delegate_key']>): Viewer => ({

@@ -267,20 +267,6 @@ describe('delegation', () => {
     expect((await again.view()).delegation.status).toBe('active');
   });
 
-  test('used up and overwritten are told apart', async () => {
-    const ada = person();
-    const { wallet_id } = await link(ada);
-    await (await onboard(ada, wallet_id)).view();
-    const status = async () => {
-      const { data } = await ask<{ data: WalletView[] }>('list', ada, {});
-      return data[0]!.delegation.status;
-    };
-    Object.assign(chain.account(ada.address), { delegate: null, allowance: 0n });
-    expect(await status()).toBe('exhausted');
-    Object.assign(chain.account(ada.address), { delegate: ada.address, allowance: 1n });
-    expect(await status()).toBe('overwritten');
-  });
-
   test('a chain that takes longer than the wait: pending, and active once confirmed', async () => {
     chain.outcomes.delegation = 'silent';
     const ada = person();

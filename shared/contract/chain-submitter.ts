@@ -47,6 +47,9 @@ export const WalletSight = z.strictObject({
   slot: z.int().min(0),
 });
 
+/** As many as one RPC call reads. */
+export const MAX_WALLETS_SEEN = 100;
+
 export const chainSubmitter = service({
   name: 'chain-submitter',
   operations: {},
@@ -79,6 +82,12 @@ export const chainSubmitter = service({
           }),
         ),
       }),
+    }),
+    observeWallets: internalOperation({
+      summary: 'The same for up to 100 owners by one call to the chain, in their order',
+      callers: ['wallet'],
+      input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_WALLETS_SEEN) }),
+      output: z.strictObject({ sights: z.array(WalletSight) }),
     }),
     describeWallet: internalOperation({
       summary:

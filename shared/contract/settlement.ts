@@ -235,6 +235,17 @@ export const settlement = service({
       input: z.strictObject({ account_id: AccountId, delegate_ids: z.array(DelegateId).max(100) }),
       output: z.array(DelegateSpending),
     }),
+    spentSince: internalOperation({
+      summary:
+        'What wallets have paid, or are paying, since a moment each: tells an allowance that was used up from one that was taken back',
+      callers: ['wallet'],
+      input: z.strictObject({
+        wallets: z
+          .array(z.strictObject({ account_id: AccountId, wallet_id: WalletId, since: Timestamp }))
+          .max(100),
+      }),
+      output: z.array(z.strictObject({ wallet_id: WalletId, spent: MicroUsdcOrZero })),
+    }),
     settlementActivity: internalOperation({
       summary:
         'Whether settlements of a service are under way or can be redeemed, and when the last window ends',
@@ -308,5 +319,5 @@ export const settlement = service({
     reversed: z.strictObject({ ...fact, redeemed: z.boolean() }),
   },
   jobs: {},
-  consumes: ['chain-submitter.settleProgressed'],
+  consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged'],
 });

@@ -14,12 +14,16 @@ import {
 import { internalOperation, operation, service } from './service.ts';
 import { transactionOperations } from './wallet.transactions.ts';
 
+const DelegationStatus = z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']);
+
 export const Delegation = z
   .strictObject({
-    status: z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']),
+    status: DelegationStatus,
     delegate: SolanaAddress.nullable().meta({ description: 'The delegate authority on chain now' }),
     allowance: MicroUsdcOrZero,
-    as_of: Timestamp,
+    as_of: Timestamp.meta({
+      description: 'When the chain was seen so: now, or earlier while it cannot be read',
+    }),
   })
   .meta({ id: 'Delegation', description: 'Read from the chain' });
 
@@ -30,6 +34,9 @@ export const Wallet = z
     address: SolanaAddress,
     token_account: SolanaAddress,
     label: z.string().nullable(),
+    token_account_closed: z.boolean().meta({
+      description: 'The token account was there once and is gone, or was given to another owner',
+    }),
     balance: MicroUsdcOrZero,
     delegation: Delegation,
     created_at: Timestamp,
@@ -173,7 +180,22 @@ export const wallet = service({
       output: z.strictObject({ chosen: z.boolean() }),
     }),
   },
-  events: {},
+  events: {
+    /** Seen on chain, whoever did it: the delegation stands otherwise, or the token account was closed or came back. */
+    delegationChanged: z.strictObject({
+      wallet_id: WalletId,
+      account_id: AccountId,
+      owner: SolanaAddress,
+      status: DelegationStatus,
+      previous_status: DelegationStatus,
+      token_account_closed: z.boolean(),
+      delegate: SolanaAddress.nullable(),
+      allowance: MicroUsdcOrZero,
+      balance: MicroUsdcOrZero,
+      slot: z.int().min(0),
+      seen_at: Timestamp,
+    }),
+  },
   jobs: {},
   consumes: [
     'chain-submitter.delegationProgressed',

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { environmentKeys } from '../../deploy/local/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/reference.ts';
+import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Ledger } from './ledger.ts';
 import { inParallel } from './quiet.ts';
 import type { World } from './world.ts';
@@ -153,5 +154,7 @@ export const gather = async (world: World, ledger: Ledger) => {
       "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",
     ),
     left,
+    /** Every account's history against the records, as an operator would see it. */
+    reconciled: await reconcile(placeOf(world.stack, 'test')),
   };
 };

@@ -1,4 +1,5 @@
 import type { Consumer } from '../../deploy/local/people/people.ts';
+import { isBroken } from '../../tools/reconcile/compare.ts';
 import type { Evidence, Landed, SettlementRow } from './evidence.ts';
 import { type Answer, type Attempt, bodyOf, type Ledger } from './ledger.ts';
 import type { World } from './world.ts';
@@ -126,6 +127,14 @@ export const invariants: Record<string, Invariant> = {
         : [{ what: `${owner} has ${balance}, the records say ${expected.get(owner) ?? 0n}` }],
     );
   },
+
+  /** `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by transfer. */
+  'reconciliation-finds-nothing': ({ evidence }) =>
+    evidence.reconciled
+      .filter(isBroken)
+      .flatMap(({ account, findings }) =>
+        findings.map(({ kind, amount, what }) => ({ what: `${account}: ${kind} ${amount}, ${what}` })),
+      ),
 
   /**
    * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain, unless a fork gave the

@@ -88,6 +88,7 @@ export const startSubmitter = (
     caps: {
       takeMicro: async () => !world.random.chance(world.faults.lostAnswer),
       takeLamports: async () => true,
+      hasLamports: async () => true,
     },
     flights: createFlights(),
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { work } from '../../shared/bus/consume.ts';
@@ -99,6 +100,16 @@ export const startChainStandIn = (bus: Bus) => {
     await tell(fact, objectId, outcome, txHash);
   };
 
+  /** Whether the chain can be read, and how long it takes. */
+  const state = { readable: true, hangsMs: 0 };
+  /** How many owners each look at the chain was about. */
+  const looks: number[] = [];
+  const observe = (owner: string) => {
+    const { exists, balance, delegate, allowance } = account(owner);
+    const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
+    return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+  };
+
   const conflict = (message: string) => new ServiceError('conflict', message);
   const submitTransfer = (id: string, known: Transfer, transaction: string): { tx_hash: string } => {
     if (known.state === 'cancelled') throw conflict('it was cancelled');
@@ -147,10 +158,14 @@ export const startChainStandIn = (bus: Bus) => {
       return progressOf(object_id);
     },
     observePrepared: async ({ object_id }) => progressOf(object_id),
-    observeWallet: async ({ owner }) => {
-      const { exists, balance, delegate, allowance } = account(owner);
-      const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
-      return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+    observeWallet: async ({ owner }) => observe(owner),
+    observeWallets: async ({ owners }) => {
+      if (state.hangsMs > 0) await sleep(state.hangsMs);
+      if (!state.readable)
+        throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
+      looks.push(owners.length);
+      slot += 1;
+      return { sights: owners.map(observe) };
     },
     observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true }),
@@ -223,6 +238,8 @@ export const startChainStandIn = (bus: Bus) => {
   return {
     account,
     refused,
+    state,
+    looks,
     outcomes,
     transfers,
     landed,

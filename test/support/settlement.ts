@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
+import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
 import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
@@ -15,6 +16,7 @@ import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.
 import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
 import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
+import { spentSince } from '../../services/settlement/handlers/spentSince.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -142,11 +144,18 @@ export const startFixture = async (): Promise<void> => {
     releaseRefund: releaseRefund(deps),
     listPaid: listPaid(deps),
     findPaid: findPaid(deps),
+    spentSince: spentSince(deps),
   });
   const hearing = hear(
     base.bus,
     chainSubmitter,
     { settleProgressed: settleProgressed(deps) },
+    base.quarantine,
+  );
+  const hearingWallet = hear(
+    base.bus,
+    wallet,
+    { delegationChanged: delegationChanged(deps) },
     base.quarantine,
   );
 
@@ -191,6 +200,7 @@ export const startFixture = async (): Promise<void> => {
   stops.push(
     () => serving.stop(),
     () => hearing.stop(),
+    () => hearingWallet.stop(),
     () => closeBase(base),
     () => testBus.stop(),
     () => admin.end(),

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { type DelegationRecord, delegationStatus } from './delegation.ts';
+import { type DelegationRecord, delegationStatus, needsSpending } from './delegation.ts';
 
 const OURS = 'ours';
-const fresh: DelegationRecord = { authority: OURS, approving: false, lastConfirmed: null };
+const fresh: DelegationRecord = { authority: OURS, approving: false, lastConfirmed: null, approved: null };
 const approving: DelegationRecord = { ...fresh, approving: true };
-const approved: DelegationRecord = { ...fresh, lastConfirmed: 'approve' };
+const approved: DelegationRecord = { ...fresh, lastConfirmed: 'approve', approved: 10n };
 const revoked: DelegationRecord = { ...fresh, lastConfirmed: 'revoke' };
 
 const absent = { exists: false, delegate: null, allowance: 0n };
@@ -14,25 +14,40 @@ const empty = { exists: true, delegate: OURS, allowance: 0n };
 const foreign = { exists: true, delegate: 'another', allowance: 5n };
 
 test.each([
-  ['new wallet without a token account', fresh, absent, 'none'],
-  ['new wallet', fresh, cleared, 'none'],
-  ['new wallet that delegates to somebody else', fresh, foreign, 'none'],
-  ['submitted', approving, cleared, 'pending'],
-  ['submitted, token account not there yet', approving, absent, 'pending'],
-  ['submitted over another delegate', approving, foreign, 'pending'],
-  ['submitted, the chain is ahead of the fact', approving, active, 'active'],
-  ['confirmed', approved, active, 'active'],
-  ['approved from outside', fresh, active, 'active'],
-  ['renewed while the old one holds', { ...approved, approving: true }, active, 'active'],
-  ['renewed after it was used up', { ...approved, approving: true }, cleared, 'pending'],
-  ['used up', approved, cleared, 'exhausted'],
-  ['used up, delegate still named', approved, empty, 'exhausted'],
-  ['overwritten', approved, foreign, 'overwritten'],
-  ['overwritten after our revoke', revoked, foreign, 'overwritten'],
-  ['revoked', revoked, cleared, 'revoked'],
-  ['revoked, the chain lags behind the fact', revoked, active, 'active'],
-  ['token account closed by its owner', approved, absent, 'revoked'],
-  ['delegated again after a revoke', { ...revoked, approving: true }, cleared, 'pending'],
-] as const)('delegation: %s', (_name, record, sight, expected) => {
-  expect(delegationStatus(record, sight)).toBe(expected);
+  ['new wallet without a token account', fresh, absent, 0n, 'none'],
+  ['new wallet', fresh, cleared, 0n, 'none'],
+  ['new wallet that delegates to somebody else', fresh, foreign, 0n, 'none'],
+  ['submitted', approving, cleared, 0n, 'pending'],
+  ['submitted, token account not there yet', approving, absent, 0n, 'pending'],
+  ['submitted over another delegate', approving, foreign, 0n, 'pending'],
+  ['submitted, the chain is ahead of the fact', approving, active, 0n, 'active'],
+  ['confirmed', approved, active, 0n, 'active'],
+  ['approved from outside', fresh, active, 0n, 'active'],
+  ['renewed while the old one holds', { ...approved, approving: true }, active, 0n, 'active'],
+  ['renewed after it was used up', { ...approved, approving: true }, cleared, 10n, 'pending'],
+  ['used up', approved, cleared, 10n, 'exhausted'],
+  ['used up, delegate still named', approved, empty, 10n, 'exhausted'],
+  ['taken back by the owner elsewhere', approved, cleared, 0n, 'revoked'],
+  ['taken back with one unit left', approved, cleared, 9n, 'revoked'],
+  ['overwritten', approved, foreign, 10n, 'overwritten'],
+  ['overwritten after our revoke', revoked, foreign, 0n, 'overwritten'],
+  ['revoked', revoked, cleared, 10n, 'revoked'],
+  ['revoked, the chain lags behind the fact', revoked, active, 0n, 'active'],
+  ['token account closed by its owner', approved, absent, 10n, 'revoked'],
+  ['delegated again after a revoke', { ...revoked, approving: true }, cleared, 0n, 'pending'],
+] as const)('delegation: %s', (_name, record, sight, spent, expected) => {
+  expect(delegationStatus(record, sight, spent)).toBe(expected);
+});
+
+test('what was paid is asked for only where it decides', () => {
+  expect(needsSpending(approved, cleared)).toBe(true);
+  for (const [record, sight] of [
+    [approved, active],
+    [approved, foreign],
+    [approved, absent],
+    [revoked, cleared],
+    [fresh, cleared],
+    [{ ...approved, approving: true }, cleared],
+  ] as const)
+    expect(needsSpending(record, sight)).toBe(false);
 });

@@ -8,20 +8,34 @@ export type DelegationRecord = {
   approving: boolean;
   /** The last of our own transactions that was confirmed. */
   lastConfirmed: 'approve' | 'revoke' | null;
+  /** What that approval allowed, micro-units; null for anything else. */
+  approved: bigint | null;
 };
 
 export type DelegationSight = { exists: boolean; delegate: string | null; allowance: bigint };
 
+const isDelegated = ({ delegate, allowance }: DelegationSight): boolean =>
+  delegate !== null && allowance > 0n;
+
 /**
- * At zero the chain clears the delegate, so "used up" and "taken back" look the same there: after an approval
- * of ours and no revoke of ours, a cleared delegate of a living token account counts as used up.
+ * At zero the chain clears the delegate, so "used up" and "taken back" look the same there. Whether what was paid
+ * since the approval has to be known to tell them apart.
  */
-export const delegationStatus = (record: DelegationRecord, sight: DelegationSight): DelegationStatus => {
-  const delegated = sight.delegate !== null && sight.allowance > 0n;
+export const needsSpending = (record: DelegationRecord, sight: DelegationSight): boolean =>
+  !isDelegated(sight) && sight.exists && !record.approving && record.lastConfirmed === 'approve';
+
+/** @param spent by settles of ours since the last approval, micro-units; asked for where `needsSpending` says so */
+export const delegationStatus = (
+  record: DelegationRecord,
+  sight: DelegationSight,
+  spent: bigint,
+): DelegationStatus => {
+  const delegated = isDelegated(sight);
   if (delegated && sight.delegate === record.authority) return 'active';
   if (record.approving) return 'pending';
   // Another's delegate on a wallet that never delegated to us has overwritten nothing.
   if (record.lastConfirmed === null) return 'none';
   if (delegated) return 'overwritten';
-  return record.lastConfirmed === 'approve' && sight.exists ? 'exhausted' : 'revoked';
+  const usedUp = needsSpending(record, sight) && record.approved !== null && spent >= record.approved;
+  return usedUp ? 'exhausted' : 'revoked';
 };

@@ -43,7 +43,7 @@ export const preparationById = (db: Db, preparationId: string): Promise<Preparat
 /** Notes that the signed bytes are on their way; a fact that was faster stays. */
 export const markSubmitted = (db: Db, preparationId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update preparations set status = 'signed', progressed_at = app_now()
+    update preparations set status = 'signed', progressed_at = app_now(), submitted_at = app_now()
     where preparation_id = ${preparationId} and status = 'new'`);
 
 /** Takes over how far a preparation has come, unless more is known. */
@@ -54,7 +54,7 @@ export const advancePreparation = (db: Db, fact: Progress): Promise<unknown> => 
   return db.query(sql.typeAlias('void')`
     update preparations set status = ${to}, generation = ${fact.generation}, slot = ${fact.slot},
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
-      progressed_at = app_now()
+      progressed_at = app_now(), submitted_at = coalesce(submitted_at, app_now())
     where preparation_id = ${fact.object_id} and generation <= ${fact.generation}
       and status = any(${sql.array([...from], 'text')})`);
 };

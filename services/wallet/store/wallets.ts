@@ -16,6 +16,8 @@ const Row = z.object({
   token_account_status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']).nullable(),
   approving: z.boolean(),
   last_confirmed: z.enum(['approve', 'revoke']).nullable(),
+  last_allowance: z.bigint().nullable(),
+  last_submitted_at: z.number().nullable(),
 });
 export type WalletRow = z.infer<typeof Row>;
 
@@ -31,12 +33,13 @@ const wallets = sql.fragment`
       where p.wallet_id = wallets.wallet_id and p.kind = 'approve' and p.status = 'signed'
         and p.progressed_at > app_now() - interval '5 minutes'
     ) as approving,
-    (
-      select p.kind from preparations p
-      where p.wallet_id = wallets.wallet_id and p.status in ('confirmed', 'finalized')
-      order by p.slot desc nulls last, p.preparation_id desc limit 1
-    ) as last_confirmed
-  from wallets`;
+    last_confirmed, last_allowance, last_submitted_at
+  from wallets left join lateral (
+    select p.kind as last_confirmed, p.allowance as last_allowance, p.submitted_at as last_submitted_at
+    from preparations p
+    where p.wallet_id = wallets.wallet_id and p.status in ('confirmed', 'finalized')
+    order by p.slot desc nulls last, p.preparation_id desc limit 1
+  ) last on true`;
 
 /** The account's wallet, or null: another's wallet does not exist for it. */
 export const findWallet = (db: Db, accountId: string, walletId: string): Promise<WalletRow | null> =>
@@ -49,6 +52,10 @@ export const findDefaultWallet = (db: Db, accountId: string): Promise<WalletRow 
 /** The wallet of a key, whoever owns it: only to tell whether the key is taken. */
 export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where public_key = ${publicKey}`);
+
+/** Wallets by their ids, whoever owns them, in no order: for the watcher alone. */
+export const walletsOf = (db: Db, walletIds: readonly string[]): Promise<readonly WalletRow[]> =>
+  db.any(sql.type(Row)`${wallets} where wallet_id = any(${sql.array([...walletIds], 'text')})`);
 
 /** The account's wallets before an id, newest first, `limit + 1` rows. */
 export const listWallets = (
@@ -75,7 +82,7 @@ export type NewWallet = Pick<
 >;
 
 /**
- * Writes a wallet, the account's first as its default; false when its key is taken. Within a transaction: the lock
+ * Writes a wallet and has it watched, the account's first as its default; false when its key is taken. Within a transaction: the lock
  * lets one link of an account at a time decide which is the first.
  */
 export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => {
@@ -83,6 +90,7 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
     sql.typeAlias('void')`select from pg_advisory_xact_lock(hashtextextended(${row.account_id}, 0))`,
   );
   const id = await tx.maybeOneFirst(sql.typeAlias('id')`
+    with added as (
     insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, label, backup,
       created_at, token_account_status, is_default)
     values (${row.wallet_id}, ${row.account_id}, ${row.kind}, ${row.public_key}, ${row.token_account},
@@ -90,7 +98,9 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
       ${row.kind === 'provisioned' ? 'new' : null},
       not exists (select from wallets where account_id = ${row.account_id}))
     on conflict (public_key) do nothing
-    returning wallet_id as id`);
+    returning wallet_id
+    ), watched as (insert into sights (wallet_id) select wallet_id from added)
+    select wallet_id as id from added`);
   return id !== null;
 };
 

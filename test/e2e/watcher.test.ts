@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  createApproveInstruction,
+  createBurnInstruction,
+  createCloseAccountInstruction,
+  createRevokeInstruction,
+} from '@solana/spl-token';
+import { Keypair, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import pg from 'pg';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  quoteOf,
+  settleWith,
+} from '../../deploy/local/people/people.ts';
+import { isBroken } from '../../tools/reconcile/compare.ts';
+import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import { chainOf } from '../support/chain.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** What an owner does with other apps, straight on the chain: the service notices, and nobody asks it. */
+
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+let database: pg.Pool;
+beforeAll(() => {
+  database = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
+});
+afterAll(() => database.end());
+
+const landed = async (signature: string): Promise<void> => {
+  for (let tries = 0; tries < 150; tries += 1) {
+    const { value } = await chain.connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(JSON.stringify(value.err));
+    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
+    await sleep(50);
+  }
+  throw new Error(`${signature} did not land`);
+};
+
+/** The owner signs and pays alone. */
+const send = async ({ wallet }: Consumer, ...instructions: TransactionInstruction[]): Promise<void> => {
+  const { connection } = chain;
+  await landed(await connection.requestAirdrop(wallet.publicKey, 10_000_000));
+  const { blockhash } = await connection.getLatestBlockhash();
+  const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: blockhash });
+  transaction.add(...instructions).sign(wallet);
+  await landed(await connection.sendRawTransaction(transaction.serialize()));
+};
+
+const noticed = async (walletId: string, status: string): Promise<{ token_account_exists: boolean }> => {
+  for (let tries = 0; tries < 150; tries += 1) {
+    const { rows } = await database.query('select * from wallet.sights where wallet_id = $1', [walletId]);
+    if (rows[0].delegation_status === status) return rows[0];
+    await sleep(100);
+  }
+  throw new Error(`${status} was not noticed`);
+};
+
+test('an approve of another app, a revoke, and our own settles that use the allowance up', async () => {
+  const price = 2_500_000n;
+  const vendor = await createVendor(api, stack, { price });
+  const [tricked, cautious, spent] = await Promise.all([
+    createConsumer(api, stack),
+    createConsumer(api, stack),
+    createConsumer(api, stack, { allowance: price }),
+  ]);
+  const account = (of: Consumer) => chain.tokenAccount(of.wallet.publicKey);
+  const other = Keypair.generate().publicKey;
+  await Promise.all([
+    send(tricked, createApproveInstruction(account(tricked), other, tricked.wallet.publicKey, 1n)),
+    send(cautious, createRevokeInstruction(account(cautious), cautious.wallet.publicKey)),
+    must(settleWith(api, spent.token, await quoteOf(api, vendor)), 'settle'),
+  ]);
+  await noticed(tricked.walletId, 'overwritten');
+  await noticed(cautious.walletId, 'revoked');
+  await noticed(spent.walletId, 'exhausted');
+  const answer = await settleWith(api, cautious.token, await quoteOf(api, vendor));
+  expect(answer.body.error?.code).toBe('delegation_inactive');
+});
+
+test('a closed token account is flagged; the history still agrees with the records', async () => {
+  const gone = await createConsumer(api, stack);
+  const [account, owner] = [chain.tokenAccount(gone.wallet.publicKey), gone.wallet.publicKey];
+  await send(
+    gone,
+    createBurnInstruction(account, chain.mint, owner, await chain.balance(owner)),
+    createCloseAccountInstruction(account, owner, owner),
+  );
+  expect(await noticed(gone.walletId, 'revoked')).toMatchObject({ token_account_exists: false });
+  const { body } = await api<{ data: object[] }>('GET /v1/wallets', { token: gone.token });
+  expect(body.data[0]).toMatchObject({ token_account_closed: true, balance: '0' });
+  const reports = await reconcile(placeOf(stack, 'test'));
+  const own = reports.find((report) => report.account === account.toBase58())!;
+  expect(own.findings).toEqual([expect.objectContaining({ kind: 'foreign', amount: -100_000_000n })]);
+  expect(isBroken(own)).toBe(false);
+});
+
+test('npm run reconcile reads a running stack by its file and says what it found', async () => {
+  const tool = path.resolve(import.meta.dirname, '../../tools/reconcile.ts');
+  const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [tool, '--stack', process.env.STACK_FILE!],
+      { maxBuffer: 64 * 1024 * 1024 },
+      (_error, output) => resolve({ code: child.exitCode!, stdout: output }),
+    );
+  });
+  expect(stdout).toMatch(/^account +whose +balance +records +drift/);
+  expect(stdout).toMatch(/fee wallet/);
+  expect(stdout).toMatch(/\d+ accounts, 0 with unexplained drift\n$/);
+  expect(code).toBe(0);
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { referenceOf } from '../services/chain-submitter/reference.ts';
+import { newId } from '../shared/lib/id.ts';
+import {
+  keypairOf,
+  type Payer,
+  type Quote,
+  type SubmitterFixture,
+  startSubmitterFixture,
+} from '../test/support/submitter.ts';
+import { isBroken } from './reconcile/compare.ts';
+import { reconcile, reportText } from './reconcile.ts';
+
+/** Real payments on a local chain, their records beside them, and then what must not happen. */
+
+let fixture: SubmitterFixture;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  await fixture.start();
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const [GROSS, FEE] = [1_000_000n, 10_000n];
+
+const run = async () => {
+  const { keys, chain, database } = fixture;
+  const reports = await reconcile({
+    environment: 'test',
+    postgresUrl: database.adminUrl,
+    rpcUrl: chain.url,
+    mint: keys.mint.address,
+    feeWallet: keys.feeWallet.address,
+    feePayer: keys.feePayer.address,
+  });
+  const found = reports.flatMap(({ account, findings }) =>
+    findings.map(({ kind, amount, what }) => ({ account, kind, amount, what })),
+  );
+  return { reports, found, broken: reports.filter(isBroken) };
+};
+
+/** A payment as settlement has it in its tables. */
+const record = async (
+  from: Payer,
+  { quote_id, quote_token }: Quote,
+  { settlement_id, tx_hash }: { settlement_id: string; tx_hash: string },
+) => {
+  const { admin } = fixture;
+  await admin.query(
+    `insert into settlement.payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
+     values ($1, $2, $3, $4, 0, 0, 1) on conflict do nothing`,
+    [from.wallet_id, from.account_id, from.owner.publicKey.toBase58(), fixture.authority],
+  );
+  await admin.query(
+    `insert into settlement.settlements (settlement_id, account_id, payment_attempt_id, wallet_id, quote_id, quote_token,
+       vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, status, chain_status, tx_hash,
+       settlement_token, issued_at)
+     values ($1, $2, $1, $3, $4, $5, 'acct_v', gen_random_uuid(), $6, $7, 900, 'issued', 'finalized', $8, 't', now())`,
+    [settlement_id, from.account_id, from.wallet_id, quote_id, quote_token, `${GROSS}`, `${FEE}`, tx_hash],
+  );
+};
+
+/** Pays a quote by the service and records it. */
+const paid = async (from: Payer): Promise<{ quote: Quote; settlement_id: string; tx_hash: string }> => {
+  const quote = fixture.quote({ amount: GROSS, fee: FEE });
+  const { settlement_id } = await fixture.settle(from, quote);
+  const { tx_hash } = await fixture.facts.wait(settlement_id, 'finalized');
+  await record(from, quote, { settlement_id, tx_hash: tx_hash! });
+  return { quote, settlement_id, tx_hash: tx_hash! };
+};
+
+const accountOf = (owner: PublicKey) => fixture.outside.tokenAccount(owner).toBase58();
+
+test('payments and funds in the records: nothing drifts, and what came from elsewhere is foreign', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  await paid(payer);
+  await paid(payer);
+  const { found, broken, reports } = await run();
+  expect(broken).toEqual([]);
+  // The test minted the payer's balance by itself.
+  expect(found).toEqual([
+    expect.objectContaining({
+      kind: 'foreign',
+      account: accountOf(payer.owner.publicKey),
+      amount: 5_000_000n,
+    }),
+  ]);
+  expect(reports.every(({ unexplained }) => unexplained === 0n)).toBe(true);
+});
+
+test('a transfer of the owner’s own is foreign and explains the drift', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  await paid(payer);
+  const other = Keypair.generate();
+  const { mint, tokenAccount } = fixture.outside;
+  const [from, to] = [tokenAccount(payer.owner.publicKey), tokenAccount(other.publicKey)];
+  const minter = keypairOf(fixture.keys.mintAuthority.secretKey);
+  const signature = await fixture.land(
+    [
+      createAssociatedTokenAccountIdempotentInstruction(minter.publicKey, to, other.publicKey, mint),
+      createTransferCheckedInstruction(from, mint, to, payer.owner.publicKey, 300_000n, 6),
+    ],
+    [minter, payer.owner],
+  );
+  const { found, broken } = await run();
+  expect(found).toContainEqual({
+    account: from.toBase58(),
+    kind: 'foreign',
+    amount: -300_000n,
+    what: signature,
+  });
+  expect(broken).toEqual([]);
+});
+
+test('a recorded payment that is not on the chain is missing, by name, on every account it would have moved', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const settlement_id = newId('stl');
+  const quote = fixture.quote({ amount: GROSS, fee: FEE });
+  await record(payer, quote, { settlement_id, tx_hash: '5'.repeat(87) });
+  const { found, broken } = await run();
+  const missing = found.filter(({ kind }) => kind === 'missing');
+  expect(missing.map(({ account, amount }) => [account, amount])).toEqual(
+    expect.arrayContaining([
+      [accountOf(payer.owner.publicKey), GROSS],
+      [accountOf(quote.payout), FEE - GROSS],
+      [accountOf(new PublicKey(fixture.keys.feeWallet.address)), -FEE],
+    ]),
+  );
+  expect(missing.every(({ what }) => what.includes(settlement_id))).toBe(true);
+  expect(broken).toHaveLength(3);
+  await fixture.admin.query('delete from settlement.settlements where settlement_id = $1', [settlement_id]);
+});
+
+test('two transactions of one record are doubled, by name, even when no table knows the second', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const { quote, settlement_id, tx_hash } = await paid(payer);
+  const { keys, outside, land } = fixture;
+  const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
+  const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(quote.payout)];
+  const transfer = createTransferCheckedInstruction(
+    from,
+    outside.mint,
+    to,
+    authority.publicKey,
+    GROSS - FEE,
+    6,
+  );
+  transfer.keys.push({
+    pubkey: new PublicKey(referenceOf('test', quote.quote_id)),
+    isSigner: false,
+    isWritable: false,
+  });
+  const second = await land([transfer], [keypairOf(keys.feePayer.secretKey), authority]);
+  const { found, broken, reports } = await run();
+  const doubled = found.filter(({ kind }) => kind === 'doubled');
+  expect(doubled.map(({ account, amount }) => [account, amount])).toEqual(
+    expect.arrayContaining([
+      [from.toBase58(), FEE - GROSS],
+      [to.toBase58(), GROSS - FEE],
+    ]),
+  );
+  for (const { what } of doubled)
+    for (const name of [settlement_id, second, tx_hash]) expect(what).toContain(name);
+  expect(broken).toHaveLength(2);
+  expect(reportText(reports)).toMatch(/accounts, 2 with unexplained drift$/);
+});
+
+test('a transfer by our keys that no record knows is never called foreign', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const { quote } = await paid(payer);
+  const { keys, outside, land } = fixture;
+  const authority = keypairOf(keys.delegateAuthorities[0]!.secretKey);
+  const [from, to] = [outside.tokenAccount(payer.owner.publicKey), outside.tokenAccount(quote.payout)];
+  await land(
+    [createTransferCheckedInstruction(from, outside.mint, to, authority.publicKey, 5n, 6)],
+    [keypairOf(keys.feePayer.secretKey), authority],
+  );
+  const { found } = await run();
+  expect(found.filter(({ kind }) => kind === 'unrecorded').map(({ amount }) => amount)).toEqual(
+    expect.arrayContaining([-5n, 5n]),
+  );
+});

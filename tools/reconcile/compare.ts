@@ -1,0 +1,162 @@
+import type { History, Landed } from './chain.ts';
+import type { Transfer } from './records.ts';
+
+/**
+ * `foreign`: not signed by us; explains itself. `open`: ours, and its record waits for the news. The others are what
+ * must not be: `missing` is recorded and not on the chain, `doubled` a second transaction of one record, `unrecorded`
+ * signed by our keys and in no record, `altered` another amount than the record says, `incomplete` a history that
+ * does not add up to the balance.
+ */
+export type Kind = 'foreign' | 'open' | 'missing' | 'doubled' | 'unrecorded' | 'altered' | 'incomplete';
+export type Finding = { kind: Kind; amount: bigint; what: string };
+export type AccountReport = {
+  account: string;
+  name: string;
+  balance: bigint;
+  /** What the records say that it should be. */
+  recorded: bigint;
+  drift: bigint;
+  /** What of the drift neither foreign nor open transfers account for. */
+  unexplained: bigint;
+  known: number;
+  findings: Finding[];
+};
+
+export type Books = {
+  /** As they were before the chain was walked: what is landed there must be found. */
+  before: readonly Transfer[];
+  /** As they were after it: what was found must be there. */
+  after: readonly Transfer[];
+  /** Object id of everything that was signed, read after the walk. */
+  signed: ReadonlyMap<string, string>;
+  /** Keys whose signature makes a transaction ours. */
+  ours: ReadonlySet<string>;
+};
+
+/** Kinds that account for themselves. */
+const EXPLAINED: readonly Kind[] = ['foreign', 'open'];
+
+const amountIn = (transfer: Transfer, account: string): bigint =>
+  transfer.moves.reduce((sum, move) => (move.account === account ? sum + move.amount : sum), 0n);
+
+const nameOf = ({ source, id }: Transfer): string => `${source} ${id}`;
+
+/** Tells of each landed transaction whose record it is, and which is the one that the record names. */
+const indexOf = ({ after, signed }: Books) => {
+  const byId = new Map(after.map((transfer) => [transfer.id, transfer]));
+  const bySignature = new Map(
+    after.flatMap((transfer) =>
+      transfer.signature === null ? [] : [[transfer.signature, transfer] as const],
+    ),
+  );
+  const byReference = new Map(
+    after.flatMap((transfer) =>
+      transfer.reference === null ? [] : [[transfer.reference, transfer] as const],
+    ),
+  );
+  return (landed: Landed): Transfer | undefined =>
+    bySignature.get(landed.signature) ??
+    byId.get(signed.get(landed.signature) ?? '') ??
+    landed.keys.flatMap((key) => byReference.get(key) ?? [])[0];
+};
+
+const classify = (
+  landed: Landed,
+  account: string,
+  {
+    transferOf,
+    counted,
+    ours,
+  }: { transferOf: ReturnType<typeof indexOf>; counted: Set<string>; ours: ReadonlySet<string> },
+): Finding | 'known' => {
+  const amount = landed.deltas.get(account)!;
+  const { signature, signers } = landed;
+  const isOurs = signers.some((signer) => ours.has(signer));
+  const transfer = transferOf(landed);
+  // A reference is public: whoever puts it on a transfer of their own has paid nothing of ours.
+  if (transfer === undefined || (!isOurs && transfer.signature !== signature))
+    return isOurs
+      ? { kind: 'unrecorded', amount, what: `${signature} is signed by our keys and in no record` }
+      : { kind: 'foreign', amount, what: signature };
+  if (transfer.state === 'failed')
+    return {
+      kind: 'unrecorded',
+      amount,
+      what: `${signature} moved, and ${nameOf(transfer)} is recorded as failed`,
+    };
+  const again = counted.has(transfer.id);
+  counted.add(transfer.id);
+  if (transfer.state === 'open' && !again)
+    return { kind: 'open', amount, what: `${nameOf(transfer)} by ${signature}` };
+  if (transfer.signature !== signature || again)
+    return {
+      kind: 'doubled',
+      amount,
+      what: `${nameOf(transfer)} by ${signature}, the record names ${transfer.signature}`,
+    };
+  const expected = amountIn(transfer, account);
+  return expected === amount
+    ? 'known'
+    : {
+        kind: 'altered',
+        amount: amount - expected,
+        what: `${nameOf(transfer)} says ${expected}: ${signature}`,
+      };
+};
+
+/**
+ * Holds accounts' histories against the records, transfer by transfer.
+ * @returns for a history its balance, what the records say, and every difference by its kind
+ */
+export const comparing = (books: Books): ((history: History, name: string) => AccountReport) => {
+  const transferOf = indexOf(books);
+  const afterById = new Map(books.after.map((transfer) => [transfer.id, transfer]));
+  const landedBy = new Map<string, Transfer[]>();
+  for (const transfer of books.before.filter(({ state }) => state === 'landed')) {
+    for (const account of new Set(transfer.moves.map((move) => move.account)))
+      landedBy.set(account, [...(landedBy.get(account) ?? []), transfer]);
+  }
+
+  const missingFrom = (account: string, onChain: ReadonlySet<string>): Finding[] =>
+    (landedBy.get(account) ?? []).flatMap((transfer) => {
+      // A fork may have moved it to another transaction while the chain was walked.
+      const now = afterById.get(transfer.id);
+      if (now?.state !== 'landed' || onChain.has(transfer.signature!) || onChain.has(now.signature!))
+        return [];
+      const what = `${nameOf(transfer)}: ${transfer.signature} is not on the chain`;
+      return [{ kind: 'missing', amount: -amountIn(transfer, account), what }];
+    });
+
+  return ({ account, balance, landed }, name) => {
+    const context = { transferOf, counted: new Set<string>(), ours: books.ours };
+    // The one that the record names comes first, so that the other is the second.
+    const named = (each: Landed) => (transferOf(each)?.signature === each.signature ? 0 : 1);
+    const inOrder = [...landed].sort((one, other) => named(one) - named(other));
+    const results = inOrder.map((each) => classify(each, account, context));
+    const findings = [
+      ...results.filter((result) => result !== 'known'),
+      ...missingFrom(account, new Set(landed.map(({ signature }) => signature))),
+    ];
+    const sum = landed.reduce((total, { deltas }) => total + deltas.get(account)!, 0n);
+    if (sum !== balance) {
+      const what = 'the history does not add up to the balance';
+      findings.push({ kind: 'incomplete', amount: balance - sum, what });
+    }
+    const total = (list: readonly Finding[]) => list.reduce((all, { amount }) => all + amount, 0n);
+    const drift = total(findings);
+    return {
+      account,
+      name,
+      balance,
+      recorded: balance - drift,
+      drift,
+      unexplained: drift - total(findings.filter(({ kind }) => EXPLAINED.includes(kind))),
+      known: results.filter((result) => result === 'known').length,
+      findings,
+    };
+  };
+};
+
+/** Whether an account shows anything that must not be, also where two differences cancel out. */
+export const isBroken = ({ findings }: AccountReport): boolean =>
+  findings.some(({ kind }) => !EXPLAINED.includes(kind));

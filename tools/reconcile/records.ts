@@ -1,0 +1,144 @@
+import { referenceOf } from '../../services/chain-submitter/reference.ts';
+
+/** What the services have written down about money, as a list of transfers that the chain must hold. */
+export type Move = { account: string; amount: bigint };
+export type Transfer = {
+  /** Name of its source. */
+  source: string;
+  /** What chain-submitter calls its object, for instance a settlement's id. */
+  id: string;
+  /** The transaction that carried it out, null before. */
+  signature: string | null;
+  /** `landed`: confirmed or finalized. `open`: it may land at any moment. `failed`: proven that nothing moved. */
+  state: 'landed' | 'open' | 'failed';
+  /** The read-only key on its transfer, where it has one: finds a second payment that no table knows. */
+  reference: string | null;
+  moves: Move[];
+};
+
+export type Query = (text: string) => Promise<Record<string, unknown>[]>;
+export type Places = { environment: string; feeWallet: string; tokenAccount: (owner: string) => string };
+
+const stateOf = (status: unknown): Transfer['state'] => {
+  if (['failed', 'cancelled', 'expired', 'void'].includes(String(status))) return 'failed';
+  return status === 'confirmed' || status === 'finalized' ? 'landed' : 'open';
+};
+const text = (value: unknown): string => String(value);
+const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
+
+const fromTo = (from: string, to: string, amount: string): Move[] => [
+  { account: from, amount: -BigInt(amount) },
+  { account: to, amount: BigInt(amount) },
+];
+
+/** The payout address that a quote was signed with: it never changes, whatever becomes of the service. */
+const payoutOf = (quoteToken: string): string =>
+  JSON.parse(Buffer.from(quoteToken.split('.')[0]!, 'base64url').toString()).payout_address;
+
+/**
+ * Every kind of transfer of this system: one source, one entry. A kind that is left out shows as `unrecorded`, since
+ * our keys signed it; a deposit is signed by its provider alone and shows as `foreign`.
+ */
+const sources: Record<string, (query: Query, places: Places) => Promise<Omit<Transfer, 'source'>[]>> = {
+  settlement: async (query, { environment, feeWallet, tokenAccount }) => {
+    const rows = await query(
+      `select s.settlement_id, s.quote_id, s.quote_token, s.quote_amount::text, s.fee_amount::text, s.tx_hash,
+         case when s.status = 'failed' then 'failed' else s.chain_status end as status, p.owner
+       from settlement.settlements s join settlement.payers p using (wallet_id)`,
+    );
+    return rows.map((row) => {
+      const [gross, fee] = [BigInt(text(row.quote_amount)), BigInt(text(row.fee_amount))];
+      return {
+        id: text(row.settlement_id),
+        signature: textOrNull(row.tx_hash),
+        state: stateOf(row.status),
+        reference: referenceOf(environment, text(row.quote_id)),
+        moves: [
+          { account: tokenAccount(text(row.owner)), amount: -gross },
+          { account: tokenAccount(payoutOf(text(row.quote_token))), amount: gross - fee },
+          ...(fee === 0n ? [] : [{ account: tokenAccount(feeWallet), amount: fee }]),
+        ],
+      };
+    });
+  },
+  'dev fund': async (query, { environment, tokenAccount }) => {
+    const rows = await query('select fund_id, owner, amount::text, status, tx_hash from funding.dev_funds');
+    return rows.map((row) => ({
+      id: text(row.fund_id),
+      signature: textOrNull(row.tx_hash),
+      state: stateOf(row.status),
+      reference: referenceOf(environment, `fund/${text(row.fund_id)}`),
+      moves: [{ account: tokenAccount(text(row.owner)), amount: BigInt(text(row.amount)) }],
+    }));
+  },
+  withdrawal: async (query, { environment, tokenAccount }) => {
+    const rows = await query(
+      'select withdrawal_id, owner, destination_token_account, amount::text, status, tx_hash from funding.withdrawals',
+    );
+    return rows.map((row) => ({
+      id: text(row.withdrawal_id),
+      signature: textOrNull(row.tx_hash),
+      state: stateOf(row.status),
+      reference: referenceOf(environment, `withdrawal/${text(row.withdrawal_id)}`),
+      moves: fromTo(tokenAccount(text(row.owner)), text(row.destination_token_account), text(row.amount)),
+    }));
+  },
+  refund: async (query, { environment, tokenAccount }) => {
+    const rows = await query(
+      `select refund_id, settlement_id, payout_address, destination_token_account, amount::text, status, tx_hash
+       from funding.refunds where amount is not null`,
+    );
+    return rows.map((row) => ({
+      id: text(row.refund_id),
+      signature: textOrNull(row.tx_hash),
+      state: stateOf(row.status),
+      reference: referenceOf(environment, `refund/${text(row.settlement_id)}/${text(row.refund_id)}`),
+      moves: fromTo(
+        tokenAccount(text(row.payout_address)),
+        text(row.destination_token_account),
+        text(row.amount),
+      ),
+    }));
+  },
+};
+
+/** All transfers that the records know. */
+export const transfersOf = async (query: Query, places: Places): Promise<Transfer[]> =>
+  (
+    await Promise.all(
+      Object.entries(sources).map(async ([source, read]) =>
+        (await read(query, places)).map((transfer) => ({ source, ...transfer })),
+      ),
+    )
+  ).flat();
+
+/** Object ids by signature, of everything that our keys ever signed: rule 8 has it written before it leaves. */
+export const signedOf = async (query: Query): Promise<Map<string, string>> =>
+  new Map(
+    (
+      await query(
+        'select t.signature, i.object_id from chain_submitter.transactions t join chain_submitter.intents i using (intent_id)',
+      )
+    ).map(({ signature, object_id }) => [text(signature), text(object_id)]),
+  );
+
+/** Accounts to walk, with a name for people: every wallet, payer and payee, and the fee wallet. */
+export const watchedAccounts = async (
+  query: Query,
+  transfers: readonly Transfer[],
+  { feeWallet, tokenAccount }: Places,
+): Promise<Map<string, string>> => {
+  const watched = new Map<string, string>();
+  for (const { moves } of transfers) for (const { account } of moves) watched.set(account, 'payee');
+  const wallets = await query('select wallet_id, public_key as owner from wallet.wallets');
+  const payers = await query('select wallet_id, owner from settlement.payers');
+  for (const row of [...payers, ...wallets]) watched.set(tokenAccount(text(row.owner)), text(row.wallet_id));
+  watched.set(tokenAccount(feeWallet), 'fee wallet');
+  return watched;
+};
+
+/** Keys whose signature makes a transfer ours, besides the fee payer. */
+export const authoritiesOf = async (query: Query): Promise<string[]> =>
+  (await query('select authority from settlement.payers union select authority from wallet.wallets')).map(
+    ({ authority }) => text(authority),
+  );
