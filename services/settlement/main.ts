@@ -9,6 +9,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import type { Deps } from './deps.ts';
+import { consume } from './handlers/consume.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
 import { get } from './handlers/get.ts';
@@ -71,6 +72,7 @@ await runService(base, config, {
   serving: serve(bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),
+    consume: consume(deps),
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
