@@ -214,11 +214,11 @@ describe('rule 14: confirmed, finalized, forked', () => {
     'expired/finalized',
     'failed/failed',
   ];
-  const events: Event[] = ['signed', 'confirmed', 'finalized', 'reopened', 'failed', 'redeem'];
+  const events: Event[] = ['signed', 'confirmed', 'finalized', 'reopened', 'failed', 'redeem', 'consume'];
   test.each(states)('the SQL is the transition table, from %s', async (from) => {
     const [status, chain_status] = from.split('/') as [Status, ChainStatus];
     for (const event of events) {
-      const { settlementId, answer } = await paid();
+      const { settlementId, answer } = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
       const redeemedAt = status === 'redeemed' ? 'now()' : 'null';
       const failure = status === 'failed' || chain_status === 'failed' ? "'payment_failed'" : 'null';
       await admin.query(
@@ -226,10 +226,10 @@ describe('rule 14: confirmed, finalized, forked', () => {
            failure_code = ${failure} where settlement_id = $1`,
         [settlementId, status, chain_status],
       );
-      if (event === 'redeem') {
-        await outcome(
-          as(key, 'redeem', { settlement_id: settlementId, settlement_token: answer.settlement_token }),
-        );
+      const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
+      if (event === 'redeem') await outcome(as(key, 'redeem', token));
+      else if (event === 'consume') {
+        await outcome(as(key, 'consume', { ...token, units: 1, request_id: 'r' }));
       } else {
         const failed =
           event === 'failed' ? { failure: { code: 'payment_failed' as const, message: 'x' } } : {};

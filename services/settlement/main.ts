@@ -10,6 +10,7 @@ import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
+import { consume } from './handlers/consume.ts';
 import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
 import { findPaid } from './handlers/findPaid.ts';
@@ -75,6 +76,7 @@ await runService(base, config, {
   serving: serve(bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),
+    consume: consume(deps),
     verify: verify(deps),
     list: list(deps),
     get: get(deps),

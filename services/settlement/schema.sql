@@ -1,5 +1,17 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table consumptions (
+  settlement_id text collate "C" not null,
+  request_id text collate "C" not null,
+  units integer not null,
+  units_consumed integer not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint consumptions_pkey PRIMARY KEY (settlement_id, request_id),
+  constraint consumptions_check CHECK (units_consumed >= units),
+  constraint consumptions_units_check CHECK (units > 0),
+  constraint consumptions_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
+);
+
 create table delegates (
   delegate_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -118,6 +130,8 @@ create table settlements (
   created_at timestamp with time zone default app_now() not null,
   delegate_day date,
   refund_reserved bigint default 0 not null,
+  units_total integer,
+  units_consumed integer default 0 not null,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
@@ -128,6 +142,8 @@ create table settlements (
   constraint settlements_delegate_day CHECK (delegate_day IS NULL OR delegate_id IS NOT NULL),
   constraint settlements_quote_amount_check CHECK (quote_amount > 0),
   constraint settlements_status_check CHECK (status = ANY (ARRAY['pending'::text, 'issued'::text, 'redeemed'::text, 'expired'::text, 'failed'::text])),
+  constraint settlements_units CHECK (units_consumed >= 0 AND units_consumed <= COALESCE(units_total, 0)),
+  constraint settlements_units_total_check CHECK (units_total >= 1 AND units_total <= 1000000000),
   constraint settlements_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES payers(wallet_id)
 );
 CREATE UNIQUE INDEX settlements_by_attempt ON settlements USING btree (account_id, payment_attempt_id);

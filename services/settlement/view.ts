@@ -27,6 +27,10 @@ export const statusNow = (row: SettlementRow): SettlementRow['status'] =>
 /** The scope stands in the quote token that was signed, and nowhere else. */
 export const scopeOf = (row: SettlementRow): QuoteClaims['scope'] => storedClaims(row.quote_token).scope;
 
+/** Of a prepaid settlement what was bought and what is left of it; of another nothing. */
+export const unitsShown = ({ units_total, units_consumed }: SettlementRow) =>
+  units_total === null ? {} : { units_total, units_remaining: units_total - units_consumed };
+
 /** Gross, fee and net as the wire shows them. */
 export const amountsOf = (row: SettlementRow) => ({
   quote_amount: formatMicro(row.quote_amount),
@@ -45,6 +49,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
     service_id: row.service_id,
     ...amountsOf(row),
     scope: scopeOf(row),
+    ...unitsShown(row),
     tx_hash: row.tx_hash,
     superseded_tx_hashes: row.superseded_tx_hashes,
     created_at: isoTime(row.created_at),

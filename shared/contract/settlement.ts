@@ -39,6 +39,11 @@ const RedeemId = label(128).meta({
   description: 'Chosen by the vendor replica that redeems',
 });
 
+const RequestId = label(128).meta({
+  id: 'RequestId',
+  description: 'Chosen by the vendor for each delivery, unique within the settlement',
+});
+
 const Confirmed = z.strictObject({
   settlement_id: SettlementId,
   settlement_token: CompactToken,
@@ -53,6 +58,14 @@ const Pending = z.strictObject({
   tx_hash: TransactionHash.nullable(),
 });
 
+const Units = z.int().min(1).max(1_000_000_000);
+const UnitsOrZero = z.int().min(0).max(1_000_000_000);
+/** Of a prepaid settlement, one whose quote has integer `units` in its scope. */
+const prepaid = {
+  units_total: Units.optional().meta({ description: 'Of a prepaid settlement alone' }),
+  units_remaining: UnitsOrZero.optional().meta({ description: 'Of a prepaid settlement alone' }),
+};
+
 const amounts = { quote_amount: MicroUsdc, fee_amount: MicroUsdcOrZero, net_amount: MicroUsdc };
 
 export const Settlement = z
@@ -64,6 +77,7 @@ export const Settlement = z
     service_id: ServiceId,
     ...amounts,
     scope: Scope.nullable(),
+    ...prepaid,
     tx_hash: TransactionHash.nullable(),
     superseded_tx_hashes: z.array(TransactionHash),
     created_at: Timestamp,
@@ -157,6 +171,24 @@ export const settlement = service({
       }),
       errors: ['not_found', 'conflict', 'settlement_expired'],
     }),
+    consume: operation({
+      summary: 'Draw units from a prepaid settlement',
+      description:
+        'For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first ' +
+        'consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more ' +
+        'and gives the same answer.',
+      http: { method: 'POST', path: '/v1/settlements/:settlement_id/consume', status: 200 },
+      access: ['service_key'],
+      limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
+      params: z.strictObject({ settlement_id: SettlementId }),
+      body: z.strictObject({ settlement_token: CompactToken, units: Units, request_id: RequestId }),
+      output: z.strictObject({
+        settlement_id: SettlementId,
+        units_consumed: Units.meta({ description: 'Of the settlement, by this request and all before it' }),
+        units_remaining: UnitsOrZero.meta({ description: 'Of the settlement, after this request' }),
+      }),
+      errors: ['not_found', 'conflict', 'settlement_exhausted', 'settlement_expired'],
+    }),
     verify: operation({
       summary: 'Verify a settlement without consuming it',
       http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
@@ -173,6 +205,7 @@ export const settlement = service({
         ...amounts,
         service_id: ServiceId,
         scope: Scope.nullable(),
+        ...prepaid,
         redeem_expires_at: Timestamp.nullable(),
         redeemed_at: Timestamp.nullable(),
       }),
@@ -248,7 +281,7 @@ export const settlement = service({
     }),
     settlementActivity: internalOperation({
       summary:
-        'Whether settlements of a service are under way or can be redeemed, and when the last window ends',
+        'Whether settlements of a service are under way, can be redeemed or have prepaid units left, and when the last window ends',
       callers: ['identity'],
       input: z.strictObject({ service_id: ServiceId }),
       output: Activity,

@@ -88,7 +88,7 @@ export const METRICS = {
   'settle.idempotent_replays': counter(
     '{call}',
     ['settlement'],
-    { operation: ['settle', 'redeem'] },
+    { operation: ['settle', 'redeem', 'consume'] },
     'Calls that repeated one which was carried out before, and were answered from its row.',
   ),
   'settle.expired_unredeemed': counter(

@@ -53,6 +53,10 @@ const RECIPES: Record<string, Recipe> = {
     body: ({ settlementToken }) => ({ settlement_token: settlementToken }),
     elsewhere: [400, 404],
   },
+  'settlement.consume': {
+    body: ({ settlementToken }) => ({ settlement_token: settlementToken, units: 1, request_id: 'r-1' }),
+    elsewhere: [400, 404],
+  },
   'settlement.verify': {},
   'settlement.list': { foreign: 'hidden' },
   'settlement.get': {},

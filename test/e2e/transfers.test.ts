@@ -1,5 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import {
+  createAssociatedTokenAccountInstruction,
+  createCloseAccountInstruction,
+  createTransferInstruction,
+} from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
@@ -145,8 +149,14 @@ test('a refund that the payout address has not signed is none; cancelled it free
 
 test('the payer’s token account was closed: the refund makes it again, within the quota of the payer', async () => {
   const vendors = await createVendor(api, stack);
-  // Test funds have made this account, so the quota of the platform is untouched by it.
-  const buyer = await createConsumer(api, stack, { balance: 2_500_000n });
+  // Its owner has paid for this account, so the platform has not yet.
+  const wallet = Keypair.generate();
+  const own = chain.tokenAccount(wallet.publicKey);
+  await land(
+    wallet,
+    createAssociatedTokenAccountInstruction(wallet.publicKey, own, wallet.publicKey, chain.mint),
+  );
+  const buyer = await createConsumer(api, stack, { wallet, balance: 2_500_000n });
   const quote = await quoteOf(api, vendors);
   const paid = await must(settleWith(api, buyer.token, quote), 'settle');
   const { publicKey } = buyer.wallet;

@@ -10,7 +10,7 @@ const PARAMETERS = `
   expiresAt gross gross
   settlementId accountId attemptId delegateId
   walletId quoteId quoteToken vendorAccountId
-  serviceId gross feeMicro windowSeconds
+  serviceId gross feeMicro windowSeconds unitsTotal
   gross walletId
   messages`;
 type Values = {
@@ -27,6 +27,7 @@ type Values = {
   serviceId: string;
   feeMicro: bigint;
   windowSeconds: number;
+  unitsTotal: number | null;
   messages: string;
 };
 
@@ -107,6 +108,8 @@ export const acceptModel = (
       redeem_expires_at: null,
       redeemed_at: null,
       redeem_id: null,
+      units_total: values.unitsTotal,
+      units_consumed: 0,
       failure_code: null,
       failure_message: null,
       created_at: appNow(),

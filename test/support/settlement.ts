@@ -4,6 +4,7 @@ import { settleProgressed } from '../../services/settlement/consumers/chain-subm
 import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
+import { consume } from '../../services/settlement/handlers/consume.ts';
 import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { findPaid } from '../../services/settlement/handlers/findPaid.ts';
@@ -29,6 +30,7 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
+import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
@@ -133,6 +135,7 @@ export const startFixture = async (): Promise<void> => {
   const serving = serve(base.bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),
+    consume: consume(deps),
     verify: verify(deps),
     list: list(deps),
     get: get(deps),
@@ -261,7 +264,14 @@ export const consumer = (
   });
 };
 
-export const quote = (amount = 1_000_000n, { expiresInMs = 600_000, window = 900 } = {}) => {
+export const quote = (
+  amount = 1_000_000n,
+  {
+    expiresInMs = 600_000,
+    window = 900,
+    scope = null,
+  }: { expiresInMs?: number; window?: number; scope?: QuoteClaims['scope'] } = {},
+) => {
   const now = base.clock.now();
   const quote_id = newId('q');
   const quote_token = signToken(
@@ -280,7 +290,7 @@ export const quote = (amount = 1_000_000n, { expiresInMs = 600_000, window = 900
       issued_at: isoTime(now),
       expires_at: isoTime(now + expiresInMs),
       redeem_window_seconds: window,
-      scope: null,
+      scope,
     },
     quoteKey,
   );

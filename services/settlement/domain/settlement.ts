@@ -4,8 +4,16 @@ import type { ErrorCode, ErrorExtras } from '../../../shared/contract/errors.ts'
 export type Status = 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
 /** How far its transaction is on the chain. */
 export type ChainStatus = 'pending' | 'confirmed' | 'finalized' | 'failed';
-/** What happens to it: facts of chain-submitter, the vendor's redeem, time. */
-export type Event = 'signed' | 'confirmed' | 'finalized' | 'failed' | 'reopened' | 'redeem' | 'elapse';
+/** What happens to it: facts of chain-submitter, the vendor's redeem and consume, time. */
+export type Event =
+  | 'signed'
+  | 'confirmed'
+  | 'finalized'
+  | 'failed'
+  | 'reopened'
+  | 'redeem'
+  | 'consume'
+  | 'elapse';
 
 type State = { status: Status; chain: ChainStatus };
 
@@ -35,6 +43,9 @@ export const next = ({ status, chain }: State, event: Event): State | null => {
       return { status: status === 'redeemed' ? 'redeemed' : 'failed', chain: 'failed' };
     case 'redeem':
       return status === 'issued' && chain !== 'pending' ? { status: 'redeemed', chain } : null;
+    case 'consume':
+      if (chain !== 'confirmed' && chain !== 'finalized') return null;
+      return status === 'issued' || status === 'redeemed' ? { status: 'redeemed', chain } : null;
     case 'elapse':
       return status === 'issued' ? { status: 'expired', chain } : null;
   }

@@ -4,7 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { Deps } from '../deps.ts';
 import { findSettlement } from '../store/settlements.ts';
-import { amountsOf, scopeOf, statusNow, viewerOf } from '../view.ts';
+import { amountsOf, scopeOf, statusNow, unitsShown, viewerOf } from '../view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
 export const verify =
@@ -20,6 +20,7 @@ export const verify =
       ...amountsOf(row),
       service_id: row.service_id,
       scope: scopeOf(row),
+      ...unitsShown(row),
       redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
       redeemed_at: isoTimeOrNull(row.redeemed_at),
     };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { prepaidUnits } from '../domain/consume.ts';
 import { holdDelegate, lockedDelegate } from './delegates.ts';
 
 export type Attempt = {
@@ -89,10 +90,12 @@ export const acceptAttempt = async (
       end as verdict
     ), inserted as (
       insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
-        quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds${spending.column})
+        quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
+        units_total${spending.column})
       select ${attempt.settlementId}, ${attempt.accountId}, ${attempt.paymentAttemptId}, ${attempt.delegateId},
         ${attempt.walletId}, ${claims.quote_id}, ${attempt.quoteToken}, ${claims.vendor_account_id},
-        ${claims.service_id}::uuid, ${gross}, ${BigInt(claims.fee_amount)}, ${claims.redeem_window_seconds}::int${spending.value}
+        ${claims.service_id}::uuid, ${gross}, ${BigInt(claims.fee_amount)}, ${claims.redeem_window_seconds}::int,
+        ${prepaidUnits(claims.scope)}::int${spending.value}
       from judged where verdict = 'accepted'
       on conflict do nothing
       returning settlement_id

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { drawable } from './consumptions.ts';
 import { redeemable } from './refund_reservations.ts';
 
 export const Row = z.object({
@@ -26,6 +27,9 @@ export const Row = z.object({
   redeem_id: z.string().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
+  // Null: not prepaid.
+  units_total: z.number().nullable(),
+  units_consumed: z.number(),
   created_at: z.number(),
   // Of the moment of reading: an issued settlement past its window counts as expired before the job has marked it.
   elapsed: z.boolean(),
@@ -35,7 +39,8 @@ export type SettlementRow = z.infer<typeof Row>;
 export const columns = sql.fragment`settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
   quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
-  failure_code, failure_message, created_at, coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
+  failure_code, failure_message, units_total, units_consumed, created_at,
+  coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
 
 /** By id, whoever owns it: for the service's own use, never straight into an answer. */
 export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
@@ -137,11 +142,18 @@ export const expireElapsed = async (db: Db, limit: number): Promise<number> => {
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 
-/** Whether a service's settlements are under way or can be redeemed, and when the last window of all ends. */
+/**
+ * Whether a service's settlements are under way, can be redeemed or have prepaid units to draw, and when the last
+ * redeem window of all ends: the days in which units may be drawn are the caller's to add, since they are everybody's.
+ */
 export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
   db.one(sql.type(ActivityRow)`
     select
-      coalesce(bool_or(chain_status = 'pending' or status = 'issued' and redeem_expires_at > app_now()), false) as open,
+      coalesce(bool_or(
+        chain_status = 'pending'
+        or status = 'issued' and redeem_expires_at > app_now()
+        or status = 'redeemed' and units_consumed < units_total and chain_status <> 'failed' and ${drawable}
+      ), false) as open,
       max(redeem_expires_at) as ends_at
     from settlements where service_id = ${serviceId}`);
 

@@ -1,0 +1,57 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { count, record } from '../../../shared/lib/metrics.ts';
+import type { Deps } from '../deps.ts';
+import { consumeRefusal } from '../domain/consume.ts';
+import { consumeOnce, findConsumable } from '../store/consumptions.ts';
+
+/** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
+export const consume =
+  (deps: Pick<Deps, 'pool' | 'environment' | 'publicKeys'>): Handler<typeof settlement.operations.consume> =>
+  async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
+    const claims = verifyToken('settlement', settlement_token, {
+      env: deps.environment,
+      keys: deps.publicKeys,
+    });
+    const fits = claims.settlement_id === settlement_id && claims.service_id === service_id;
+    const request = { settlementId: settlement_id, serviceId: service_id, requestId: request_id };
+    const answer = (consumed: number, total: number) => ({
+      settlement_id,
+      units_consumed: consumed,
+      units_remaining: total - consumed,
+    });
+
+    const taken = fits ? await consumeOnce(deps.pool, { ...request, units }) : null;
+    if (taken !== null) {
+      if (taken.redeems) record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
+      return answer(taken.units_consumed, taken.units_total);
+    }
+    const row = await findConsumable(deps.pool, request);
+    if (row === null) throw new ServiceError('not_found', 'no such settlement');
+    if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+    if (row.known_consumed !== null && row.units_total !== null) {
+      if (row.known_units !== units)
+        throw new ServiceError('conflict', 'this request_id took another number of units');
+      count('settle.idempotent_replays', 1, { operation: 'consume' });
+      return answer(row.known_consumed, row.units_total);
+    }
+    const { status, chain_status: chain, elapsed, closed } = row;
+    const refusal = consumeRefusal(
+      {
+        status,
+        chain,
+        elapsed,
+        closed,
+        unitsTotal: row.units_total,
+        unitsConsumed: row.units_consumed,
+        reservedMicro: row.refund_reserved,
+      },
+      units,
+    );
+    if (refusal !== null) throw new ServiceError(refusal.code, refusal.message);
+    throw new ServiceError('service_unavailable', 'the settlement has just changed; repeat the call', {
+      retryAfterSeconds: 1,
+    });
+  };
