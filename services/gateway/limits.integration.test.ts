@@ -81,6 +81,8 @@ const send = async (method: string, path: string, { key, body, from = '203.0.113
     status: response.status,
     code: error?.code,
     retryAfter: response.headers.get('retry-after'),
+    policy: response.headers.get('ratelimit-policy'),
+    quota: response.headers.get('ratelimit'),
     ms: performance.now() - startedAt,
   };
 };
@@ -132,6 +134,27 @@ test('Retry-After is true: refused before it, free after it', async () => {
   expect(await list()).toMatchObject({ status: 429, retryAfter: String(WINDOW_SECONDS / 2) });
   await sleep(WINDOW_SECONDS * 500 + 20);
   expect((await list()).status).toBe(200);
+});
+
+test('RateLimit and RateLimit-Policy say where the caller stands, on answers of every kind', async () => {
+  const key = keyOf(newServiceKey());
+  const policy = `"account";q=${POINTS};w=${WINDOW_SECONDS}`;
+  const told = (remaining: number) => ({ policy, quota: `"account";r=${remaining};t=${WINDOW_SECONDS}` });
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 200, ...told(POINTS - 1) });
+  expect(await send('GET', '/v1/quotes?limit=0', { key })).toMatchObject({
+    status: 400,
+    ...told(POINTS - 2),
+  });
+  await times(POINTS - 2, () => send('GET', '/v1/quotes', { key }));
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 429, ...told(0) });
+  // Two limits; and one of which a stranger must not hear how far its owner has used it.
+  const both = await send('GET', `/v1/quotes/${newId('q')}`, { key });
+  expect(both.policy).toBe(`"account";q=3;w=${WINDOW_SECONDS}, "address";q=100;w=60`);
+  const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.77' });
+  expect(mail).toMatchObject({ status: 202, policy: '"address";q=30;w=600', quota: '"address";r=29;t=600' });
+  // What the gateway answers by itself.
+  const health = await send('GET', '/v1/health', { from: '192.0.2.78' });
+  expect(health).toMatchObject({ policy: '"address";q=1200;w=60', quota: '"address";r=1199;t=60' });
 });
 
 test('one account has one window, over all its credentials and addresses', async () => {
@@ -228,7 +251,11 @@ test('Redis cut: money calls go on within the same points, sign-in mail is refus
   const key = keyOf(newServiceKey());
   expect(passed(await times(3 * POINTS, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
   const limited = await send('GET', '/v1/quotes', { key });
-  expect(limited).toMatchObject({ status: 429, retryAfter: String(WINDOW_SECONDS) });
+  expect(limited).toMatchObject({
+    status: 429,
+    retryAfter: String(WINDOW_SECONDS),
+    quota: `"account";r=0;t=${WINDOW_SECONDS}`,
+  });
   expect(limited.ms).toBeLessThan(200);
 
   const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });

@@ -11,7 +11,7 @@ import { answerOf, forward } from './forward.ts';
 import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
 import { ready } from './handlers/ready.ts';
-import { rateLimited } from './limits.ts';
+import { admit } from './quota.ts';
 import { intoCookie, withCookie } from './refresh-cookie.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 import { inServerSpan } from './trace.ts';
@@ -63,11 +63,17 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   const ownHandlers = own as unknown as Record<string, (input: unknown, caller: unknown) => Promise<unknown>>;
   const ownWindow = createSlidingWindow();
 
-  const answerOwn = async (name: string, operation: HttpOperation, request: FastifyRequest) => {
-    for (const { points, windowSeconds } of operation.limits) {
-      const waitMs = ownWindow.take(`${name}:${addressGroup(request.ip)}`, points, windowSeconds);
-      if (waitMs > 0) throw rateLimited(waitMs);
-    }
+  const answerOwn = async (
+    name: string,
+    operation: HttpOperation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    const quotas = operation.limits.map(({ points, windowSeconds, per }) => ({
+      ...{ points, windowSeconds, per },
+      ...ownWindow.take(`${name}:${addressGroup(request.ip)}`, points, windowSeconds),
+    }));
+    admit(reply, quotas);
     const input = validated(operation, request, {});
     return operation.output.parse(await ownHandlers[name]!(input, { kind: 'none' }));
   };
@@ -102,7 +108,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     const environmentName = request.caller?.environment.name ?? environmentNameOf(operation, input);
     const served = deps.environments.has(environmentName);
     const principal = request.caller?.principal;
-    await deps.limits.enforce({
+    const quotas = await deps.limits.count({
       environment: served ? environmentName : DEFAULT_ENVIRONMENT,
       name: `${contract.name}.${name}`,
       operation,
@@ -110,6 +116,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       ip: request.ip,
       input,
     });
+    admit(reply, quotas);
     if (malformed !== undefined) throw malformed;
     const checked = validated(operation, request, body);
     const caller = request.caller ?? anonymous(environmentName);
@@ -122,7 +129,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       const { method, path } = operation.http;
       const call = (request: FastifyRequest, reply: FastifyReply) =>
         contract.name === gateway.name
-          ? answerOwn(name, operation, request)
+          ? answerOwn(name, operation, request, reply)
           : answerForwarded(contract, name, operation, request, reply);
       app.route({
         method,
