@@ -6,7 +6,7 @@ import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createKeyText } from '../../shared/lib/key-text.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { createAuthenticate } from './credentials.ts';
+import { authorize, createAuthenticate } from './credentials.ts';
 import type { GatewayEnvironment } from './environments.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -37,17 +37,20 @@ const tokenOf = (signedInSecondsAgo: number) =>
   );
 const verdict = async (name: keyof typeof funding.operations, credential: string) => {
   const headers = ['Authorization', `Bearer ${credential}`];
-  return authenticate(headers, funding.operations[name]).then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
+  try {
+    authorize(await authenticate(headers), funding.operations[name]);
+    return 'ok';
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error);
+  }
 };
 
 test.each([
   ['approveWithdrawal', 0, 'ok'],
   ['approveWithdrawal', 300, 'ok'],
-  ['approveWithdrawal', 301, 'reauthentication_required'],
-  ['createRefund', 301, 'reauthentication_required'],
+  // The age of a sign-in is the service's to check (shared/bus/serve.ts).
+  ['approveWithdrawal', 301, 'ok'],
+  ['createRefund', 301, 'ok'],
   ['createWithdrawal', 301, 'ok'],
   ['cancelWithdrawal', 301, 'ok'],
   ['submitRefund', 301, 'ok'],
@@ -55,7 +58,7 @@ test.each([
   expect(await verdict(name, await tokenOf(age))).toBe(expected);
 });
 
-test('a key has no age, and where only a person may call it is refused as before', async () => {
+test('a key where only a person may call is refused', async () => {
   const key = createKeyText('vendor_test_');
   expect([await verdict('createRefund', key), await verdict('approveWithdrawal', key)]).toEqual([
     'ok',

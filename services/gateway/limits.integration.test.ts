@@ -13,6 +13,7 @@ import {
   newSigningKey,
   type Servers,
   type Services,
+  sendRaw,
   startGateway,
   startServers,
   startServices,
@@ -201,6 +202,43 @@ const fetchMalformed = (key: string, n: number) =>
     });
     return response.status;
   });
+
+test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
+  ['another kind of credential', 403, { payer: true }],
+  ['another content type', 415, { type: 'text/plain', body: '{}' }],
+  ['too large a body', 413, { body: `"${'a'.repeat(100_000)}"` }],
+  ['too large a body, of no length told', 413, { body: `"${'b'.repeat(100_000)}"` }],
+])('failed calls count: %s', async (name, status, { type = 'application/json', body = '{}', payer }) => {
+  const account = newId('acct');
+  const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
+  const chunks = async function* () {
+    yield Buffer.from(body);
+  };
+  const quote = async () => {
+    const response = await fetch(`${gateway.url}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': type },
+      ...(name.endsWith('told') ? { body: chunks(), duplex: 'half' as const } : { body }),
+    });
+    await response.text();
+    return { status: response.status, quota: response.headers.get('ratelimit') };
+  };
+  expect(await quote()).toEqual({ status, quota: '"account";r=29;t=60' });
+  const rest = await times(29, quote);
+  expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
+  expect((await quote()).status).toBe(429);
+  // The account's, not the credential's.
+  const other = keyOf(newServiceKey(account));
+  expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
+});
+
+test('failed calls count: a GET with a body', async () => {
+  const key = keyOf(newServiceKey());
+  const get = `GET /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n`;
+  const replies = await times(POINTS, () => sendRaw(gateway.port, `${get}content-length: 2\r\n\r\n{}`));
+  expect(replies.filter((reply) => reply.startsWith('HTTP/1.1 400 '))).toHaveLength(POINTS);
+  expect((await send('GET', '/v1/quotes', { key })).status).toBe(429);
+});
 
 test('several limits of one operation all hold, and an account can be raised', async () => {
   const path = `/v1/quotes/${newId('q')}`;

@@ -54,7 +54,8 @@ export const createServer = (deps: Deps): FastifyInstance => {
   const answerError = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = toServiceError(error);
     if (known === null) logger.error({ err: error, request_id: request.id }, 'request failed');
-    if (known?.code === 'payload_too_large') await readOn(request);
+    // Fastify has said `connection: close`, as it does not read the rest of a body it refuses.
+    if (reply.hasHeader('connection')) await readOn(request);
     return sendError(reply, known, request.routeOptions.config.operation?.money ?? false);
   };
   const baseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
@@ -85,12 +86,16 @@ export const createServer = (deps: Deps): FastifyInstance => {
     done(null, bytes),
   );
   app.decorateRequest('caller', null);
+  app.decorateRequest('counted', false);
 
   app.addHook('onRequest', async (request, reply) => {
     baseHeaders(request, reply);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new ServiceError('validation_error', 'the Host header is missing');
     }
+  });
+  // After the credential, so that the limits know whose call it was.
+  app.addHook('preParsing', async (request) => {
     if (request.method === 'GET' && hasBody(request.raw)) {
       throw new ServiceError('validation_error', 'a GET takes no body');
     }

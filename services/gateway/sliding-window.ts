@@ -29,7 +29,11 @@ export const createSlidingWindow = ({
       taken.delete(key);
       taken.set(key, recent);
       if (taken.size > maxKeys) taken.delete(taken.keys().next().value!);
-      return { passed, remaining: Math.max(0, points - recent.length), resetMs: recent[0]! + windowMs - at };
+      return {
+        passed,
+        remaining: Math.max(0, points - recent.length),
+        resetMs: windowMs - (at - recent[0]!),
+      };
     },
   };
 };
