@@ -24,7 +24,8 @@ const REFUSAL_FLOOR_MS = 20;
 
 /** The one Bearer credential of the request, null for none, several or another scheme. */
 const bearerOf = (rawHeaders: readonly string[]): string | null => {
-  // Node keeps the first of several Authorization headers and drops the rest silently, hence the raw list.
+  // Node keeps the first of several Authorization headers and drops the rest silently, hence the raw list: the
+  // server refuses them before, this is the second lock.
   const values = rawHeaders.filter(
     (_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'authorization',
   );

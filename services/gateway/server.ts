@@ -33,6 +33,20 @@ const readOn = async ({ raw }: FastifyRequest): Promise<void> => {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
+/** Of several Node keeps the first and drops the rest silently; a proxy may have gone by the last. */
+const ONCE = ['host', 'authorization', 'content-type'];
+
+/** What Node's parser lets through although two readers may take it for different requests; null when nothing. */
+const malformedIn = ({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null => {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'HTTP/1.1 is needed';
+  if (headers.host === undefined && httpVersion === '1.1') return 'the Host header is missing';
+  // Fastify answers `*` as it does `/`. The form with a host in it is for proxies, and contradicts the Host header.
+  if (!url.startsWith('/')) return 'the request target must be a path';
+  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  const repeated = ONCE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  return repeated === undefined ? null : `the header ${repeated} is there twice`;
+};
+
 /** By route, never by URL, which has no end of forms; a call without a credential that fits belongs to no environment. */
 const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void => {
   const labels = {
@@ -90,9 +104,8 @@ export const createServer = (deps: Deps): FastifyInstance => {
 
   app.addHook('onRequest', async (request, reply) => {
     baseHeaders(request, reply);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new ServiceError('validation_error', 'the Host header is missing');
-    }
+    const malformed = malformedIn(request.raw);
+    if (malformed !== null) throw new ServiceError('validation_error', malformed);
   });
   // After the credential, so that the limits know whose call it was.
   app.addHook('preParsing', async (request) => {
