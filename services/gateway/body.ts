@@ -14,11 +14,14 @@ const checkText = (text: string) => {
   if (!text.isWellFormed()) throw refuse('the body has a string that is not valid Unicode');
 };
 
-const check = (value: unknown, depth: number): void => {
+/** @returns how many field names the value has, at all its levels */
+const check = (value: unknown, depth: number): number => {
   if (typeof value === 'string') checkText(value);
-  if (typeof value !== 'object' || value === null) return;
+  if (typeof value !== 'object' || value === null) return 0;
   if (depth === 0) throw refuse(`the body is nested deeper than ${MAX_DEPTH} levels`);
-  for (const [key, field] of Object.entries(value)) {
+  const entries = Object.entries(value);
+  let names = Array.isArray(value) ? 0 : entries.length;
+  for (const [key, field] of entries) {
     checkText(key);
     const pollutes =
       key === '__proto__' ||
@@ -27,9 +30,16 @@ const check = (value: unknown, depth: number): void => {
         field !== null &&
         Object.hasOwn(field, 'prototype'));
     if (pollutes) throw refuse('the body has a field name that is not allowed');
-    check(field, depth - 1);
+    names += check(field, depth - 1);
   }
+  return names;
 };
+
+/**
+ * How many field names a JSON text has: its colons outside strings. Exact in a text that JSON.parse took, and cheap
+ * (0.4 µs for a quote, 60 µs for the worst 60 kB); libraries that see repeated names parse all of it in script.
+ */
+const namesIn = (text: string): number => text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '').split(':').length - 1;
 
 /** Beyond 2^53 a number is not what was sent: what is signed into a scope would silently be another. */
 const exactly = (_key: string, value: unknown, context?: { source?: string }): unknown => {
@@ -45,9 +55,11 @@ const exactly = (_key: string, value: unknown, context?: { source?: string }): u
  */
 export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> => {
   if (bytes === undefined || bytes.length === 0) return {};
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes), exactly);
+    text = decoder.decode(bytes);
+    value = JSON.parse(text, exactly);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw refuse('the body is not valid JSON');
@@ -55,7 +67,9 @@ export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> =>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw refuse('the body must be a JSON object');
   }
-  check(value, MAX_DEPTH);
+  // RFC 8259, 4: which of two equal names counts is each parser's own choice, so a proxy or the signer of a scope
+  // may have read the other one.
+  if (check(value, MAX_DEPTH) !== namesIn(text)) throw refuse('the body has a field name twice');
   return value as Record<string, unknown>;
 };
 

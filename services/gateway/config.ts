@@ -23,6 +23,8 @@ export const config = z.object({
   PUBLIC_URL: z.url(),
   /** Origins of the pages that may keep a refresh token in the cookie; by default that of PUBLIC_URL. */
   BROWSER_ORIGINS: OriginList.optional(),
+  /** Origins of other pages whose scripts may call the API, or `*` for all of them; by default none. */
+  CORS_ORIGINS: z.union([z.literal('*'), OriginList]).optional(),
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
   PUBLIC_KEYS: PublicKeyList,

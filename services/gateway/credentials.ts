@@ -10,10 +10,8 @@ import type { GatewayEnvironment } from './environments.ts';
 /** Who calls, and in which environment. */
 export type Authenticated = { environment: GatewayEnvironment; principal: Principal };
 
-export type Authenticate = (
-  rawHeaders: readonly string[],
-  operation: Pick<HttpOperation, 'access' | 'onlyIn'>,
-) => Promise<Authenticated>;
+/** Who calls, by the Bearer credential of a request. Rejects with ServiceError unauthorized. */
+export type Authenticate = (rawHeaders: readonly string[]) => Promise<Authenticated>;
 
 /** Keys have 60 characters, access tokens some 500: anything longer is not hashed or parsed. */
 const MAX_CREDENTIAL_LENGTH = 4096;
@@ -26,7 +24,8 @@ const REFUSAL_FLOOR_MS = 20;
 
 /** The one Bearer credential of the request, null for none, several or another scheme. */
 const bearerOf = (rawHeaders: readonly string[]): string | null => {
-  // Node keeps the first of several Authorization headers and drops the rest silently, hence the raw list.
+  // Node keeps the first of several Authorization headers and drops the rest silently, hence the raw list: the
+  // server refuses them before, this is the second lock.
   const values = rawHeaders.filter(
     (_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'authorization',
   );
@@ -72,7 +71,7 @@ export const createAuthenticate = ({
     };
   };
 
-  return async (rawHeaders, { access, onlyIn }) => {
+  return async (rawHeaders) => {
     const startedAt = performance.now();
     const text = bearerOf(rawHeaders);
     const caller = text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text));
@@ -83,13 +82,20 @@ export const createAuthenticate = ({
         'a valid credential is needed: Authorization: Bearer <credential>',
       );
     }
-    if (!access.some((kind) => kind === caller.principal.kind)) {
-      const wanted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
-      throw new ServiceError('forbidden', `this call needs ${wanted}`);
-    }
-    if (onlyIn !== undefined && !onlyIn.some((name) => name === caller.environment.name)) {
-      throw new ServiceError('forbidden', `this call exists only in: ${onlyIn.join(', ')}`);
-    }
     return caller;
   };
+};
+
+/** @throws ServiceError forbidden where the operation is not for this kind of credential or not in its environment */
+export const authorize = (
+  { principal, environment }: Authenticated,
+  { access, onlyIn }: Pick<HttpOperation, 'access' | 'onlyIn'>,
+): void => {
+  if (!access.some((kind) => kind === principal.kind)) {
+    const wanted = access.map((kind) => KIND_NAMES[kind]).join(' or ');
+    throw new ServiceError('forbidden', `this call needs ${wanted}`);
+  }
+  if (onlyIn !== undefined && !onlyIn.some((name) => name === environment.name)) {
+    throw new ServiceError('forbidden', `this call exists only in: ${onlyIn.join(', ')}`);
+  }
 };

@@ -18,5 +18,7 @@ export type Deps = OwnDeps & {
   publicUrl: string;
   /** Origins of the pages that may keep a refresh token in the cookie. */
   browserOrigins: readonly string[];
+  /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
+  corsOrigins: readonly string[] | '*' | undefined;
   trustedProxies: string[];
 };

@@ -205,7 +205,7 @@ test('two Authorization headers are refused although each is good', async () => 
   const request = (lines: string) =>
     `GET /v1/quotes HTTP/1.1\r\nhost: x\r\n${lines}connection: close\r\n\r\n`;
   expect(await sendRaw(gateway.port, request(line))).toMatch(/^HTTP\/1.1 200 /);
-  expect(await sendRaw(gateway.port, request(line + line))).toMatch(/^HTTP\/1.1 401 /);
+  expect(await sendRaw(gateway.port, request(line + line))).toMatch(/^HTTP\/1.1 400 /);
 });
 
 test('a refusal by shape comes no sooner than one after a look-up', async () => {

@@ -13,6 +13,7 @@ import {
   newSigningKey,
   type Servers,
   type Services,
+  sendRaw,
   startGateway,
   startServers,
   startServices,
@@ -81,6 +82,8 @@ const send = async (method: string, path: string, { key, body, from = '203.0.113
     status: response.status,
     code: error?.code,
     retryAfter: response.headers.get('retry-after'),
+    policy: response.headers.get('ratelimit-policy'),
+    quota: response.headers.get('ratelimit'),
     ms: performance.now() - startedAt,
   };
 };
@@ -134,6 +137,27 @@ test('Retry-After is true: refused before it, free after it', async () => {
   expect((await list()).status).toBe(200);
 });
 
+test('RateLimit and RateLimit-Policy say where the caller stands, on answers of every kind', async () => {
+  const key = keyOf(newServiceKey());
+  const policy = `"account";q=${POINTS};w=${WINDOW_SECONDS}`;
+  const told = (remaining: number) => ({ policy, quota: `"account";r=${remaining};t=${WINDOW_SECONDS}` });
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 200, ...told(POINTS - 1) });
+  expect(await send('GET', '/v1/quotes?limit=0', { key })).toMatchObject({
+    status: 400,
+    ...told(POINTS - 2),
+  });
+  await times(POINTS - 2, () => send('GET', '/v1/quotes', { key }));
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 429, ...told(0) });
+  // Two limits; and one of which a stranger must not hear how far its owner has used it.
+  const both = await send('GET', `/v1/quotes/${newId('q')}`, { key });
+  expect(both.policy).toBe(`"account";q=3;w=${WINDOW_SECONDS}, "address";q=100;w=60`);
+  const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.77' });
+  expect(mail).toMatchObject({ status: 202, policy: '"address";q=30;w=600', quota: '"address";r=29;t=600' });
+  // What the gateway answers by itself.
+  const health = await send('GET', '/v1/health', { from: '192.0.2.78' });
+  expect(health).toMatchObject({ policy: '"address";q=1200;w=60', quota: '"address";r=1199;t=60' });
+});
+
 test('one account has one window, over all its credentials and addresses', async () => {
   const account = newId('acct');
   const credentials = [
@@ -178,6 +202,43 @@ const fetchMalformed = (key: string, n: number) =>
     });
     return response.status;
   });
+
+test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
+  ['another kind of credential', 403, { payer: true }],
+  ['another content type', 415, { type: 'text/plain', body: '{}' }],
+  ['too large a body', 413, { body: `"${'a'.repeat(100_000)}"` }],
+  ['too large a body, of no length told', 413, { body: `"${'b'.repeat(100_000)}"` }],
+])('failed calls count: %s', async (name, status, { type = 'application/json', body = '{}', payer }) => {
+  const account = newId('acct');
+  const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
+  const chunks = async function* () {
+    yield Buffer.from(body);
+  };
+  const quote = async () => {
+    const response = await fetch(`${gateway.url}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': type },
+      ...(name.endsWith('told') ? { body: chunks(), duplex: 'half' as const } : { body }),
+    });
+    await response.text();
+    return { status: response.status, quota: response.headers.get('ratelimit') };
+  };
+  expect(await quote()).toEqual({ status, quota: '"account";r=29;t=60' });
+  const rest = await times(29, quote);
+  expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
+  expect((await quote()).status).toBe(429);
+  // The account's, not the credential's.
+  const other = keyOf(newServiceKey(account));
+  expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
+});
+
+test('failed calls count: a GET with a body', async () => {
+  const key = keyOf(newServiceKey());
+  const get = `GET /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n`;
+  const replies = await times(POINTS, () => sendRaw(gateway.port, `${get}content-length: 2\r\n\r\n{}`));
+  expect(replies.filter((reply) => reply.startsWith('HTTP/1.1 400 '))).toHaveLength(POINTS);
+  expect((await send('GET', '/v1/quotes', { key })).status).toBe(429);
+});
 
 test('several limits of one operation all hold, and an account can be raised', async () => {
   const path = `/v1/quotes/${newId('q')}`;
@@ -228,7 +289,11 @@ test('Redis cut: money calls go on within the same points, sign-in mail is refus
   const key = keyOf(newServiceKey());
   expect(passed(await times(3 * POINTS, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
   const limited = await send('GET', '/v1/quotes', { key });
-  expect(limited).toMatchObject({ status: 429, retryAfter: String(WINDOW_SECONDS) });
+  expect(limited).toMatchObject({
+    status: 429,
+    retryAfter: String(WINDOW_SECONDS),
+    quota: `"account";r=0;t=${WINDOW_SECONDS}`,
+  });
   expect(limited.ms).toBeLessThan(200);
 
   const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });

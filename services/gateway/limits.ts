@@ -7,6 +7,7 @@ import type { HttpOperation, Limit } from '../../shared/contract/service.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import { addressGroup } from './address.ts';
 import type { LimitOverrides } from './limits-file.ts';
+import type { Quota, Taken } from './quota.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 
 /**
@@ -42,8 +43,8 @@ export type LimitedCall = {
 };
 
 export type Limits = {
-  /** Counts a call. @throws ServiceError rate_limited, or service_unavailable where it must not go uncounted. */
-  enforce: (call: LimitedCall) => Promise<void>;
+  /** Counts a call in each of its windows. @throws ServiceError service_unavailable where it must not go uncounted. */
+  count: (call: LimitedCall) => Promise<Quota[]>;
   stop: () => void;
 };
 
@@ -88,6 +89,12 @@ const oneSpelling = (value: string): string => {
   return `${local}@${domainToASCII(domain) || domain}`;
 };
 
+const takenOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes, passed: boolean): Taken => ({
+  passed,
+  remaining: remainingPoints,
+  resetMs: msBeforeNext,
+});
+
 export const createLimits = ({
   redisUrl,
   overrides,
@@ -120,19 +127,17 @@ export const createLimits = ({
     return limiter;
   };
 
-  /** @returns milliseconds to wait, 0 when the call may go on. */
   const take = async (
     key: string,
     points: number,
     windowSeconds: number,
     { withoutRedis }: LimitedCall['operation'],
-  ) => {
+  ): Promise<Taken> => {
     if (performance.now() >= pausedUntil) {
       try {
-        await limiterOf(points, windowSeconds).consume(key);
-        return 0;
+        return takenOf(await limiterOf(points, windowSeconds).consume(key), true);
       } catch (reason) {
-        if (reason instanceof RateLimiterRes) return Math.max(1, reason.msBeforeNext);
+        if (reason instanceof RateLimiterRes) return takenOf(reason, false);
         // Not connected is known at once; only a server that is there and does not answer costs time.
         if (redis.status === 'ready') pausedUntil = performance.now() + REDIS_PAUSE_MS;
       }
@@ -144,28 +149,22 @@ export const createLimits = ({
   };
 
   return {
-    enforce: async (call) => {
+    count: async (call) => {
       const limits: readonly Limit[] = overrides.operations[call.name] ?? call.operation.limits;
-      const waits = await Promise.all(
-        limits.map(({ points, windowSeconds, per, bucket }, index) => {
+      const quotas = await Promise.all(
+        limits.map(async ({ points, windowSeconds, per, bucket }, index) => {
           const subject = subjectOf(per, call);
-          if (subject === null) return 0;
+          if (subject === null) return [];
           const raised = per === 'account' ? (overrides.accounts[subject] ?? 1) : 1;
           const scaled = Math.floor(points * overrides.scale * raised);
           const counted = bucket ?? `${call.name}:${index}`;
           const key = `${call.environment}:${counted}:${subject}`;
-          return take(key, scaled, windowSeconds, call.operation);
+          const taken = await take(key, scaled, windowSeconds, call.operation);
+          return [{ per, points: scaled, windowSeconds, ...taken }];
         }),
       );
-      const waitMs = Math.max(0, ...waits);
-      if (waitMs > 0) throw rateLimited(waitMs);
+      return quotas.flat();
     },
     stop: () => redis.disconnect(),
   };
 };
-
-/** The refusal that tells when the next call is free. */
-export const rateLimited = (waitMs: number): ServiceError =>
-  new ServiceError('rate_limited', 'too many requests; see the Retry-After header', {
-    retryAfterSeconds: Math.ceil(waitMs / 1000),
-  });

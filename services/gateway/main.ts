@@ -31,6 +31,7 @@ const server = createServer({
   logger,
   publicUrl: config.PUBLIC_URL,
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
+  corsOrigins: config.CORS_ORIGINS,
   trustedProxies: config.TRUSTED_PROXIES,
 });
 await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });

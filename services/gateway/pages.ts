@@ -3,11 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../../shared/contract/openapi.ts';
 import { addressGroup } from './address.ts';
 import type { Deps } from './deps.ts';
-import { rateLimited } from './limits.ts';
+import { admit } from './quota.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 
-const POINTS = 120;
-const WINDOW_SECONDS = 60;
+const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
 
 /** The page may run its own script and talk to this origin, nothing else; nobody may frame it or see its address. */
 const PAGE_HEADERS = {
@@ -47,8 +46,8 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
   const window = createSlidingWindow();
   for (const [url, { type, content }] of Object.entries(pages)) {
     app.get(url, async (request, reply) => {
-      const waitMs = window.take(addressGroup(request.ip), POINTS, WINDOW_SECONDS);
-      if (waitMs > 0) throw rateLimited(waitMs);
+      const taken = window.take(addressGroup(request.ip), LIMIT.points, LIMIT.windowSeconds);
+      admit(reply, [{ ...LIMIT, ...taken }]);
       return reply.type(type).headers(PAGE_HEADERS).send(content);
     });
   }

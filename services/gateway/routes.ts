@@ -5,13 +5,13 @@ import { contractList, gateway } from '../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
 import { addressGroup } from './address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
-import type { Authenticated } from './credentials.ts';
+import { type Authenticated, authorize } from './credentials.ts';
 import type { Deps } from './deps.ts';
 import { answerOf, forward } from './forward.ts';
 import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
 import { ready } from './handlers/ready.ts';
-import { rateLimited } from './limits.ts';
+import { admit, type Quota } from './quota.ts';
 import { intoCookie, withCookie } from './refresh-cookie.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 import { inServerSpan } from './trace.ts';
@@ -22,6 +22,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Authenticated | null;
+    /** Its limits have counted this call. */
+    counted: boolean;
   }
 }
 
@@ -29,6 +31,8 @@ const DEFAULT_ENVIRONMENT = 'test';
 
 /** Fields of a call as they came, all parts side by side: names never collide (contract test). */
 type RawInput = Record<string, unknown>;
+
+type Route = { contract: ServiceContract; name: string; operation: HttpOperation };
 
 /** The environment that a call without credential names, in a field or in the prefix of its token. */
 const environmentNameOf = ({ environment }: HttpOperation, input: RawInput): string => {
@@ -56,20 +60,48 @@ const rawInputOf = (request: FastifyRequest, body: RawInput): RawInput => ({
 
 /**
  * The routes of the whole API, derived from the contract in one loop. For each call in this order: credential
- * (before the body is read), limits (failed calls count), validation, forward.
+ * (before the body is read), limits, validation, forward. What is refused before the limits (403, 413, 415) is
+ * counted on its way out: failed calls count too (decisions.md, Limits).
  */
 export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   const own: Handlers<typeof gateway> = { health: health(deps), ready: ready(deps), jwks: jwks(deps) };
   const ownHandlers = own as unknown as Record<string, (input: unknown, caller: unknown) => Promise<unknown>>;
   const ownWindow = createSlidingWindow();
 
-  const answerOwn = async (name: string, operation: HttpOperation, request: FastifyRequest) => {
-    for (const { points, windowSeconds } of operation.limits) {
-      const waitMs = ownWindow.take(`${name}:${addressGroup(request.ip)}`, points, windowSeconds);
-      if (waitMs > 0) throw rateLimited(waitMs);
-    }
-    const input = validated(operation, request, {});
-    return operation.output.parse(await ownHandlers[name]!(input, { kind: 'none' }));
+  const countOwn = (name: string, { limits }: HttpOperation, ip: string): Quota[] =>
+    limits.map(({ points, windowSeconds, per }) => ({
+      ...{ points, windowSeconds, per },
+      ...ownWindow.take(`${name}:${addressGroup(ip)}`, points, windowSeconds),
+    }));
+
+  const countForwarded = ({ contract, name, operation }: Route, request: FastifyRequest, input: RawInput) => {
+    const environment = request.caller?.environment.name ?? environmentNameOf(operation, input);
+    const principal = request.caller?.principal;
+    return deps.limits.count({
+      environment: deps.environments.has(environment) ? environment : DEFAULT_ENVIRONMENT,
+      name: `${contract.name}.${name}`,
+      operation,
+      accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
+      ip: request.ip,
+      input,
+    });
+  };
+
+  /** Counts a call, once, and refuses it where a limit is used up. */
+  const count = async (route: Route, request: FastifyRequest, reply: FastifyReply, input: RawInput) => {
+    if (request.counted) return;
+    request.counted = true;
+    const own = route.contract.name === gateway.name;
+    const quotas = own
+      ? countOwn(route.name, route.operation, request.ip)
+      : await countForwarded(route, request, input);
+    admit(reply, quotas);
+  };
+
+  const answerOwn = async (route: Route, request: FastifyRequest, reply: FastifyReply) => {
+    await count(route, request, reply, {});
+    const input = validated(route.operation, request, {});
+    return route.operation.output.parse(await ownHandlers[route.name]!(input, { kind: 'none' }));
   };
 
   /** The caller of a call that needs no credential. An environment that is not served is a wrong value of a field. */
@@ -81,13 +113,8 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     });
   };
 
-  const answerForwarded = async (
-    contract: ServiceContract,
-    name: string,
-    operation: HttpOperation,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ) => {
+  const answerForwarded = async (route: Route, request: FastifyRequest, reply: FastifyReply) => {
+    const { contract, name, operation } = route;
     let given: RawInput = {};
     let body: RawInput = {};
     let malformed: unknown;
@@ -99,20 +126,10 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       malformed = error; // Counted first, refused then.
     }
     const input = rawInputOf(request, body);
-    const environmentName = request.caller?.environment.name ?? environmentNameOf(operation, input);
-    const served = deps.environments.has(environmentName);
-    const principal = request.caller?.principal;
-    await deps.limits.enforce({
-      environment: served ? environmentName : DEFAULT_ENVIRONMENT,
-      name: `${contract.name}.${name}`,
-      operation,
-      accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
-      ip: request.ip,
-      input,
-    });
+    await count(route, request, reply, input);
     if (malformed !== undefined) throw malformed;
     const checked = validated(operation, request, body);
-    const caller = request.caller ?? anonymous(environmentName);
+    const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
     const answer = await forward(contract, name, checked, caller, request.id);
     return intoCookie(operation, given, caller.environment.name, answer, reply);
   };
@@ -120,17 +137,23 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   for (const contract of contractList) {
     for (const [name, operation] of Object.entries(contract.operations)) {
       const { method, path } = operation.http;
+      const route: Route = { contract, name, operation };
       const call = (request: FastifyRequest, reply: FastifyReply) =>
         contract.name === gateway.name
-          ? answerOwn(name, operation, request)
-          : answerForwarded(contract, name, operation, request, reply);
+          ? answerOwn(route, request, reply)
+          : answerForwarded(route, request, reply);
       app.route({
         method,
         url: path,
         config: { operation },
         onRequest: async (request) => {
           if (operation.access.length === 0) return;
-          request.caller = await deps.authenticate(request.raw.rawHeaders, operation);
+          request.caller = await deps.authenticate(request.raw.rawHeaders);
+          authorize(request.caller, operation);
+        },
+        errorHandler: async (error, request, reply) => {
+          await count(route, request, reply, {});
+          throw error;
         },
         handler: (request: FastifyRequest, reply: FastifyReply) =>
           inServerSpan(request, reply, { method, path }, async () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { count, record } from '../../shared/lib/metrics.ts';
+import { registerCors } from './cors.ts';
 import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
 import { registerPages } from './pages.ts';
@@ -33,6 +34,20 @@ const readOn = async ({ raw }: FastifyRequest): Promise<void> => {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
+/** Of several Node keeps the first and drops the rest silently; a proxy may have gone by the last. */
+const ONCE = ['host', 'authorization', 'content-type'];
+
+/** What Node's parser lets through although two readers may take it for different requests; null when nothing. */
+const malformedIn = ({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null => {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'HTTP/1.1 is needed';
+  if (headers.host === undefined && httpVersion === '1.1') return 'the Host header is missing';
+  // Fastify answers `*` as it does `/`. The form with a host in it is for proxies, and contradicts the Host header.
+  if (!url.startsWith('/')) return 'the request target must be a path';
+  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  const repeated = ONCE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  return repeated === undefined ? null : `the header ${repeated} is there twice`;
+};
+
 /** By route, never by URL, which has no end of forms; a call without a credential that fits belongs to no environment. */
 const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void => {
   const labels = {
@@ -54,7 +69,8 @@ export const createServer = (deps: Deps): FastifyInstance => {
   const answerError = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = toServiceError(error);
     if (known === null) logger.error({ err: error, request_id: request.id }, 'request failed');
-    if (known?.code === 'payload_too_large') await readOn(request);
+    // Fastify has said `connection: close`, as it does not read the rest of a body it refuses.
+    if (reply.hasHeader('connection')) await readOn(request);
     return sendError(reply, known, request.routeOptions.config.operation?.money ?? false);
   };
   const baseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
@@ -85,12 +101,15 @@ export const createServer = (deps: Deps): FastifyInstance => {
     done(null, bytes),
   );
   app.decorateRequest('caller', null);
+  app.decorateRequest('counted', false);
 
   app.addHook('onRequest', async (request, reply) => {
     baseHeaders(request, reply);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new ServiceError('validation_error', 'the Host header is missing');
-    }
+    const malformed = malformedIn(request.raw);
+    if (malformed !== null) throw new ServiceError('validation_error', malformed);
+  });
+  // After the credential, so that the limits know whose call it was.
+  app.addHook('preParsing', async (request) => {
     if (request.method === 'GET' && hasBody(request.raw)) {
       throw new ServiceError('validation_error', 'a GET takes no body');
     }
@@ -121,6 +140,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     sendError(reply, new ServiceError('not_found', 'no such path')),
   );
 
+  registerCors(app, deps);
   registerRoutes(app, deps);
   registerPages(app, deps);
   return app;

@@ -6,7 +6,8 @@ const windowAt = () => {
   const { take } = createSlidingWindow({ now: () => clock.ms, maxKeys: 2 });
   return (ms: number, key = 'a') => {
     clock.ms = ms;
-    return take(key, 10, 2);
+    const { passed, resetMs } = take(key, 10, 2);
+    return passed ? 0 : resetMs;
   };
 };
 
@@ -16,6 +17,21 @@ test('a burst over the edge of a window gets no more than the points', () => {
   expect(waits).toEqual(Array(10).fill(0));
   // The first point is free again at 2000; the other nine stay taken until 3850.
   expect([at(1999), at(2100), at(2100), at(3849), at(3850)]).toEqual([1, 0, 1750, 1, 0]);
+});
+
+test('what remains, and when the oldest point comes free', () => {
+  const clock = { ms: 0 };
+  const { take } = createSlidingWindow({ now: () => clock.ms });
+  const at = (ms: number) => {
+    clock.ms = ms;
+    return take('a', 2, 1);
+  };
+  expect([at(0), at(400), at(700), at(1000)]).toEqual([
+    { passed: true, remaining: 1, resetMs: 1000 },
+    { passed: true, remaining: 0, resetMs: 600 },
+    { passed: false, remaining: 0, resetMs: 300 },
+    { passed: true, remaining: 0, resetMs: 400 },
+  ]);
 });
 
 test('a refused call takes nothing', () => {

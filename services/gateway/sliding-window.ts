@@ -1,10 +1,12 @@
+import type { Taken } from './quota.ts';
+
 /**
  * A true sliding window in this process: the limiter of what the gateway answers by itself, and of all calls
  * that may go on while Redis is away. Each replica counts for itself then.
  */
 export type SlidingWindow = {
-  /** Takes a point. @returns 0, or when none is free the milliseconds until one is. */
-  take: (key: string, points: number, windowSeconds: number) => number;
+  /** Takes a point when one is free. */
+  take: (key: string, points: number, windowSeconds: number) => Taken;
 };
 
 /** @param maxKeys the key that was quiet longest is dropped beyond it, so that a flood of keys cannot grow the process */
@@ -21,13 +23,17 @@ export const createSlidingWindow = ({
       const at = now();
       const windowMs = windowSeconds * 1000;
       const recent = (taken.get(key) ?? []).filter((time) => at - time < windowMs);
-      const wait = recent.length < points ? 0 : recent[0]! + windowMs - at;
-      if (wait === 0) recent.push(at);
+      const passed = recent.length < points;
+      if (passed) recent.push(at);
       // Put back at the end: the Map's order is then the order of use.
       taken.delete(key);
       taken.set(key, recent);
       if (taken.size > maxKeys) taken.delete(taken.keys().next().value!);
-      return wait;
+      return {
+        passed,
+        remaining: Math.max(0, points - recent.length),
+        resetMs: windowMs - (at - recent[0]!),
+      };
     },
   };
 };

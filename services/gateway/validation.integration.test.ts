@@ -185,6 +185,8 @@ test.each<[string, string | Buffer, number]>([
   ['number', '1', 400],
   ['two documents', '{}{}', 400],
   ['NaN', '{"quote_amount":NaN}', 400],
+  ['a field twice', `{"service_id":"${order.service_id}","quote_amount":"1","quote_amount":"2"}`, 400],
+  ['a field twice in free metadata', `{"service_id":"${order.service_id}","scope":{"a":1,"a":2}}`, 400],
   ['not UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400],
   ['__proto__', `{"__proto__":{"admin":true},"service_id":"${order.service_id}"}`, 400],
   [

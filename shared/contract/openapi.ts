@@ -99,13 +99,22 @@ const MEANING_OF_STATUS: Record<number, string> = {
 const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 const RETRY_AFTER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
 
+const RATE_LIMIT = {
+  'ratelimit-policy': { $ref: '#/components/headers/RateLimitPolicy' },
+  ratelimit: { $ref: '#/components/headers/RateLimit' },
+};
+
 const successResponses = (op: HttpOperation, convert: Convert): Json =>
   Object.fromEntries(
     bodiesByStatus(op).map(([status, body]) => [
       status,
       {
         description: MEANING_OF_STATUS[status],
-        headers: { ...REQUEST_ID, ...(status === op.http.alternative?.status ? RETRY_AFTER : {}) },
+        headers: {
+          ...REQUEST_ID,
+          ...(status === op.http.alternative?.status ? RETRY_AFTER : {}),
+          ...RATE_LIMIT,
+        },
         ...(status === 204 ? {} : { content: jsonContent(convert(body, { open: true })) }),
       },
     ]),
@@ -116,7 +125,11 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
   const byStatus = Map.groupBy(errorsOf(op), (code) => ERRORS[code].http);
   const response = (status: number, codes: ErrorCode[]) => ({
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-    headers: { ...REQUEST_ID, ...(status === 429 || status === 503 ? RETRY_AFTER : {}) },
+    headers: {
+      ...REQUEST_ID,
+      ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
+      ...(status === 429 ? RATE_LIMIT : {}),
+    },
     content: jsonContent({
       allOf: [
         { $ref: `#/components/schemas/${ERROR_ID}` },
@@ -267,6 +280,16 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
         RetryAfter: {
           description: 'Seconds after which to repeat the call',
           schema: { type: 'integer', minimum: 1 },
+        },
+        RateLimitPolicy: {
+          description: 'The limits that counted this call: `q` calls in any `w` seconds, per the thing named',
+          schema: { type: 'string' },
+          example: '"account";q=30;w=60',
+        },
+        RateLimit: {
+          description: 'Of each of them: `r` calls remain, the next comes free in `t` seconds',
+          schema: { type: 'string' },
+          example: '"account";r=29;t=60',
         },
       },
       securitySchemes: Object.fromEntries(
