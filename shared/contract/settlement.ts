@@ -34,6 +34,7 @@ export const MAX_QUOTES_ASKED = 200;
 
 const RedeemId = label(128).meta({
   id: 'RedeemId',
+  examples: ['replica-1-request-88'],
   description: 'Chosen by the vendor replica that redeems',
 });
 
