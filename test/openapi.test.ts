@@ -23,13 +23,9 @@ const described = (path: string, method: string): Described =>
 const exampleIn = (part: Content | undefined) => part?.content?.['application/json'].example;
 
 test('the API document is valid OpenAPI 3.1, and a broken one is not', async () => {
-  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
-  const { version } = await (async () => {
-    const validator = new Validator();
-    await validator.validate(structuredClone(document));
-    return validator;
-  })();
-  expect(version).toBe('3.1');
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
   const broken = { ...structuredClone(document), paths: { '/v1/quote': { post: { responses: 'none' } } } };
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
