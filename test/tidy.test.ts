@@ -81,6 +81,7 @@ const PACKAGES: Record<string, RegExp> = {
   '@opentelemetry/api': /^(shared|services)\//,
   '@opentelemetry/resources': /^shared\/lib\/telemetry\.ts$/,
   '@opentelemetry/sdk-node': /^shared\/lib\/telemetry\.ts$/,
+  '@scalar/fastify-api-reference': /^services\/gateway\/reference\.ts$/,
   '@solana/web3.js': /^services\/chain-submitter\//,
   '@solana/spl-token': /^services\/chain-submitter\//,
   bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,

@@ -87,7 +87,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     gateway_urls: gatewayUrls,
     mail_url: `http://${host}:${mailPorts.http}`,
     console_url: `${gatewayUrl}/sign-in`,
-    docs_url: `${gatewayUrl}/openapi.json`,
+    docs_url: `${gatewayUrl}/docs`,
     postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
     nats_url: bus.adminUrl(keyed[0]!),
     redis_url: redis.url,

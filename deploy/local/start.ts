@@ -125,7 +125,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
   const rows = {
     API: stack.gateway_url,
     'Sign-in page': stack.console_url,
-    'API description': stack.docs_url,
+    'API reference': stack.docs_url,
     'Caught mail': stack.mail_url,
     ...Object.fromEntries(
       Object.entries(stack.environments).map(([name, { rpc_url }]) => [`Chain (${name})`, rpc_url]),

@@ -373,7 +373,7 @@ test('health, readiness, keys and pages', async () => {
   expect((await send('GET', '/.well-known/jwks.json?environment=prod')).status).toBe(400);
   expect((await send('GET', '/.well-known/jwks.json?x=1')).status).toBe(400);
 
-  for (const name of ['/sign-in', '/reveal']) {
+  for (const name of ['/sign-in', '/reveal', '/docs']) {
     const page = await fetch(gateway.url + name);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);

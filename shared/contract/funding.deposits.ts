@@ -79,7 +79,10 @@ export const Deposit = z
     redirect_url: z
       .string()
       .nullable()
-      .meta({ description: 'The provider’s payment page, for the customer’s browser' }),
+      .meta({
+        description: 'The provider’s payment page, for the customer’s browser',
+        examples: ['https://buy.moonpay.com/?signature=Zk3mQ9'],
+      }),
     tx_hash: TransactionHash.nullable().meta({ description: 'The transfer that we saw; null before' }),
     problem: z
       .strictObject({ code: z.string(), message: z.string() })
@@ -106,7 +109,10 @@ export const deposits = {
       provider: OnrampProvider,
       fiat_currency: FiatCurrency,
       fiat_amount: FiatAmount,
-      redirect_url: RedirectUrl.optional().meta({ description: 'Where the browser goes afterwards' }),
+      redirect_url: RedirectUrl.optional().meta({
+        description: 'Where the browser goes afterwards',
+        examples: ['https://shop.example.com/thanks'],
+      }),
     }),
     output: Deposit,
     errors: ['not_found', 'conflict'],

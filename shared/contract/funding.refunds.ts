@@ -45,7 +45,7 @@ export const refunds = {
     body: z.strictObject({
       settlement_id: SettlementId,
       amount: MicroUsdc.optional().meta({ description: 'Default: what is left of the net amount' }),
-      reason: label(200).optional(),
+      reason: label(200, 'The report was empty').optional(),
     }),
     output: PreparedRefund,
     errors: ['not_found', 'conflict', 'insufficient_funds'],

@@ -62,7 +62,7 @@ export const accountOperations = {
     description: 'Fields that are left out stay as they are. Turning the mails about keys off is mailed.',
     http: { method: 'PATCH', path: '/v1/accounts/me/settings', status: 200 },
     ...me,
-    body: z.strictObject({ ...Settings.shape, display_name: label(80).nullable() }).partial(),
+    body: z.strictObject({ ...Settings.shape, display_name: label(80, 'Ada').nullable() }).partial(),
     output: Settings,
   }),
   listPasskeys: operation({

@@ -49,6 +49,9 @@ export const Delegate = z
   })
   .meta({ id: 'Delegate', description: 'A key with spending limits' });
 
+/** An example that is refused once its day has come would be a bad one. */
+const FAR = '2099-12-31T00:00:00.000Z';
+
 const byId = z.strictObject({ delegate_id: DelegateId });
 
 /** Delegates and their keys: part of identity's contract. */
@@ -60,7 +63,7 @@ export const delegateOperations = {
     access: ['jwt'],
     stepUp: true,
     body: z.strictObject({
-      name: label(80),
+      name: label(80, 'Research agent'),
       wallet_id: WalletId,
       limits: z.strictObject({
         per_payment: MicroUsdc.optional(),
@@ -69,9 +72,9 @@ export const delegateOperations = {
         total: MicroUsdc.optional(),
       }),
       allowed_service_ids: AllowedServices.optional(),
-      expires_at: Timestamp.optional(),
+      expires_at: Timestamp.optional().meta({ examples: [FAR] }),
     }),
-    output: z.strictObject({ ...Delegate.shape, api_key: z.string() }),
+    output: z.strictObject({ ...Delegate.shape, api_key: z.string().meta({ examples: ['dk_test_Zk3mQ9'] }) }),
     errors: ['not_found'],
   }),
   listDelegates: operation({
@@ -106,10 +109,10 @@ export const delegateOperations = {
     params: byId,
     body: z
       .strictObject({
-        name: label(80),
+        name: label(80, 'Research agent'),
         limits: DelegateLimits.partial(),
         allowed_service_ids: AllowedServices.nullable(),
-        expires_at: Timestamp.nullable(),
+        expires_at: Timestamp.nullable().meta({ examples: [FAR] }),
       })
       .partial(),
     output: Delegate,

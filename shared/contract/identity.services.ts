@@ -2,9 +2,17 @@ import { z } from 'zod';
 import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from './primitives.ts';
 import { type Limit, operation } from './service.ts';
 
-const RedeemWindow = z.int().min(30).max(604800);
+const RedeemWindow = z
+  .int()
+  .min(30)
+  .max(604800)
+  .meta({ examples: [900] });
 /** How long a key lives on after it was rotated (decisions.md, Services). */
-const GraceHours = z.int().min(0).max(168);
+const GraceHours = z
+  .int()
+  .min(0)
+  .max(168)
+  .meta({ examples: [24] });
 
 export const Service = z
   .strictObject({
@@ -30,14 +38,18 @@ const REVEAL: Limit[] = [{ points: 5, windowSeconds: 300, per: 'account' }];
 const RevealToken = z
   .string()
   .max(256)
-  .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_');
+  .regex(/^rv_(test|live)_[A-Za-z0-9_-]+$/, 'must be a token that begins with rv_test_ or rv_live_')
+  .meta({ examples: ['rv_test_Zk3mQ9'] });
 const RevokePrevious = z
   .boolean()
   .optional()
   .meta({ description: 'End all other keys at once instead of leaving the previous one its grace period' });
 
 export const NewKey = z
-  .strictObject({ api_key: z.string(), previous_key_expires_at: Timestamp.nullable() })
+  .strictObject({
+    api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }),
+    previous_key_expires_at: Timestamp.nullable(),
+  })
   .meta({ id: 'NewKey', description: 'The key is shown this once' });
 
 /** The three key operations, the same for services and delegates (interface.md, Key endpoints of a service). */
@@ -97,7 +109,10 @@ export const serviceOperations = {
     access: ['jwt'],
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     body: z.strictObject(settings),
-    output: z.strictObject({ ...Service.shape, api_key: z.string() }),
+    output: z.strictObject({
+      ...Service.shape,
+      api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }),
+    }),
     errors: [],
   }),
   listServices: operation({

@@ -32,14 +32,22 @@ const token = (prefix: string) =>
     .regex(
       new RegExp(`^${prefix}_(test|live)_[A-Za-z0-9_-]+$`),
       `must be a token that begins with ${prefix}_test_ or ${prefix}_live_`,
-    );
+    )
+    .meta({ examples: [`${prefix}_test_Zk3mQ9`] });
 
 export const Session = z
   .strictObject({
-    access_token: z.string(),
+    access_token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl'] }),
     token_type: z.literal('Bearer'),
-    expires_in: z.int().min(1).max(86400).meta({ description: 'Seconds' }),
-    refresh_token: z.string().optional().meta({ description: 'Absent when it was put in the cookie' }),
+    expires_in: z
+      .int()
+      .min(1)
+      .max(86400)
+      .meta({ description: 'Seconds', examples: [900] }),
+    refresh_token: z
+      .string()
+      .optional()
+      .meta({ description: 'Absent when it was put in the cookie', examples: ['rt_test_Zk3mQ9'] }),
     account: z.strictObject({ account_id: AccountId, email: z.string() }),
   })
   .meta({ id: 'Session' });
@@ -60,7 +68,8 @@ const bytes = (max = 4096) =>
   z
     .string()
     .max(max)
-    .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url');
+    .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
+    .meta({ examples: ['Zk3mQ9'] });
 const credential = {
   id: bytes(1366),
   rawId: bytes(1366),
@@ -69,7 +78,10 @@ const credential = {
   clientExtensionResults: z.record(z.string().max(64), z.unknown()),
   authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
 };
-const transport = z.string().regex(/^[a-z-]{1,32}$/);
+const transport = z
+  .string()
+  .regex(/^[a-z-]{1,32}$/)
+  .meta({ examples: ['internal'] });
 const Registration = z.strictObject({
   ...credential,
   response: z.strictObject({
@@ -78,7 +90,12 @@ const Registration = z.strictObject({
     authenticatorData: bytes().optional(),
     transports: z.array(transport).max(8).optional(),
     publicKey: bytes().optional(),
-    publicKeyAlgorithm: z.int().min(-65536).max(65536).optional(),
+    publicKeyAlgorithm: z
+      .int()
+      .min(-65536)
+      .max(65536)
+      .optional()
+      .meta({ examples: [-7] }),
   }),
 });
 const Assertion = z.strictObject({
@@ -162,7 +179,11 @@ export const signInOperations = {
     description: 'Several per account. The owner is told by mail.',
     http: { method: 'POST', path: '/v1/auth/passkey/register/verify', status: 201 },
     ...registering,
-    body: z.strictObject({ environment: ofCredential, response: Registration, label: label(64).optional() }),
+    body: z.strictObject({
+      environment: ofCredential,
+      response: Registration,
+      label: label(64, 'Laptop').optional(),
+    }),
     output: Passkey,
     errors: ['conflict'],
   }),

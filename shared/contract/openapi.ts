@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from './errors.ts';
+import { exampleOf } from './examples.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
@@ -56,12 +57,15 @@ const createConverter = () => {
     addComponent(root.id, root);
     return { $ref: `#/components/schemas/${root.id}` };
   };
-  return { components, convert };
+  const example = (schema: Json, place: string) => exampleOf(schema, components, place);
+  return { components, convert, example };
 };
 
-type Convert = ReturnType<typeof createConverter>['convert'];
+type Converter = ReturnType<typeof createConverter>;
 
-const jsonContent = (schema: Json) => ({ 'application/json': { schema } });
+const jsonContent = (schema: Json, example?: unknown) => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+});
 
 const RAW_BODY = {
   required: true,
@@ -69,11 +73,18 @@ const RAW_BODY = {
   content: jsonContent({ type: 'object' }),
 };
 
-const parametersOf = (place: 'path' | 'query', schema: z.ZodObject, convert: Convert): Json[] =>
+const parametersOf = (
+  place: 'path' | 'query',
+  schema: z.ZodObject,
+  { convert, example }: Converter,
+): Json[] =>
   Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const optional = field.safeParse(undefined).success;
     const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
-    return { name, in: place, required: !optional, schema: convert(inner, { open: false }) };
+    const converted = convert(inner, { open: false });
+    // A query shows what it may hold in its schema: filled in, its filters would exclude each other.
+    const shown = place === 'path' ? { example: example(converted, name) } : {};
+    return { name, in: place, required: !optional, schema: converted, ...shown };
   });
 
 /** The members of a settle-like answer by the status they come with: the one that `alternative` names, and the rest. */
@@ -104,7 +115,12 @@ const RATE_LIMIT = {
   ratelimit: { $ref: '#/components/headers/RateLimit' },
 };
 
-const successResponses = (op: HttpOperation, convert: Convert): Json =>
+const exampledContent = (schema: z.ZodType, open: boolean, id: string, { convert, example }: Converter) => {
+  const converted = convert(schema, { open });
+  return jsonContent(converted, example(converted, id));
+};
+
+const successResponses = (op: HttpOperation, id: string, converter: Converter): Json =>
   Object.fromEntries(
     bodiesByStatus(op).map(([status, body]) => [
       status,
@@ -115,7 +131,7 @@ const successResponses = (op: HttpOperation, convert: Convert): Json =>
           ...(status === op.http.alternative?.status ? RETRY_AFTER : {}),
           ...RATE_LIMIT,
         },
-        ...(status === 204 ? {} : { content: jsonContent(convert(body, { open: true })) }),
+        ...(status === 204 ? {} : { content: exampledContent(body, true, `${id} answer`, converter) }),
       },
     ]),
   );
@@ -130,12 +146,15 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
       ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
       ...(status === 429 ? RATE_LIMIT : {}),
     },
-    content: jsonContent({
-      allOf: [
-        { $ref: `#/components/schemas/${ERROR_ID}` },
-        { properties: { error: { properties: { code: { enum: codes } } } } },
-      ],
-    }),
+    content: jsonContent(
+      {
+        allOf: [
+          { $ref: `#/components/schemas/${ERROR_ID}` },
+          { properties: { error: { properties: { code: { enum: codes } } } } },
+        ],
+      },
+      { error: { code: codes[0], message: ERRORS[codes[0]!].meaning } },
+    ),
   });
   return Object.fromEntries(
     [...byStatus].map(([status, unordered]) => {
@@ -172,18 +191,19 @@ const operationObject = (
   service: ServiceContract,
   name: string,
   op: HttpOperation,
-  convert: Convert,
+  converter: Converter,
   responses: Record<string, Json>,
 ): Json => {
+  const id = operationId(service.name, name);
   const parameters = [
-    ...parametersOf('path', op.params, convert),
-    ...parametersOf('query', op.query, convert),
+    ...parametersOf('path', op.params, converter),
+    ...parametersOf('query', op.query, converter),
   ];
   const takesBody = Object.keys(op.body.shape).length > 0;
   const required = !op.body.safeParse({}).success;
   const limits = `Limit: ${op.limits.map(limitText).join('; ')}.`;
   return {
-    operationId: operationId(service.name, name),
+    operationId: id,
     tags: [service.name],
     summary: op.summary,
     description: [op.description, stepUpText(op), limits].filter((text) => text !== undefined).join('\n\n'),
@@ -191,9 +211,9 @@ const operationObject = (
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(op.rawBody === true ? { requestBody: RAW_BODY } : {}),
     ...(takesBody && op.rawBody !== true
-      ? { requestBody: { required, content: jsonContent(convert(op.body, { open: false })) } }
+      ? { requestBody: { required, content: exampledContent(op.body, false, `${id} request`, converter) } }
       : {}),
-    responses: { ...successResponses(op, convert), ...errorResponses(op, responses) },
+    responses: { ...successResponses(op, id, converter), ...errorResponses(op, responses) },
     'x-rate-limits': op.limits.map(({ points, windowSeconds, per }) => ({
       points,
       window_seconds: windowSeconds,
@@ -247,7 +267,8 @@ prefix selects the environment (test or live).`;
 
 /** The whole document. @param serverUrl where the API is reached */
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
-  const { components, convert } = createConverter();
+  const converter = createConverter();
+  const { components } = converter;
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   for (const service of contractList) {
@@ -255,7 +276,7 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
       const path = op.http.path.replace(/:(\w+)/g, '{$1}');
       paths[path] = {
         ...paths[path],
-        [op.http.method.toLowerCase()]: operationObject(service, name, op, convert, responses),
+        [op.http.method.toLowerCase()]: operationObject(service, name, op, converter, responses),
       };
     }
   }

@@ -48,7 +48,11 @@ export const typeId = (prefix: string, name: string) =>
   z
     .string()
     .regex(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), `must be an id that begins with ${prefix}_`)
-    .meta({ id: name, description: `Identifier beginning with ${prefix}_ (TypeID: UUIDv7 in base32)` });
+    .meta({
+      id: name,
+      description: `Identifier beginning with ${prefix}_ (TypeID: UUIDv7 in base32)`,
+      examples: [`${prefix}_01kaj5w0c0e8h9x2m4n6p8q0rs`],
+    });
 
 export const QuoteId = typeId('q', 'QuoteId');
 export const SettlementId = typeId('stl', 'SettlementId');
@@ -62,7 +66,11 @@ export const DepositId = typeId('dep', 'DepositId');
 export const ServiceId = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case')
-  .meta({ id: 'ServiceId', description: 'UUID of a vendor service' });
+  .meta({
+    id: 'ServiceId',
+    description: 'UUID of a vendor service',
+    examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
+  });
 
 /** Base58 text of 32 bytes: a wallet or token account. Whether it is a point on the curve is asked where it matters. */
 export const SolanaAddress = z
@@ -71,27 +79,39 @@ export const SolanaAddress = z
   .meta({
     id: 'SolanaAddress',
     description: 'Base58 address',
-    examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
+    examples: ['Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u'],
   });
 
 export const TransactionHash = z
   .string()
   .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
-  .meta({ id: 'TransactionHash', description: 'Base58 signature of the transaction on chain' });
+  .meta({
+    id: 'TransactionHash',
+    description: 'Base58 signature of the transaction on chain',
+    examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
+  });
 
 /** A Solana wire transaction is at most 1232 bytes, so 1644 base64 characters. */
 export const WireTransaction = z
   .string()
   .max(1644)
   .regex(/^[A-Za-z0-9+/]+={0,2}$/, 'must be base64')
-  .meta({ id: 'WireTransaction', description: 'Base64 of a Solana wire transaction' });
+  .meta({
+    id: 'WireTransaction',
+    description: 'Base64 of a Solana wire transaction',
+    examples: ['AQAAAAAAAAAAAAAAAAAAAA=='],
+  });
 
 /** `base64url(payload).base64url(signature)`, Ed25519. */
 export const CompactToken = z
   .string()
   .max(16384)
   .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact signed token')
-  .meta({ id: 'CompactToken', description: 'base64url(payload).base64url(signature), Ed25519' });
+  .meta({
+    id: 'CompactToken',
+    description: 'base64url(payload).base64url(signature), Ed25519',
+    examples: ['eyJ2IjoxfQ.c2lnbmF0dXJl'],
+  });
 
 export const PaymentAttemptId = z
   .string()
@@ -99,6 +119,7 @@ export const PaymentAttemptId = z
   .meta({
     id: 'PaymentAttemptId',
     description: 'Chosen by the client, unique per payment attempt: the idempotency key',
+    examples: ['order-1042-1'],
   });
 
 export const Environment = z
@@ -109,12 +130,13 @@ export type Environment = z.infer<typeof Environment>;
 export const Currency = z.literal('USDC').meta({ id: 'Currency' });
 
 /** Free text shown to people: no control characters, so that it cannot forge a line in a mail or a log. */
-export const label = (max: number) =>
+export const label = (max: number, example = 'Weather API') =>
   z
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]+$/u, 'must not contain control characters');
+    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]+$/u, 'must not contain control characters')
+    .meta({ examples: [example] });
 
 /**
  * What an operation with `rawBody` receives: the bytes of the request's body as base64, and its headers under
@@ -138,4 +160,10 @@ export const pageQuery = {
 
 /** The one shape of a list answer, newest first. */
 export const page = <T extends z.ZodType>(item: T) =>
-  z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() });
+  z.strictObject({
+    data: z.array(item),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ examples: [null] }),
+  });

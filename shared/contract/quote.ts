@@ -16,9 +16,11 @@ import { internalOperation, operation, service } from './service.ts';
 const QuoteStatus = z.enum(['pending', 'settling', 'settled', 'expired']).meta({ id: 'QuoteStatus' });
 
 /** Arbitrary metadata, signed into the token. The 4096-byte bound is on the JSON that is signed, so the service checks it. */
-export const Scope = z
-  .record(z.string(), z.json())
-  .meta({ id: 'Scope', description: 'JSON object, at most 4096 bytes' });
+export const Scope = z.record(z.string(), z.json()).meta({
+  id: 'Scope',
+  description: 'JSON object, at most 4096 bytes',
+  examples: [{ resource: 'https://api.example.com/report' }],
+});
 
 export const Quote = z
   .strictObject({
@@ -36,7 +38,11 @@ export const QuoteRecord = z
   .strictObject({
     ...Quote.shape,
     service_id: ServiceId,
-    redeem_window_seconds: z.int().min(30).max(604800),
+    redeem_window_seconds: z
+      .int()
+      .min(30)
+      .max(604800)
+      .meta({ examples: [900] }),
     scope: Scope.nullable(),
     settlement_id: SettlementId.nullable(),
     created_at: Timestamp,
@@ -59,13 +65,18 @@ export const quote = service({
         service_id: ServiceId,
         quote_amount: MicroUsdc.optional().meta({ description: 'Defaults to the price of the service' }),
         currency: Currency.optional(),
-        expires_in_seconds: z.int().min(1).max(86400).optional().meta({ description: 'Default 600' }),
+        expires_in_seconds: z
+          .int()
+          .min(1)
+          .max(86400)
+          .optional()
+          .meta({ description: 'Default 600', examples: [600] }),
         redeem_window_seconds: z
           .int()
           .min(30)
           .max(604800)
           .optional()
-          .meta({ description: "Default: the service's, which is 900 unless changed" }),
+          .meta({ description: "Default: the service's, which is 900 unless changed", examples: [900] }),
         scope: Scope.optional(),
       }),
       output: Quote,

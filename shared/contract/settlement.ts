@@ -36,6 +36,7 @@ export const MAX_PAID_LISTED = 500;
 
 const RedeemId = label(128).meta({
   id: 'RedeemId',
+  examples: ['replica-1-request-88'],
   description: 'Chosen by the vendor replica that redeems',
 });
 

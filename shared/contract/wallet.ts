@@ -51,18 +51,28 @@ export const Prepared = z
 const link = {
   public_key: SolanaAddress,
   proof: z.strictObject({
-    message: z.string().max(512).meta({
-      description:
-        'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
-    }),
+    message: z
+      .string()
+      .max(512)
+      .meta({
+        description:
+          'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
+        examples: [
+          'Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\n' +
+            'wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z',
+        ],
+      }),
     signature: z
       .string()
       .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
       .meta({
         description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
+        examples: [
+          '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+        ],
       }),
   }),
-  label: label(64).optional(),
+  label: label(64, 'Main wallet').optional(),
 };
 const byId = z.strictObject({ wallet_id: WalletId });
 const signed = z.strictObject({

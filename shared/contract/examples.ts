@@ -1,0 +1,52 @@
+import type { Json } from './openapi.ts';
+
+/**
+ * Examples for the API document, made of the `.meta({ examples })` of the contract's shapes: what has none is put
+ * together from its parts. A pattern cannot be guessed from, so a string with one must bring an example.
+ */
+
+const LOCAL = '#/components/schemas/';
+
+/** Of a choice the first member: `X | null` shows X. */
+const firstOf = ({ anyOf, oneOf, enum: values }: Json): unknown =>
+  [anyOf, oneOf, values].map((choices) => (choices as unknown[] | undefined)?.[0]).find((first) => first);
+
+/**
+ * One value that fits the schema, with all its optional fields.
+ * @param schema JSON Schema as the API document holds it
+ * @param components what its references name
+ * @throws Error naming the place where the contract gives no example and none can be made
+ */
+export const exampleOf = (schema: Json, components: Record<string, Json>, place = ''): unknown => {
+  const { examples, $ref, properties, items } = schema;
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if ('const' in schema) return schema.const;
+  if (typeof $ref === 'string') {
+    const name = $ref.replace(LOCAL, '');
+    return exampleOf(components[name] ?? {}, components, `${place} (${name})`);
+  }
+  if (Array.isArray(schema.enum)) return firstOf(schema);
+  const member = firstOf(schema);
+  if (member !== undefined) return exampleOf(member as Json, components, place);
+  switch (type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries((properties ?? {}) as Record<string, Json>).map(([name, field]) => [
+          name,
+          exampleOf(field, components, `${place}.${name}`),
+        ]),
+      );
+    case 'array':
+      return [exampleOf(items as Json, components, `${place}[]`)];
+    case 'boolean':
+      return false;
+    case 'integer':
+      return Math.max(0, (schema.minimum as number | undefined) ?? 0);
+    case 'null':
+      return null;
+    case 'string':
+      if (schema.pattern === undefined) return 'text';
+  }
+  throw new Error(`${place} needs .meta({ examples }) in the contract: ${JSON.stringify(schema)}`);
+};

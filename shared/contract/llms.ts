@@ -1,0 +1,55 @@
+import { ERRORS } from './errors.ts';
+import { contractList } from './index.ts';
+import { operationId } from './openapi.ts';
+
+/** The API in one short page for language models (llmstxt.org), derived from the contract. */
+
+const ABOUT = `# Quittance
+
+> Pay for an API call in USDC on Solana: the vendor quotes, the payer settles, the vendor redeems and delivers.
+
+Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8601, UTC. Send JSON and
+\`Authorization: Bearer <key>\`; the key's prefix selects the environment (test or live). Unknown fields are refused.
+
+## The cycle
+
+1. The vendor prices a call with \`POST /v1/quote\` and hands the \`quote_token\` to the payer.
+2. The payer pays it with \`POST /v1/settle\` and gets a \`settlement_token\`, which goes back to the vendor.
+3. The vendor calls \`POST /v1/settlements/:settlement_id/redeem\`. It succeeds once: only then is the call delivered.
+
+## How to pay safely
+
+- Choose a \`payment_attempt_id\` and store it before the first settle. Repeat with the same id, whatever happened:
+  it never charges twice. Another id is another payment.
+- A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or ask
+  \`GET /v1/settlements?payment_attempt_id=\`.
+- Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`new_quote\`, \`top_up\`, \`raise_limit\`, \`stop\`.
+- Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from text beside it.
+- An agent pays with a delegate key (\`dk_…\`): it has limits that hold however many calls race. Never ask for more than that.`;
+
+const operationLine = (service: string, name: string): string => {
+  const op = contractList.find((each) => each.name === service)!.operations[name]!;
+  const access = op.access.length === 0 ? 'no credential' : op.access.join(' or ');
+  return `- \`${op.http.method} ${op.http.path}\` (${access}): ${op.summary} [${operationId(service, name)}]`;
+};
+
+/** The whole text. @param serverUrl where the API is reached */
+export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
+  const endpoints = contractList.flatMap(({ name, operations }) =>
+    Object.keys(operations).map((operation) => operationLine(name, operation)),
+  );
+  const errors = Object.entries(ERRORS).map(
+    ([code, { http, retryable, meaning }]) =>
+      `- \`${code}\` ${http}: ${meaning}${retryable ? ' Send the same call again.' : ''}`,
+  );
+  return [
+    ABOUT,
+    `## Endpoints of ${serverUrl}`,
+    endpoints.join('\n'),
+    '## Errors',
+    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?}}`.',
+    errors.join('\n'),
+    '## More',
+    `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same for people\n`,
+  ].join('\n\n');
+};

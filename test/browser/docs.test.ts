@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { contractList } from '../../shared/contract/index.ts';
+import { startBrowser } from '../support/browser.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The reference page in real Chromium: it shows the API, keeps to its policy and asks nobody but us. */
+const stack = runningStack();
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterAll(() => browser?.close());
+
+test('the reference page shows the operations and asks no other origin', async () => {
+  expect(stack.docs_url).toBe(`${stack.gateway_url}/docs`);
+  const page = await browser.newPage();
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  // A link to one operation leads there, with what the contract says of it.
+  await page.goto(`${stack.docs_url}#tag/settlement/POST/v1/settle`);
+  await page.getByText('never charges twice').first().waitFor();
+  // The side bar opens a service at a click.
+  for (const { name, operations } of contractList) {
+    const [first] = Object.values(operations);
+    if (first === undefined) continue;
+    const opener = page.getByRole('button', { name: `Open Group - ${name}` }).first();
+    if (await opener.isVisible()) await opener.click();
+    await page.getByText(first.summary).first().waitFor();
+  }
+  const shown = await page.evaluate<string>('document.body.innerText');
+  const summaries = contractList.flatMap(({ operations }) =>
+    Object.values(operations).map(({ summary }) => summary),
+  );
+  expect(summaries.filter((summary) => !shown.includes(summary))).toEqual([]);
+
+  const other = asked.filter((url) => !/^(data|blob):/.test(url) && !url.startsWith(`${stack.gateway_url}/`));
+  expect(other).toEqual([]);
+  expect(asked).toEqual(
+    expect.arrayContaining([`${stack.gateway_url}/docs.js`, `${stack.gateway_url}/openapi.json`]),
+  );
+  expect(complaints).toEqual([]);
+  await page.close();
+}, 60_000);
+
+test('the script comes gzipped to those who take it; the page for language models is text', async () => {
+  const script = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'br, gzip' } });
+  expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+  const plain = await fetch(`${stack.gateway_url}/docs.js`, { headers: { 'accept-encoding': 'gzip;q=0' } });
+  expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
+  expect(await script.text()).toBe(await plain.text());
+
+  const text = await fetch(`${stack.gateway_url}/llms.txt`);
+  expect(text.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await text.text()).toContain('payment_attempt_id');
+});

@@ -1,0 +1,66 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { createConsumer, createDelegate, createVendor } from '../../deploy/local/people/people.ts';
+import { contractList } from '../../shared/contract/index.ts';
+import { type Json, operationId } from '../../shared/contract/openapi.ts';
+import type { CredentialKind } from '../../shared/contract/principal.ts';
+import { runningStack } from '../support/stack.ts';
+
+/**
+ * The examples of the served API document, sent as they stand. What they name does not exist, so most are answered
+ * 404; but each must be understood, and what it answers must be in the document and in the contract's shape.
+ */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+/** Refused for what no document can hold: a token, proof or attestation of a real caller, or a wallet of theirs. */
+const NEEDS_THE_REAL_ONE = [
+  'settlement.settle',
+  'settlement.redeem',
+  'wallet.link',
+  'wallet.provision',
+  'identity.passkeyRegisterVerify',
+  'identity.updateSettings',
+];
+
+type Operation = {
+  parameters?: { name: string; in: string; example: string }[];
+  requestBody?: { content: { 'application/json': { example?: unknown } } };
+  responses: Record<string, unknown>;
+};
+let paths: Record<string, Record<string, Operation>>;
+let credentials: Record<CredentialKind, string>;
+
+beforeAll(async () => {
+  paths = (await api<{ paths: typeof paths }>('GET /openapi.json')).body.paths;
+  const [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
+  const delegate = await createDelegate(api, consumer, { total: '1' });
+  credentials = { jwt: consumer.token, service_key: vendor.apiKey, delegate_key: delegate.api_key };
+}, 60_000);
+
+const operations = contractList
+  .flatMap(({ name: service, operations: own }) =>
+    Object.entries(own).map(([name, op]) => [operationId(service, name), op] as const),
+  )
+  // A body that its sender signed has no example. Logging out ends the credential of the others, so it is the last.
+  .filter(([, { rawBody }]) => rawBody !== true)
+  .sort(([a], [b]) => Number(a === 'identity.logout') - Number(b === 'identity.logout'));
+
+test.each(operations)('%s: its example is understood', async (id, op) => {
+  const { method, path } = op.http;
+  const template = path.replace(/:(\w+)/g, '{$1}');
+  const { parameters = [], requestBody, responses } = paths[template]![method.toLowerCase()]!;
+  const url = parameters
+    .filter((each) => each.in === 'path')
+    .reduce((so, { name, example }) => so.replace(`{${name}}`, example), template);
+  const body = requestBody?.content['application/json'].example;
+  const [kind] = op.access;
+  const answer = await api<Json & { error?: { code: string } }>(`${method} ${url as `/${string}`}`, {
+    ...(kind === undefined ? {} : { token: credentials[kind] }),
+    ...(body === undefined ? {} : { body }),
+  });
+  expect(Object.keys(responses)).toContain(String(answer.status));
+  expect(answer.status).toBeLessThan(500);
+  if (!NEEDS_THE_REAL_ONE.includes(id)) expect(answer.body?.error?.code).not.toBe('validation_error');
+  if (answer.status < 300) expect(op.output.safeParse(answer.body ?? null).error?.issues).toBeUndefined();
+});
