@@ -44,6 +44,7 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
     expect(http.path).toMatch(/^\/(v1|\.well-known)\//);
     expect([...http.path.matchAll(/:(\w+)/g)].map(([, name]) => name)).toEqual(fieldsOf(params));
     if (http.method === 'GET') expect(fieldsOf(body)).toEqual([]);
+    if (typeof op.repeatable === 'object') expect(fieldsOf(body)).toContain(op.repeatable.with);
     if (http.status === 204) expect(op.output.safeParse(null).success).toBe(true);
     // Unknown fields are refused wherever they stand.
     for (const part of [params, query, body, op.input]) {

@@ -3,16 +3,20 @@ import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
- * Writes what is derived from the contract and the catalog of metrics into docs/. With --check it writes nothing and exits 1 where a file
- * differs from what it would write, naming the file.
+ * Writes what is derived from the contract and the catalog of metrics into docs/ and sdk/. With --check it writes nothing
+ * and exits 1 where a file differs from what it would write, naming the file.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
+  'sdk/src/generated/types.ts': await sdkTypes(),
+  'sdk/src/generated/operations.ts': sdkOperations(),
+  'sdk/src/generated/errors.ts': sdkErrors(),
 };
 
 const current = (file: string): string | null =>

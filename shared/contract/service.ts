@@ -82,6 +82,11 @@ type OperationDefinition = {
    * came as `RawBody` (primitives.ts), which is then the operation's `body`.
    */
   rawBody?: true;
+  /**
+   * A POST that a client may send again when its answer was lost, because nothing happens twice: always, or when the
+   * named field of the body is there to know the repeat by. A GET always may.
+   */
+  repeatable?: true | { with: string };
   /** True where an absent body counts as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;

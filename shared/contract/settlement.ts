@@ -141,6 +141,7 @@ export const settlement = service({
       access: ['jwt', 'delegate_key'],
       limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
       body: z.strictObject({ quote_token: CompactToken, payment_attempt_id: PaymentAttemptId }),
+      repeatable: true,
       output: z.discriminatedUnion('status', [Confirmed, Pending]),
       errors: [
         'quote_expired',
@@ -163,6 +164,8 @@ export const settlement = service({
       limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
       body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
+      // Without it the repeat of a redeem whose answer was lost looks like somebody else's, and nobody delivers.
+      repeatable: { with: 'redeem_id' },
       output: z.strictObject({
         settlement_id: SettlementId,
         status: z.literal('redeemed'),
@@ -197,6 +200,7 @@ export const settlement = service({
       // A read in spite of its method: it never changes anything.
       limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
+      repeatable: true,
       bodyOptional: true,
       output: z.strictObject({
         settlement_id: SettlementId,

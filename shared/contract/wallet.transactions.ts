@@ -95,10 +95,13 @@ export const transactionOperations = {
         groups: z
           .array(
             z.strictObject({
-              key: z.union([z.iso.date(), ServiceId, DelegateId]).nullable().meta({
-                description:
-                  'Day, service_id or delegate_id; null: paid by the account itself, not by a delegate',
-              }),
+              key: z
+                .union([z.iso.date().meta({ examples: ['2026-01-31'] }), ServiceId, DelegateId])
+                .nullable()
+                .meta({
+                  description:
+                    'Day, service_id or delegate_id; null: paid by the account itself, not by a delegate',
+                }),
               spent: MicroUsdc,
               payment_count: z.int().min(1),
             }),

@@ -1,0 +1,297 @@
+// Generated from shared/contract/ by `npm run generate`; do not edit.
+import type { Answer, CallOptions, Input, Listing, OperationInfo } from '../types.ts';
+import type { components } from './types.ts';
+
+/** Every operation of the API by its name. */
+export interface Operations {
+  gateway: {
+    /** Alive: the event loop turns `GET /v1/health`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    health(input?: Input<'gateway.health'>, options?: CallOptions): Answer<'gateway.health'>;
+    /** Ready to take calls. 503 while starting or draining. The body shows each environment; a sick one does not take the others down. `GET /v1/health/ready`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    ready(input?: Input<'gateway.ready'>, options?: CallOptions): Answer<'gateway.ready'>;
+    /** Public signing keys. A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
+  };
+  quote: {
+    /** Create a quote. A signed pricing commitment: amount, currency, expiry, scope. Paid at most once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    create(input: Input<'quote.create'>, options?: CallOptions): Answer<'quote.create'>;
+    /** List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
+    /** Get a quote `GET /v1/quotes/:quote_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    get(input: Input<'quote.get'>, options?: CallOptions): Answer<'quote.get'>;
+  };
+  settlement: {
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
+    /** Redeem a settlement. The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
+    /** Draw units from a prepaid settlement. For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more and gives the same answer. `POST /v1/settlements/:settlement_id/consume`. Errors: not_found, conflict, settlement_exhausted, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    consume(input: Input<'settlement.consume'>, options?: CallOptions): Answer<'settlement.consume'>;
+    /** Verify a settlement without consuming it `POST /v1/settlements/:settlement_id/verify`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    verify(input: Input<'settlement.verify'>, options?: CallOptions): Answer<'settlement.verify'>;
+    /** List settlements. A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments. `GET /v1/settlements`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    list(input?: Input<'settlement.list'>, options?: CallOptions): Listing<'settlement.list'>;
+    /** Get a settlement `GET /v1/settlements/:settlement_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    get(input: Input<'settlement.get'>, options?: CallOptions): Answer<'settlement.get'>;
+  };
+  wallet: {
+    /** Link a wallet the user already has. A public key belongs to one account; a repeat that changes nothing answers the same wallet. `POST /v1/wallets`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    link(input: Input<'wallet.link'>, options?: CallOptions): Answer<'wallet.link'>;
+    /** Provision a wallet from a key pair made in the user’s own client. Like linking, and the platform pays for the token account. The private key never reaches the service. `POST /v1/wallets/provision`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    provision(input: Input<'wallet.provision'>, options?: CallOptions): Answer<'wallet.provision'>;
+    /** List wallets with balance and delegation `GET /v1/wallets`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    list(input?: Input<'wallet.list'>, options?: CallOptions): Listing<'wallet.list'>;
+    /** Read the backup of a provisioned wallet. The ciphertext as it was given. `GET /v1/wallets/:wallet_id/backup`. Errors: not_found, unauthorized, forbidden, reauthentication_required, validation_error, rate_limited, internal_error, service_unavailable. */
+    backup(input: Input<'wallet.backup'>, options?: CallOptions): Answer<'wallet.backup'>;
+    /** Prepare the transaction that lets the platform spend up to an allowance `POST /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    onboarding(input: Input<'wallet.onboarding'>, options?: CallOptions): Answer<'wallet.onboarding'>;
+    /** Submit the signed delegation, or prepare it afresh `POST /v1/wallets/:wallet_id/delegate`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    delegate(input: Input<'wallet.delegate'>, options?: CallOptions): Answer<'wallet.delegate'>;
+    /** Prepare or submit the transaction that ends the delegation `POST /v1/wallets/:wallet_id/revoke`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    revoke(input: Input<'wallet.revoke'>, options?: CallOptions): Answer<'wallet.revoke'>;
+    /** List transactions. What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements. `GET /v1/transactions`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listTransactions(input?: Input<'wallet.listTransactions'>, options?: CallOptions): Listing<'wallet.listTransactions'>;
+    /** Sum up spending. Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. What was reversed on chain is not spent. `GET /v1/spending/summary`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    spendingSummary(input?: Input<'wallet.spendingSummary'>, options?: CallOptions): Answer<'wallet.spendingSummary'>;
+  };
+  funding: {
+    /** Put test USDC into a wallet. Test environment only, at most 10,000 USDC a call. `POST /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    devFund(input: Input<'funding.devFund'>, options?: CallOptions): Answer<'funding.devFund'>;
+    /** Buy USDC with money of a bank or card. Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain. `POST /v1/deposits/fiat`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createDeposit(input: Input<'funding.createDeposit'>, options?: CallOptions): Answer<'funding.createDeposit'>;
+    /** The account’s deposits `GET /v1/deposits`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listDeposits(input?: Input<'funding.listDeposits'>, options?: CallOptions): Listing<'funding.listDeposits'>;
+    /** One deposit `GET /v1/deposits/:deposit_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getDeposit(input: Input<'funding.getDeposit'>, options?: CallOptions): Answer<'funding.getDeposit'>;
+    /** Prepare a withdrawal from a wallet. The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes. `POST /v1/withdrawals`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createWithdrawal(input: Input<'funding.createWithdrawal'>, options?: CallOptions): Answer<'funding.createWithdrawal'>;
+    /** Submit the signed withdrawal, or have it prepared afresh. A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes. `POST /v1/withdrawals/:withdrawal_id/approve`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    approveWithdrawal(input: Input<'funding.approveWithdrawal'>, options?: CallOptions): Answer<'funding.approveWithdrawal'>;
+    /** Cancel a withdrawal that was not submitted. Final: no transaction of it can be submitted any more. `POST /v1/withdrawals/:withdrawal_id/cancel`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    cancelWithdrawal(input: Input<'funding.cancelWithdrawal'>, options?: CallOptions): Answer<'funding.cancelWithdrawal'>;
+    /** List withdrawals `GET /v1/withdrawals`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listWithdrawals(input?: Input<'funding.listWithdrawals'>, options?: CallOptions): Listing<'funding.listWithdrawals'>;
+    /** Get a withdrawal `GET /v1/withdrawals/:withdrawal_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getWithdrawal(input: Input<'funding.getWithdrawal'>, options?: CallOptions): Answer<'funding.getWithdrawal'>;
+    /** Prepare a refund of a settlement. Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes. `POST /v1/refunds`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createRefund(input: Input<'funding.createRefund'>, options?: CallOptions): Answer<'funding.createRefund'>;
+    /** Submit the signed refund, or have it prepared afresh. A repeat with the same transaction gives the same result. `POST /v1/refunds/:refund_id/submit`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    submitRefund(input: Input<'funding.submitRefund'>, options?: CallOptions): Answer<'funding.submitRefund'>;
+    /** Cancel a refund that was not submitted. Final: what it had reserved of the settlement is free again. `POST /v1/refunds/:refund_id/cancel`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    cancelRefund(input: Input<'funding.cancelRefund'>, options?: CallOptions): Answer<'funding.cancelRefund'>;
+    /** List refunds. A service key sees those of its service, a JWT those that the account gives and gets. `GET /v1/refunds`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listRefunds(input?: Input<'funding.listRefunds'>, options?: CallOptions): Listing<'funding.listRefunds'>;
+    /** Get a refund `GET /v1/refunds/:refund_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getRefund(input: Input<'funding.getRefund'>, options?: CallOptions): Answer<'funding.getRefund'>;
+  };
+  identity: {
+    /** Create an account: mails a sign-in link. Writes nothing until the link is used. The answer is the same for known and unknown addresses. `POST /v1/accounts`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createAccount(input: Input<'identity.createAccount'>, options?: CallOptions): Answer<'identity.createAccount'>;
+    /** Mail a sign-in link `POST /v1/auth/magic-link`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    requestMagicLink(input: Input<'identity.requestMagicLink'>, options?: CallOptions): Answer<'identity.requestMagicLink'>;
+    /** Use a sign-in link. Single use, newest link only, 15 minutes. The first sign-in creates the account. `POST /v1/auth/magic-link/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    verifyMagicLink(input: Input<'identity.verifyMagicLink'>, options?: CallOptions): Answer<'identity.verifyMagicLink'>;
+    /** Begin to register a passkey. The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes. `POST /v1/auth/passkey/register/options`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    passkeyRegisterOptions(input?: Input<'identity.passkeyRegisterOptions'>, options?: CallOptions): Answer<'identity.passkeyRegisterOptions'>;
+    /** Register a passkey. Several per account. The owner is told by mail. `POST /v1/auth/passkey/register/verify`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    passkeyRegisterVerify(input: Input<'identity.passkeyRegisterVerify'>, options?: CallOptions): Answer<'identity.passkeyRegisterVerify'>;
+    /** Begin to sign in with a passkey. The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes. `POST /v1/auth/passkey/login/options`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    passkeyLoginOptions(input?: Input<'identity.passkeyLoginOptions'>, options?: CallOptions): Answer<'identity.passkeyLoginOptions'>;
+    /** Sign in with a passkey `POST /v1/auth/passkey/login/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    passkeyLoginVerify(input: Input<'identity.passkeyLoginVerify'>, options?: CallOptions): Answer<'identity.passkeyLoginVerify'>;
+    /** Exchange a refresh token for a new pair. Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there. `POST /v1/auth/refresh`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    refresh(input?: Input<'identity.refresh'>, options?: CallOptions): Answer<'identity.refresh'>;
+    /** End this sign-in at once `POST /v1/auth/logout`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    logout(input?: Input<'identity.logout'>, options?: CallOptions): Answer<'identity.logout'>;
+    /** The account of this sign-in `GET /v1/accounts/me`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getAccount(input?: Input<'identity.getAccount'>, options?: CallOptions): Answer<'identity.getAccount'>;
+    /** Read the account’s settings `GET /v1/accounts/me/settings`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getSettings(input?: Input<'identity.getSettings'>, options?: CallOptions): Answer<'identity.getSettings'>;
+    /** Change some of the account’s settings. Fields that are left out stay as they are. Turning the mails about keys off is mailed. `PATCH /v1/accounts/me/settings`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    updateSettings(input?: Input<'identity.updateSettings'>, options?: CallOptions): Answer<'identity.updateSettings'>;
+    /** List the account’s passkeys `GET /v1/accounts/me/passkeys`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listPasskeys(input?: Input<'identity.listPasskeys'>, options?: CallOptions): Listing<'identity.listPasskeys'>;
+    /** Remove a passkey: it signs nobody in any more `DELETE /v1/accounts/me/passkeys/:passkey_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deletePasskey(input: Input<'identity.deletePasskey'>, options?: CallOptions): Answer<'identity.deletePasskey'>;
+    /** List the account’s open sign-ins `GET /v1/accounts/me/sessions`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listSessions(input?: Input<'identity.listSessions'>, options?: CallOptions): Listing<'identity.listSessions'>;
+    /** End a sign-in at once, on every device that holds it `DELETE /v1/accounts/me/sessions/:session_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deleteSession(input: Input<'identity.deleteSession'>, options?: CallOptions): Answer<'identity.deleteSession'>;
+    /** Create a vendor service and its API key. The api_key is shown this once. `POST /v1/services`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createService(input: Input<'identity.createService'>, options?: CallOptions): Answer<'identity.createService'>;
+    /** List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listServices(input?: Input<'identity.listServices'>, options?: CallOptions): Listing<'identity.listServices'>;
+    /** Get a vendor service `GET /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getService(input: Input<'identity.getService'>, options?: CallOptions): Answer<'identity.getService'>;
+    /** Change a vendor service. A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address again takes a waiting change back. `PATCH /v1/services/:service_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
+    /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    rotateServiceKey(input: Input<'identity.rotateServiceKey'>, options?: CallOptions): Answer<'identity.rotateServiceKey'>;
+    /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/services/:service_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    revealServiceKey(input: Input<'identity.revealServiceKey'>, options?: CallOptions): Answer<'identity.revealServiceKey'>;
+    /** Use the mailed link: a replacement key, once `POST /v1/services/:service_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    verifyServiceReveal(input: Input<'identity.verifyServiceReveal'>, options?: CallOptions): Answer<'identity.verifyServiceReveal'>;
+    /** Create a delegate and its key. Needs a sign-in of the last 5 minutes. The api_key is shown this once. `POST /v1/delegates`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createDelegate(input: Input<'identity.createDelegate'>, options?: CallOptions): Answer<'identity.createDelegate'>;
+    /** List delegates `GET /v1/delegates`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listDelegates(input?: Input<'identity.listDelegates'>, options?: CallOptions): Listing<'identity.listDelegates'>;
+    /** The delegate of this key: limits, spent, held, remaining `GET /v1/delegates/me`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getOwnDelegate(input?: Input<'identity.getOwnDelegate'>, options?: CallOptions): Answer<'identity.getOwnDelegate'>;
+    /** Get a delegate `GET /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getDelegate(input: Input<'identity.getDelegate'>, options?: CallOptions): Answer<'identity.getDelegate'>;
+    /** Change a delegate. Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent. `PATCH /v1/delegates/:delegate_id`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    updateDelegate(input: Input<'identity.updateDelegate'>, options?: CallOptions): Answer<'identity.updateDelegate'>;
+    /** Delete a delegate: its keys stop at once. What it has paid stays. A payment that was accepted before goes on. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deleteDelegate(input: Input<'identity.deleteDelegate'>, options?: CallOptions): Answer<'identity.deleteDelegate'>;
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    rotateDelegateKey(input: Input<'identity.rotateDelegateKey'>, options?: CallOptions): Answer<'identity.rotateDelegateKey'>;
+    /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/delegates/:delegate_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    revealDelegateKey(input: Input<'identity.revealDelegateKey'>, options?: CallOptions): Answer<'identity.revealDelegateKey'>;
+    /** Use the mailed link: a replacement key, once `POST /v1/delegates/:delegate_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    verifyDelegateReveal(input: Input<'identity.verifyDelegateReveal'>, options?: CallOptions): Answer<'identity.verifyDelegateReveal'>;
+  };
+}
+
+export const OPERATIONS = {
+  gateway: {
+    health: {"method":"GET","path":"/v1/health","anonymous":true},
+    ready: {"method":"GET","path":"/v1/health/ready","anonymous":true},
+    jwks: {"method":"GET","path":"/.well-known/jwks.json","query":["environment","all"],"anonymous":true},
+  },
+  quote: {
+    create: {"method":"POST","path":"/v1/quote","body":true},
+    list: {"method":"GET","path":"/v1/quotes","query":["cursor","limit","service_id","status"],"list":true},
+    get: {"method":"GET","path":"/v1/quotes/:quote_id"},
+  },
+  settlement: {
+    settle: {"method":"POST","path":"/v1/settle","body":true,"repeatable":true,"timeoutSeconds":20},
+    redeem: {"method":"POST","path":"/v1/settlements/:settlement_id/redeem","body":true,"repeatable":"redeem_id"},
+    consume: {"method":"POST","path":"/v1/settlements/:settlement_id/consume","body":true},
+    verify: {"method":"POST","path":"/v1/settlements/:settlement_id/verify","repeatable":true},
+    list: {"method":"GET","path":"/v1/settlements","query":["cursor","limit","status","service_id","payment_attempt_id","role"],"list":true},
+    get: {"method":"GET","path":"/v1/settlements/:settlement_id"},
+  },
+  wallet: {
+    link: {"method":"POST","path":"/v1/wallets","body":true},
+    provision: {"method":"POST","path":"/v1/wallets/provision","body":true,"timeoutSeconds":20},
+    list: {"method":"GET","path":"/v1/wallets","query":["cursor","limit"],"list":true},
+    backup: {"method":"GET","path":"/v1/wallets/:wallet_id/backup"},
+    onboarding: {"method":"POST","path":"/v1/wallets/:wallet_id/onboarding","body":true},
+    delegate: {"method":"POST","path":"/v1/wallets/:wallet_id/delegate","body":true,"timeoutSeconds":29},
+    revoke: {"method":"POST","path":"/v1/wallets/:wallet_id/revoke","body":true,"timeoutSeconds":29},
+    listTransactions: {"method":"GET","path":"/v1/transactions","query":["cursor","limit","type","from","to"],"list":true},
+    spendingSummary: {"method":"GET","path":"/v1/spending/summary","query":["from","to","group_by"]},
+  },
+  funding: {
+    devFund: {"method":"POST","path":"/v1/dev/fund","body":true,"timeoutSeconds":20},
+    createDeposit: {"method":"POST","path":"/v1/deposits/fiat","body":true,"timeoutSeconds":15},
+    listDeposits: {"method":"GET","path":"/v1/deposits","query":["cursor","limit","status","wallet_id"],"list":true},
+    getDeposit: {"method":"GET","path":"/v1/deposits/:deposit_id"},
+    createWithdrawal: {"method":"POST","path":"/v1/withdrawals","body":true},
+    approveWithdrawal: {"method":"POST","path":"/v1/withdrawals/:withdrawal_id/approve","body":true,"timeoutSeconds":29},
+    cancelWithdrawal: {"method":"POST","path":"/v1/withdrawals/:withdrawal_id/cancel"},
+    listWithdrawals: {"method":"GET","path":"/v1/withdrawals","query":["cursor","limit","wallet_id","status"],"list":true},
+    getWithdrawal: {"method":"GET","path":"/v1/withdrawals/:withdrawal_id"},
+    createRefund: {"method":"POST","path":"/v1/refunds","body":true,"timeoutSeconds":10},
+    submitRefund: {"method":"POST","path":"/v1/refunds/:refund_id/submit","body":true,"timeoutSeconds":29},
+    cancelRefund: {"method":"POST","path":"/v1/refunds/:refund_id/cancel"},
+    listRefunds: {"method":"GET","path":"/v1/refunds","query":["cursor","limit","settlement_id","status"],"list":true},
+    getRefund: {"method":"GET","path":"/v1/refunds/:refund_id"},
+  },
+  identity: {
+    createAccount: {"method":"POST","path":"/v1/accounts","body":true,"anonymous":true},
+    requestMagicLink: {"method":"POST","path":"/v1/auth/magic-link","body":true,"anonymous":true},
+    verifyMagicLink: {"method":"POST","path":"/v1/auth/magic-link/verify","body":true,"anonymous":true},
+    passkeyRegisterOptions: {"method":"POST","path":"/v1/auth/passkey/register/options","body":true},
+    passkeyRegisterVerify: {"method":"POST","path":"/v1/auth/passkey/register/verify","body":true},
+    passkeyLoginOptions: {"method":"POST","path":"/v1/auth/passkey/login/options","body":true,"anonymous":true},
+    passkeyLoginVerify: {"method":"POST","path":"/v1/auth/passkey/login/verify","body":true,"anonymous":true},
+    refresh: {"method":"POST","path":"/v1/auth/refresh","body":true,"anonymous":true},
+    logout: {"method":"POST","path":"/v1/auth/logout","body":true},
+    getAccount: {"method":"GET","path":"/v1/accounts/me"},
+    getSettings: {"method":"GET","path":"/v1/accounts/me/settings"},
+    updateSettings: {"method":"PATCH","path":"/v1/accounts/me/settings","body":true},
+    listPasskeys: {"method":"GET","path":"/v1/accounts/me/passkeys","query":["cursor","limit"],"list":true},
+    deletePasskey: {"method":"DELETE","path":"/v1/accounts/me/passkeys/:passkey_id"},
+    listSessions: {"method":"GET","path":"/v1/accounts/me/sessions","query":["cursor","limit"],"list":true},
+    deleteSession: {"method":"DELETE","path":"/v1/accounts/me/sessions/:session_id"},
+    createService: {"method":"POST","path":"/v1/services","body":true},
+    listServices: {"method":"GET","path":"/v1/services","query":["cursor","limit"],"list":true},
+    getService: {"method":"GET","path":"/v1/services/:service_id"},
+    updateService: {"method":"PATCH","path":"/v1/services/:service_id","body":true},
+    deleteService: {"method":"DELETE","path":"/v1/services/:service_id","body":true},
+    rotateServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/rotate","body":true},
+    revealServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/reveal","body":true},
+    verifyServiceReveal: {"method":"POST","path":"/v1/services/:service_id/key/reveal/verify","body":true,"anonymous":true},
+    createDelegate: {"method":"POST","path":"/v1/delegates","body":true},
+    listDelegates: {"method":"GET","path":"/v1/delegates","query":["cursor","limit"],"list":true},
+    getOwnDelegate: {"method":"GET","path":"/v1/delegates/me"},
+    getDelegate: {"method":"GET","path":"/v1/delegates/:delegate_id"},
+    updateDelegate: {"method":"PATCH","path":"/v1/delegates/:delegate_id","body":true},
+    deleteDelegate: {"method":"DELETE","path":"/v1/delegates/:delegate_id"},
+    rotateDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/rotate","body":true},
+    revealDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal","body":true},
+    verifyDelegateReveal: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal/verify","body":true,"anonymous":true},
+  },
+} as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
+
+export type AccountId = components['schemas']['AccountId'];
+export type AccountSettings = components['schemas']['AccountSettings'];
+export type ChainStatus = components['schemas']['ChainStatus'];
+export type CompactToken = components['schemas']['CompactToken'];
+export type Currency = components['schemas']['Currency'];
+export type Delegate = components['schemas']['Delegate'];
+export type DelegateId = components['schemas']['DelegateId'];
+export type DelegateLimits = components['schemas']['DelegateLimits'];
+export type DelegateUsage = components['schemas']['DelegateUsage'];
+export type Delegation = components['schemas']['Delegation'];
+export type Deposit = components['schemas']['Deposit'];
+export type DepositId = components['schemas']['DepositId'];
+export type DepositStatus = components['schemas']['DepositStatus'];
+export type Email = components['schemas']['Email'];
+export type Environment = components['schemas']['Environment'];
+export type FiatAmount = components['schemas']['FiatAmount'];
+export type FiatCurrency = components['schemas']['FiatCurrency'];
+export type MicroUsdc = components['schemas']['MicroUsdc'];
+export type MicroUsdcOrZero = components['schemas']['MicroUsdcOrZero'];
+export type NewKey = components['schemas']['NewKey'];
+export type OnrampProvider = components['schemas']['OnrampProvider'];
+export type Passkey = components['schemas']['Passkey'];
+export type PasskeyId = components['schemas']['PasskeyId'];
+export type PaymentAttemptId = components['schemas']['PaymentAttemptId'];
+export type Prepared = components['schemas']['Prepared'];
+export type PreparedRefund = components['schemas']['PreparedRefund'];
+export type PreparedWithdrawal = components['schemas']['PreparedWithdrawal'];
+export type Quote = components['schemas']['Quote'];
+export type QuoteId = components['schemas']['QuoteId'];
+export type QuoteRecord = components['schemas']['QuoteRecord'];
+export type QuoteStatus = components['schemas']['QuoteStatus'];
+export type RedeemId = components['schemas']['RedeemId'];
+export type Refund = components['schemas']['Refund'];
+export type RefundId = components['schemas']['RefundId'];
+export type RefundStatus = components['schemas']['RefundStatus'];
+export type RequestId = components['schemas']['RequestId'];
+export type Scope = components['schemas']['Scope'];
+export type Service = components['schemas']['Service'];
+export type ServiceId = components['schemas']['ServiceId'];
+export type Session = components['schemas']['Session'];
+export type SessionId = components['schemas']['SessionId'];
+export type Settlement = components['schemas']['Settlement'];
+export type SettlementId = components['schemas']['SettlementId'];
+export type SettlementStatus = components['schemas']['SettlementStatus'];
+export type SignIn = components['schemas']['SignIn'];
+export type SolanaAddress = components['schemas']['SolanaAddress'];
+export type SpendingSummary = components['schemas']['SpendingSummary'];
+export type Timestamp = components['schemas']['Timestamp'];
+export type Transaction = components['schemas']['Transaction'];
+export type TransactionHash = components['schemas']['TransactionHash'];
+export type TransactionId = components['schemas']['TransactionId'];
+export type TransactionType = components['schemas']['TransactionType'];
+export type Wallet = components['schemas']['Wallet'];
+export type WalletId = components['schemas']['WalletId'];
+export type WireTransaction = components['schemas']['WireTransaction'];
+export type Withdrawal = components['schemas']['Withdrawal'];
+export type WithdrawalId = components['schemas']['WithdrawalId'];
+export type WithdrawalStatus = components['schemas']['WithdrawalStatus'];

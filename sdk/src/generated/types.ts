@@ -1,0 +1,5408 @@
+// Generated from shared/contract/ by `npm run generate`; do not edit.
+export interface paths {
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alive: the event loop turns
+         * @description Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ready to take calls
+         * @description 503 while starting or draining. The body shows each environment; a sick one does not take the others down.
+         *
+         *     Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Public signing keys
+         * @description A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>.
+         *
+         *     Limit: 120 per minute per address.
+         */
+        get: operations["gateway.jwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a quote
+         * @description A signed pricing commitment: amount, currency, expiry, scope. Paid at most once.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["quote.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quotes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List quotes
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["quote.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/quotes/{quote_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a quote
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["quote.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a quote
+         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id.
+         *
+         *     Limit: 20 per minute per account.
+         */
+        post: operations["settlement.settle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redeem a settlement
+         * @description The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["settlement.redeem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draw units from a prepaid settlement
+         * @description For quotes whose scope has integer `units` (1 to 1e9): many small calls ride on one payment. The first consume redeems; units can be drawn for 30 days after. A repeat with the same request_id takes nothing more and gives the same answer.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        post: operations["settlement.consume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a settlement without consuming it
+         * @description Limit: 120 per minute per account.
+         */
+        post: operations["settlement.verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List settlements
+         * @description A service key sees those of its service, a JWT its own payments (`role=vendor`: those of all its services), a delegate key its own payments.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["settlement.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settlements/{settlement_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a settlement
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["settlement.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List wallets with balance and delegation
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["wallet.list"];
+        put?: never;
+        /**
+         * Link a wallet the user already has
+         * @description A public key belongs to one account; a repeat that changes nothing answers the same wallet.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["wallet.link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/provision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Provision a wallet from a key pair made in the user’s own client
+         * @description Like linking, and the platform pays for the token account. The private key never reaches the service.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per minute per account.
+         */
+        post: operations["wallet.provision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the backup of a provisioned wallet
+         * @description The ciphertext as it was given.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["wallet.backup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare the transaction that lets the platform spend up to an allowance
+         * @description Limit: 30 per minute per account.
+         */
+        post: operations["wallet.onboarding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed delegation, or prepare it afresh
+         * @description Limit: 30 per minute per account.
+         */
+        post: operations["wallet.delegate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/wallets/{wallet_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare or submit the transaction that ends the delegation
+         * @description Limit: 30 per minute per account.
+         */
+        post: operations["wallet.revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List transactions
+         * @description What moved on chain, as the account sees it: payments made and received, deposits, withdrawals, refunds. One that a fork undid for good stays, as reversed. A delegate key sees its own payments and their refunds. Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["wallet.listTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/spending/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum up spending
+         * @description Payments made from `from` up to `to`: at most 366 days, by default the last 30 UTC days, today included. What was reversed on chain is not spent.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["wallet.spendingSummary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dev/fund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put test USDC into a wallet
+         * @description Test environment only, at most 10,000 USDC a call.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.devFund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits/fiat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Buy USDC with money of a bank or card
+         * @description Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain.
+         *
+         *     Limit: 5 per minute per account.
+         */
+        post: operations["funding.createDeposit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The account’s deposits
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["funding.listDeposits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deposits/{deposit_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One deposit
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["funding.getDeposit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/{provider}/{environment}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a provider reports of its payments
+         * @description For MoonPay and Coinbase alone, by their signatures over the bytes. Repeats and reports out of order answer 200 and change nothing. No report completes a deposit: the chain does.
+         *
+         *     Limit: 600 per minute per address.
+         */
+        post: operations["funding.providerWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List withdrawals
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["funding.listWithdrawals"];
+        put?: never;
+        /**
+         * Prepare a withdrawal from a wallet
+         * @description The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes.
+         *
+         *     Limit: 5 per minute per account.
+         */
+        post: operations["funding.createWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed withdrawal, or have it prepared afresh
+         * @description A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.approveWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a withdrawal that was not submitted
+         * @description Final: no transaction of it can be submitted any more.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.cancelWithdrawal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/withdrawals/{withdrawal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a withdrawal
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["funding.getWithdrawal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List refunds
+         * @description A service key sees those of its service, a JWT those that the account gives and gets.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["funding.listRefunds"];
+        put?: never;
+        /**
+         * Prepare a refund of a settlement
+         * @description Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per minute per account.
+         */
+        post: operations["funding.createRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit the signed refund, or have it prepared afresh
+         * @description A repeat with the same transaction gives the same result.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.submitRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a refund that was not submitted
+         * @description Final: what it had reserved of the settlement is free again.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["funding.cancelRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/refunds/{refund_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a refund
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["funding.getRefund"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an account: mails a sign-in link
+         * @description Writes nothing until the link is used. The answer is the same for known and unknown addresses.
+         *
+         *     Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         */
+        post: operations["identity.createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/magic-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a sign-in link
+         * @description Limit: 5 per 15 minutes per value of email; 30 per 10 minutes per address.
+         */
+        post: operations["identity.requestMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/magic-link/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use a sign-in link
+         * @description Single use, newest link only, 15 minutes. The first sign-in creates the account.
+         *
+         *     Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/register/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to register a passkey
+         * @description The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 10 per minute per account.
+         */
+        post: operations["identity.passkeyRegisterOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/register/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a passkey
+         * @description Several per account. The owner is told by mail.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 10 per minute per account.
+         */
+        post: operations["identity.passkeyRegisterVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/login/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with a passkey
+         * @description The answer is what navigator.credentials.get takes, in its JSON form. Good for 5 minutes.
+         *
+         *     Limit: 30 per minute per address.
+         */
+        post: operations["identity.passkeyLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/login/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a passkey
+         * @description Limit: 30 per minute per address.
+         */
+        post: operations["identity.passkeyLoginVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a refresh token for a new pair
+         * @description Rotated at every use; reuse of an old one ends the whole sign-in. Without refresh_token that of the cookie is taken, and the next one put there.
+         *
+         *     Limit: 30 per minute per address.
+         */
+        post: operations["identity.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End this sign-in at once
+         * @description Limit: 30 per minute per account.
+         */
+        post: operations["identity.logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The account of this sign-in
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the account’s settings
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change some of the account’s settings
+         * @description Fields that are left out stay as they are. Turning the mails about keys off is mailed.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateSettings"];
+        trace?: never;
+    };
+    "/v1/accounts/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the account’s passkeys
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.listPasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey: it signs nobody in any more
+         * @description Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deletePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the account’s open sign-ins
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a sign-in at once, on every device that holds it
+         * @description Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List vendor services
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.listServices"];
+        put?: never;
+        /**
+         * Create a vendor service and its API key
+         * @description The api_key is shown this once.
+         *
+         *     Limit: 10 per minute per account.
+         */
+        post: operations["identity.createService"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a vendor service
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getService"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a vendor service, or close it while payments are open
+         * @description Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteService"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a vendor service
+         * @description A new payout address is mailed to the owner, and in live acts after 24 hours; setting the present address again takes a waiting change back.
+         *
+         *     Needs a sign-in of the last 5 minutes, for a new payout address.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateService"];
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the key
+         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 3 per minute per account.
+         */
+        post: operations["identity.rotateServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link that replaces the key
+         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per 5 minutes per account.
+         */
+        post: operations["identity.revealServiceKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{service_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link: a replacement key, once
+         * @description Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyServiceReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delegates
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.listDelegates"];
+        put?: never;
+        /**
+         * Create a delegate and its key
+         * @description Needs a sign-in of the last 5 minutes. The api_key is shown this once.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["identity.createDelegate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The delegate of this key: limits, spent, held, remaining
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getOwnDelegate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delegate
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["identity.getDelegate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a delegate: its keys stop at once
+         * @description What it has paid stays. A payment that was accepted before goes on.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        delete: operations["identity.deleteDelegate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a delegate
+         * @description Null removes a limit. A lowered limit leaves `remaining` 0; it never undoes what is held or spent.
+         *
+         *     Needs a sign-in of the last 5 minutes, for whatever lets the key spend more, elsewhere or longer.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["identity.updateDelegate"];
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the key
+         * @description By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 3 per minute per account.
+         */
+        post: operations["identity.rotateDelegateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/reveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mail a link that replaces the key
+         * @description Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 5 per 5 minutes per account.
+         */
+        post: operations["identity.revealDelegateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/delegates/{delegate_id}/key/reveal/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use the mailed link: a replacement key, once
+         * @description Limit: 30 per minute per address.
+         */
+        post: operations["identity.verifyDelegateReveal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @example {
+         *       "error": {
+         *         "code": "not_found",
+         *         "message": "no such quote"
+         *       }
+         *     }
+         */
+        Error: {
+            error: {
+                /** @enum {string} */
+                code: "validation_error" | "unauthorized" | "payment_required" | "insufficient_funds" | "forbidden" | "limit_exceeded" | "reauthentication_required" | "not_found" | "conflict" | "delegation_inactive" | "quote_already_settled" | "idempotency_mismatch" | "settlement_exhausted" | "payment_failed" | "quote_expired" | "settlement_expired" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal_error" | "service_unavailable";
+                message: string;
+                /** @description Which fields are wrong */
+                details?: {
+                    path: string;
+                    message: string;
+                }[];
+                /**
+                 * @description Whether the payment_attempt_id of this call moved money. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
+                 * @enum {unknown}
+                 */
+                money_moved?: "no" | "yes" | "unknown";
+                /**
+                 * @description What to do next without the danger of paying twice
+                 * @enum {unknown}
+                 */
+                safe_action?: "retry_same_attempt" | "new_quote" | "top_up" | "raise_limit" | "stop";
+            };
+        };
+        /**
+         * @description Identifier beginning with acct_ (TypeID: UUIDv7 in base32)
+         * @example acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        AccountId: string;
+        AccountSettings: {
+            display_name: string | null;
+            /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
+            default_wallet_id: components["schemas"]["WalletId"] | null;
+            /** @description Mails about new, removed and replaced keys, passkeys */
+            mail_key_events: boolean;
+            /** @description Mails about payments made and received; off unless asked for */
+            mail_payments: boolean;
+            /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
+            spending_alert_threshold: components["schemas"]["MicroUsdc"] | null;
+        };
+        /** @enum {string} */
+        ChainStatus: "pending" | "confirmed" | "finalized" | "failed";
+        /**
+         * @description base64url(payload).base64url(signature), Ed25519
+         * @example eyJ2IjoxfQ.c2lnbmF0dXJl
+         */
+        CompactToken: string;
+        /** @constant */
+        Currency: "USDC";
+        /** @description A key with spending limits */
+        Delegate: {
+            delegate_id: components["schemas"]["DelegateId"];
+            name: string;
+            wallet_id: components["schemas"]["WalletId"];
+            limits: components["schemas"]["DelegateLimits"];
+            usage: {
+                daily: components["schemas"]["DelegateUsage"];
+                monthly: components["schemas"]["DelegateUsage"];
+                total: components["schemas"]["DelegateUsage"];
+            };
+            /** @description Null: any service */
+            allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+            expires_at: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            status: "active" | "expired";
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Identifier beginning with del_ (TypeID: UUIDv7 in base32)
+         * @example del_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        DelegateId: string;
+        /** @description Null: no limit. Days and months are UTC. */
+        DelegateLimits: {
+            per_payment: components["schemas"]["MicroUsdc"] | null;
+            daily: components["schemas"]["MicroUsdc"] | null;
+            monthly: components["schemas"]["MicroUsdc"] | null;
+            total: components["schemas"]["MicroUsdc"] | null;
+        };
+        DelegateUsage: {
+            spent: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Of payments that are under way */
+            held: components["schemas"]["MicroUsdcOrZero"];
+            remaining: components["schemas"]["MicroUsdcOrZero"] | null;
+            resets_at: components["schemas"]["Timestamp"] | null;
+        };
+        /** @description Read from the chain */
+        Delegation: {
+            /** @enum {string} */
+            status: "none" | "pending" | "active" | "exhausted" | "overwritten" | "revoked";
+            /** @description The delegate authority on chain now */
+            delegate: components["schemas"]["SolanaAddress"] | null;
+            allowance: components["schemas"]["MicroUsdcOrZero"];
+            /** @description When the chain was seen so: now, or earlier while it cannot be read */
+            as_of: components["schemas"]["Timestamp"];
+        };
+        Deposit: {
+            deposit_id: components["schemas"]["DepositId"];
+            status: components["schemas"]["DepositStatus"];
+            wallet_id: components["schemas"]["WalletId"];
+            provider: components["schemas"]["OnrampProvider"];
+            fiat_currency: components["schemas"]["FiatCurrency"];
+            fiat_amount: components["schemas"]["FiatAmount"];
+            /** @description USDC: what the provider quotes, once completed what arrived */
+            amount: components["schemas"]["MicroUsdc"] | null;
+            /**
+             * @description The provider’s payment page, for the customer’s browser
+             * @example https://buy.moonpay.com/?signature=Zk3mQ9
+             */
+            redirect_url: string | null;
+            /** @description The transfer that we saw; null before */
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description Why it failed, or what keeps a settling deposit from completing */
+            problem: {
+                code: string;
+                message: string;
+            } | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When a deposit that nobody pays ends */
+            expires_at: components["schemas"]["Timestamp"];
+            completed_at: components["schemas"]["Timestamp"] | null;
+        };
+        /**
+         * @description Identifier beginning with dep_ (TypeID: UUIDv7 in base32)
+         * @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        DepositId: string;
+        /**
+         * @description settling: the provider says that it has sent; completed: we have seen the transfer on chain, finalized
+         * @enum {string}
+         */
+        DepositStatus: "created" | "awaiting_payment" | "processing" | "settling" | "completed" | "failed" | "cancelled" | "expired";
+        /** @example ada@example.com */
+        Email: string;
+        /**
+         * @description test or live: a deployment of its own
+         * @enum {string}
+         */
+        Environment: "test" | "live";
+        /**
+         * @description Amount in the fiat currency, fees of the provider included
+         * @example 50.00
+         */
+        FiatAmount: string;
+        /**
+         * @description ISO 4217
+         * @example USD
+         */
+        FiatCurrency: string;
+        /**
+         * @description USDC micro-units (1 USDC = 1,000,000) as decimal digits
+         * @example 2500000
+         */
+        MicroUsdc: string;
+        /**
+         * @description USDC micro-units as decimal digits, zero included
+         * @example 0
+         */
+        MicroUsdcOrZero: string;
+        /** @description The key is shown this once */
+        NewKey: {
+            /** @example vendor_test_Zk3mQ9 */
+            api_key: string;
+            previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+        };
+        /** @enum {string} */
+        OnrampProvider: "moonpay" | "coinbase";
+        Passkey: {
+            passkey_id: components["schemas"]["PasskeyId"];
+            label: string;
+            /** @description Synced between devices by its provider */
+            backed_up: boolean;
+            created_at: components["schemas"]["Timestamp"];
+            last_used_at: components["schemas"]["Timestamp"] | null;
+        };
+        /**
+         * @description Identifier beginning with pk_ (TypeID: UUIDv7 in base32)
+         * @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        PasskeyId: string;
+        /**
+         * @description Chosen by the client, unique per payment attempt: the idempotency key
+         * @example order-1042-1
+         */
+        PaymentAttemptId: string;
+        /** @description To be signed by the wallet and sent back before it expires */
+        Prepared: {
+            transaction: components["schemas"]["WireTransaction"];
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        PreparedRefund: {
+            refund_id: components["schemas"]["RefundId"];
+            status: components["schemas"]["RefundStatus"];
+            settlement_id: components["schemas"]["SettlementId"];
+            service_id: components["schemas"]["ServiceId"];
+            /** @description Was paid by the settlement, so signs the refund */
+            payout_address: components["schemas"]["SolanaAddress"];
+            amount: components["schemas"]["MicroUsdc"];
+            destination_address: components["schemas"]["SolanaAddress"];
+            destination_token_account: components["schemas"]["SolanaAddress"];
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            pending_until: components["schemas"]["Timestamp"];
+            reason: string | null;
+            /** @description To be signed by the owner; every signature slot is empty */
+            transaction: components["schemas"]["WireTransaction"];
+            /** @description Of the transaction: 60 to 90 s. Then have it prepared afresh */
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        PreparedWithdrawal: {
+            withdrawal_id: components["schemas"]["WithdrawalId"];
+            status: components["schemas"]["WithdrawalStatus"];
+            wallet_id: components["schemas"]["WalletId"];
+            amount: components["schemas"]["MicroUsdc"];
+            destination_address: components["schemas"]["SolanaAddress"];
+            destination_token_account: components["schemas"]["SolanaAddress"];
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            pending_until: components["schemas"]["Timestamp"];
+            /** @description To be signed by the owner; every signature slot is empty */
+            transaction: components["schemas"]["WireTransaction"];
+            /** @description Of the transaction: 60 to 90 s. Then have it prepared afresh */
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        Quote: {
+            quote_id: components["schemas"]["QuoteId"];
+            quote_token: components["schemas"]["CompactToken"];
+            quote_amount: components["schemas"]["MicroUsdc"];
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            currency: components["schemas"]["Currency"];
+            expires_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["QuoteStatus"];
+        };
+        /**
+         * @description Identifier beginning with q_ (TypeID: UUIDv7 in base32)
+         * @example q_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        QuoteId: string;
+        /** @description A quote as its vendor reads it back */
+        QuoteRecord: {
+            quote_id: components["schemas"]["QuoteId"];
+            quote_token: components["schemas"]["CompactToken"];
+            quote_amount: components["schemas"]["MicroUsdc"];
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            currency: components["schemas"]["Currency"];
+            expires_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["QuoteStatus"];
+            service_id: components["schemas"]["ServiceId"];
+            /** @example 900 */
+            redeem_window_seconds: number;
+            scope: components["schemas"]["Scope"] | null;
+            settlement_id: components["schemas"]["SettlementId"] | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /** @enum {string} */
+        QuoteStatus: "pending" | "settling" | "settled" | "expired";
+        /**
+         * @description Chosen by the vendor replica that redeems
+         * @example replica-1-request-88
+         */
+        RedeemId: string;
+        Refund: {
+            refund_id: components["schemas"]["RefundId"];
+            status: components["schemas"]["RefundStatus"];
+            settlement_id: components["schemas"]["SettlementId"];
+            service_id: components["schemas"]["ServiceId"];
+            /** @description Was paid by the settlement, so signs the refund */
+            payout_address: components["schemas"]["SolanaAddress"];
+            amount: components["schemas"]["MicroUsdc"];
+            destination_address: components["schemas"]["SolanaAddress"];
+            destination_token_account: components["schemas"]["SolanaAddress"];
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            pending_until: components["schemas"]["Timestamp"];
+            reason: string | null;
+        };
+        /**
+         * @description Identifier beginning with ref_ (TypeID: UUIDv7 in base32)
+         * @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        RefundId: string;
+        /** @enum {string} */
+        RefundStatus: "pending_signature" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
+        /**
+         * @description Chosen by the vendor for each delivery, unique within the settlement
+         * @example Weather API
+         */
+        RequestId: string;
+        /**
+         * @description JSON object, at most 4096 bytes
+         * @example {
+         *       "resource": "https://api.example.com/report"
+         *     }
+         */
+        Scope: {
+            [key: string]: components["schemas"]["__schema0"];
+        };
+        Service: {
+            service_id: components["schemas"]["ServiceId"];
+            name: string;
+            price: components["schemas"]["MicroUsdc"];
+            payout_address: components["schemas"]["SolanaAddress"];
+            next_payout: {
+                payout_address: components["schemas"]["SolanaAddress"];
+                effective_at: components["schemas"]["Timestamp"];
+            } | null;
+            /** @example 900 */
+            redeem_window_seconds: number;
+            /** @example 24 */
+            key_grace_hours: number;
+            /** @enum {string} */
+            status: "active" | "closing";
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description UUID of a vendor service
+         * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
+         */
+        ServiceId: string;
+        Session: {
+            /** @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl */
+            access_token: string;
+            /** @constant */
+            token_type: "Bearer";
+            /**
+             * @description Seconds
+             * @example 900
+             */
+            expires_in: number;
+            /**
+             * @description Absent when it was put in the cookie
+             * @example rt_test_Zk3mQ9
+             */
+            refresh_token?: string;
+            account: {
+                account_id: components["schemas"]["AccountId"];
+                email: string;
+            };
+        };
+        /**
+         * @description Identifier beginning with ses_ (TypeID: UUIDv7 in base32)
+         * @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        SessionId: string;
+        Settlement: {
+            settlement_id: components["schemas"]["SettlementId"];
+            status: components["schemas"]["SettlementStatus"];
+            chain_status: components["schemas"]["ChainStatus"];
+            quote_id: components["schemas"]["QuoteId"];
+            service_id: components["schemas"]["ServiceId"];
+            quote_amount: components["schemas"]["MicroUsdc"];
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            net_amount: components["schemas"]["MicroUsdc"];
+            scope: components["schemas"]["Scope"] | null;
+            /** @description Of a prepaid settlement alone */
+            units_total?: number;
+            /** @description Of a prepaid settlement alone */
+            units_remaining?: number;
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            superseded_tx_hashes: components["schemas"]["TransactionHash"][];
+            created_at: components["schemas"]["Timestamp"];
+            redeem_expires_at: components["schemas"]["Timestamp"] | null;
+            redeemed_at: components["schemas"]["Timestamp"] | null;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            /** @description Shown to the payer alone */
+            payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+            /** @description Shown to the payer alone */
+            wallet_id?: components["schemas"]["WalletId"];
+            /** @description Shown to the payer alone, once issued */
+            settlement_token?: components["schemas"]["CompactToken"];
+        };
+        /**
+         * @description Identifier beginning with stl_ (TypeID: UUIDv7 in base32)
+         * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        SettlementId: string;
+        /** @enum {string} */
+        SettlementStatus: "pending" | "issued" | "redeemed" | "expired" | "failed";
+        SignIn: {
+            session_id: components["schemas"]["SessionId"];
+            /** @description The sign-in of this very call */
+            current: boolean;
+            /** @enum {string} */
+            method: "email" | "passkey";
+            signed_in_at: components["schemas"]["Timestamp"];
+            last_refreshed_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Base58 address
+         * @example Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+         */
+        SolanaAddress: string;
+        SpendingSummary: {
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /** @description Gross, fees included */
+            total_spent: components["schemas"]["MicroUsdcOrZero"];
+            /** @description Refunds that arrived in this time */
+            total_refunded: components["schemas"]["MicroUsdcOrZero"];
+            total_fees: components["schemas"]["MicroUsdcOrZero"];
+            payment_count: number;
+            /** @description At most 1,000, those with the most spent; the totals count all */
+            groups: {
+                /** @description Day, service_id or delegate_id; null: paid by the account itself, not by a delegate */
+                key: (string | components["schemas"]["ServiceId"] | components["schemas"]["DelegateId"]) | null;
+                spent: components["schemas"]["MicroUsdc"];
+                payment_count: number;
+            }[];
+        };
+        /**
+         * Format: date-time
+         * @description ISO 8601, UTC
+         * @example 2026-11-21T10:00:00.000Z
+         */
+        Timestamp: string;
+        /** @description A transfer on chain as one account sees it */
+        Transaction: {
+            transaction_id: components["schemas"]["TransactionId"];
+            type: components["schemas"]["TransactionType"];
+            /** @enum {string} */
+            direction: "in" | "out";
+            /** @description What left or reached the account: of a payment the gross for its payer, the net for its vendor */
+            amount: components["schemas"]["MicroUsdc"];
+            /** @description The platform’s fee on the payment: part of the payer’s amount, taken off the vendor’s */
+            fee_amount: components["schemas"]["MicroUsdcOrZero"];
+            /** @enum {string} */
+            status: "confirmed" | "finalized" | "reversed";
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description The settlement, deposit, withdrawal, refund or test funding */
+            object_id: string;
+            /** @description When the transfer was first seen confirmed */
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Base58 signature of the transaction on chain
+         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+         */
+        TransactionHash: string;
+        /**
+         * @description Identifier beginning with txn_ (TypeID: UUIDv7 in base32)
+         * @example txn_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        TransactionId: string;
+        /** @enum {string} */
+        TransactionType: "payment" | "deposit" | "withdrawal" | "refund" | "dev_fund";
+        Wallet: {
+            wallet_id: components["schemas"]["WalletId"];
+            /** @enum {string} */
+            kind: "external" | "provisioned";
+            address: components["schemas"]["SolanaAddress"];
+            token_account: components["schemas"]["SolanaAddress"];
+            label: string | null;
+            /** @description The token account was there once and is gone, or was given to another owner */
+            token_account_closed: boolean;
+            balance: components["schemas"]["MicroUsdcOrZero"];
+            delegation: components["schemas"]["Delegation"];
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Identifier beginning with wal_ (TypeID: UUIDv7 in base32)
+         * @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        WalletId: string;
+        /**
+         * @description Base64 of a Solana wire transaction
+         * @example AQAAAAAAAAAAAAAAAAAAAA==
+         */
+        WireTransaction: string;
+        Withdrawal: {
+            withdrawal_id: components["schemas"]["WithdrawalId"];
+            status: components["schemas"]["WithdrawalStatus"];
+            wallet_id: components["schemas"]["WalletId"];
+            amount: components["schemas"]["MicroUsdc"];
+            destination_address: components["schemas"]["SolanaAddress"];
+            destination_token_account: components["schemas"]["SolanaAddress"];
+            tx_hash: components["schemas"]["TransactionHash"] | null;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Until then it can be signed and submitted; afterwards it is expired */
+            pending_until: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Identifier beginning with wd_ (TypeID: UUIDv7 in base32)
+         * @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        WithdrawalId: string;
+        /** @enum {string} */
+        WithdrawalStatus: "pending_approval" | "submitted" | "confirmed" | "finalized" | "failed" | "cancelled" | "expired";
+        __schema0: unknown;
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    "gateway.health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "time": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                        time: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "gateway.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ready";
+                        environments: {
+                            [key: string]: {
+                                [key: string]: "up" | "down";
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.jwks": {
+        parameters: {
+            query?: {
+                environment?: components["schemas"]["Environment"];
+                all?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "kty": "OKP",
+                     *           "crv": "Ed25519",
+                     *           "alg": "EdDSA",
+                     *           "use": "sig",
+                     *           "kid": "test.quote.1",
+                     *           "x": "text",
+                     *           "env": "test"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        keys: {
+                            /** @constant */
+                            kty: "OKP";
+                            /** @constant */
+                            crv: "Ed25519";
+                            /** @constant */
+                            alg: "EdDSA";
+                            /** @constant */
+                            use: "sig";
+                            /** @example test.quote.1 */
+                            kid: string;
+                            x: string;
+                            env: components["schemas"]["Environment"];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    "quote.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                 *       "quote_amount": "2500000",
+                 *       "currency": "USDC",
+                 *       "expires_in_seconds": 600,
+                 *       "redeem_window_seconds": 900,
+                 *       "scope": {
+                 *         "resource": "https://api.example.com/report"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    service_id: components["schemas"]["ServiceId"];
+                    /** @description Defaults to the price of the service */
+                    quote_amount?: components["schemas"]["MicroUsdc"];
+                    currency?: components["schemas"]["Currency"];
+                    /**
+                     * @description Default 600
+                     * @example 600
+                     */
+                    expires_in_seconds?: number;
+                    /**
+                     * @description Default: the service's, which is 900 unless changed
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    scope?: components["schemas"]["Scope"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Quote"];
+                };
+            };
+        };
+    };
+    "quote.list": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                service_id?: components["schemas"]["ServiceId"];
+                status?: components["schemas"]["QuoteStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "currency": "USDC",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "status": "pending",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "redeem_window_seconds": 900,
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["QuoteRecord"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "quote.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example q_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                quote_id: components["schemas"]["QuoteId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "currency": "USDC",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "pending",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "redeem_window_seconds": 900,
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuoteRecord"];
+                };
+            };
+        };
+    };
+    "settlement.settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "payment_attempt_id": "order-1042-1"
+                 *     }
+                 */
+                "application/json": {
+                    quote_token: components["schemas"]["CompactToken"];
+                    payment_attempt_id: components["schemas"]["PaymentAttemptId"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "status": "confirmed",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        settlement_token: components["schemas"]["CompactToken"];
+                        /** @constant */
+                        status: "confirmed";
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        redeem_expires_at: components["schemas"]["Timestamp"];
+                        superseded_tx_hashes?: components["schemas"]["TransactionHash"][];
+                    };
+                };
+            };
+            /** @description Accepted; not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @constant */
+                        status: "pending";
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.redeem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "redeem_id": "replica-1-request-88"
+                 *     }
+                 */
+                "application/json": {
+                    settlement_token: components["schemas"]["CompactToken"];
+                    redeem_id?: components["schemas"]["RedeemId"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "redeemed",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_id": "replica-1-request-88",
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @constant */
+                        status: "redeemed";
+                        redeemed_at: components["schemas"]["Timestamp"];
+                        redeem_id: components["schemas"]["RedeemId"] | null;
+                        replayed: boolean;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.consume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                 *       "units": 1,
+                 *       "request_id": "Weather API"
+                 *     }
+                 */
+                "application/json": {
+                    settlement_token: components["schemas"]["CompactToken"];
+                    units: number;
+                    request_id: components["schemas"]["RequestId"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "units_consumed": 1,
+                     *       "units_remaining": 0
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        /** @description Of the settlement, by this request and all before it */
+                        units_consumed: number;
+                        /** @description Of the settlement, after this request */
+                        units_remaining: number;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        settlement_id: components["schemas"]["SettlementId"];
+                        status: components["schemas"]["SettlementStatus"];
+                        chain_status: components["schemas"]["ChainStatus"];
+                        tx_hash: components["schemas"]["TransactionHash"] | null;
+                        quote_amount: components["schemas"]["MicroUsdc"];
+                        fee_amount: components["schemas"]["MicroUsdcOrZero"];
+                        net_amount: components["schemas"]["MicroUsdc"];
+                        service_id: components["schemas"]["ServiceId"];
+                        scope: components["schemas"]["Scope"] | null;
+                        /** @description Of a prepaid settlement alone */
+                        units_total?: number;
+                        /** @description Of a prepaid settlement alone */
+                        units_remaining?: number;
+                        redeem_expires_at: components["schemas"]["Timestamp"] | null;
+                        redeemed_at: components["schemas"]["Timestamp"] | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.list": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                status?: components["schemas"]["SettlementStatus"];
+                service_id?: components["schemas"]["ServiceId"];
+                payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
+                role?: "payer" | "vendor";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending",
+                     *           "chain_status": "pending",
+                     *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "quote_amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "net_amount": "2500000",
+                     *           "scope": {
+                     *             "resource": "https://api.example.com/report"
+                     *           },
+                     *           "units_total": 1,
+                     *           "units_remaining": 0,
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "superseded_tx_hashes": [
+                     *             "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *           ],
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "payment_attempt_id": "order-1042-1",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Settlement"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "settlement.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                settlement_id: components["schemas"]["SettlementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending",
+                     *       "chain_status": "pending",
+                     *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "quote_amount": "2500000",
+                     *       "fee_amount": "0",
+                     *       "net_amount": "2500000",
+                     *       "scope": {
+                     *         "resource": "https://api.example.com/report"
+                     *       },
+                     *       "units_total": 1,
+                     *       "units_remaining": 0,
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "superseded_tx_hashes": [
+                     *         "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                     *       ],
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeem_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "redeemed_at": "2026-11-21T10:00:00.000Z",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "payment_attempt_id": "order-1042-1",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Settlement"];
+                };
+            };
+        };
+    };
+    "wallet.list": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "kind": "external",
+                     *           "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "label": "text",
+                     *           "token_account_closed": false,
+                     *           "balance": "0",
+                     *           "delegation": {
+                     *             "status": "none",
+                     *             "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *             "allowance": "0",
+                     *             "as_of": "2026-11-21T10:00:00.000Z"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Wallet"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet"
+                 *     }
+                 */
+                "application/json": {
+                    public_key: components["schemas"]["SolanaAddress"];
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /** @example Main wallet */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.provision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "label": "Main wallet",
+                 *       "backup": "text"
+                 *     }
+                 */
+                "application/json": {
+                    public_key: components["schemas"]["SolanaAddress"];
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /** @example Main wallet */
+                    label?: string;
+                    /** @description Ciphertext of the key, opaque to the service */
+                    backup?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+        };
+    };
+    "wallet.backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "text"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allowance": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    allowance: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "kind": "external",
+                     *       "address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "label": "text",
+                     *       "token_account_closed": false,
+                     *       "balance": "0",
+                     *       "delegation": {
+                     *         "status": "none",
+                     *         "delegate": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "allowance": "0",
+                     *         "as_of": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"] | components["schemas"]["Prepared"];
+                };
+            };
+        };
+    };
+    "wallet.listTransactions": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                type?: components["schemas"]["TransactionType"];
+                from?: components["schemas"]["Timestamp"];
+                to?: components["schemas"]["Timestamp"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "transaction_id": "txn_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "payment",
+                     *           "direction": "in",
+                     *           "amount": "2500000",
+                     *           "fee_amount": "0",
+                     *           "status": "confirmed",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "object_id": "text",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Transaction"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.spendingSummary": {
+        parameters: {
+            query?: {
+                from?: components["schemas"]["Timestamp"];
+                to?: components["schemas"]["Timestamp"];
+                group_by?: "day" | "service" | "delegate";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T10:00:00.000Z",
+                     *       "to": "2026-11-21T10:00:00.000Z",
+                     *       "total_spent": "0",
+                     *       "total_refunded": "0",
+                     *       "total_fees": "0",
+                     *       "payment_count": 0,
+                     *       "groups": [
+                     *         {
+                     *           "key": "2026-01-31",
+                     *           "spent": "2500000",
+                     *           "payment_count": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SpendingSummary"];
+                };
+            };
+        };
+    };
+    "funding.devFund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    amount: components["schemas"]["MicroUsdc"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "balance": "0"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        amount: components["schemas"]["MicroUsdc"];
+                        tx_hash: components["schemas"]["TransactionHash"];
+                        balance: components["schemas"]["MicroUsdcOrZero"];
+                    };
+                };
+            };
+        };
+    };
+    "funding.createDeposit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "provider": "moonpay",
+                 *       "fiat_currency": "USD",
+                 *       "fiat_amount": "50.00",
+                 *       "redirect_url": "https://shop.example.com/thanks"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    provider: components["schemas"]["OnrampProvider"];
+                    fiat_currency: components["schemas"]["FiatCurrency"];
+                    fiat_amount: components["schemas"]["FiatAmount"];
+                    /**
+                     * @description Where the browser goes afterwards
+                     * @example https://shop.example.com/thanks
+                     */
+                    redirect_url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.listDeposits": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                status?: components["schemas"]["DepositStatus"];
+                wallet_id?: components["schemas"]["WalletId"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "created",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "provider": "moonpay",
+                     *           "fiat_currency": "USD",
+                     *           "fiat_amount": "50.00",
+                     *           "amount": "2500000",
+                     *           "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "problem": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "completed_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Deposit"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.getDeposit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example dep_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                deposit_id: components["schemas"]["DepositId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deposit_id": "dep_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "created",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "provider": "moonpay",
+                     *       "fiat_currency": "USD",
+                     *       "fiat_amount": "50.00",
+                     *       "amount": "2500000",
+                     *       "redirect_url": "https://buy.moonpay.com/?signature=Zk3mQ9",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "problem": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "completed_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deposit"];
+                };
+            };
+        };
+    };
+    "funding.providerWebhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example moonpay */
+                provider: components["schemas"]["OnrampProvider"];
+                /** @example test */
+                environment: components["schemas"]["Environment"];
+            };
+            cookie?: never;
+        };
+        /** @description As the sender signed it: the signature is checked over the bytes */
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "received": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        received: true;
+                    };
+                };
+            };
+        };
+    };
+    "funding.listWithdrawals": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                wallet_id?: components["schemas"]["WalletId"];
+                status?: components["schemas"]["WithdrawalStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_approval",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Withdrawal"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u"
+                 *     }
+                 */
+                "application/json": {
+                    wallet_id: components["schemas"]["WalletId"];
+                    amount: components["schemas"]["MicroUsdc"];
+                    destination_address: components["schemas"]["SolanaAddress"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"];
+                };
+            };
+        };
+    };
+    "funding.approveWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedWithdrawal"] | components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.cancelWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.getWithdrawal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wd_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                withdrawal_id: components["schemas"]["WithdrawalId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "withdrawal_id": "wd_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_approval",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Withdrawal"];
+                };
+            };
+        };
+    };
+    "funding.listRefunds": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                settlement_id?: components["schemas"]["SettlementId"];
+                status?: components["schemas"]["RefundStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "status": "pending_signature",
+                     *           "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "amount": "2500000",
+                     *           "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *           "failure": {
+                     *             "code": "text",
+                     *             "message": "text"
+                     *           },
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "pending_until": "2026-11-21T10:00:00.000Z",
+                     *           "reason": "text"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Refund"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "funding.createRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "amount": "2500000",
+                 *       "reason": "The report was empty"
+                 *     }
+                 */
+                "application/json": {
+                    settlement_id: components["schemas"]["SettlementId"];
+                    /** @description Default: what is left of the net amount */
+                    amount?: components["schemas"]["MicroUsdc"];
+                    /** @example The report was empty */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"];
+                };
+            };
+        };
+    };
+    "funding.submitRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA=="
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Signed by the owner; leave out to have one prepared afresh */
+                    transaction?: components["schemas"]["WireTransaction"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text",
+                     *       "transaction": "AQAAAAAAAAAAAAAAAAAAAA==",
+                     *       "expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedRefund"] | components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.cancelRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "funding.getRefund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ref_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                refund_id: components["schemas"]["RefundId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "refund_id": "ref_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "status": "pending_signature",
+                     *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "amount": "2500000",
+                     *       "destination_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "destination_token_account": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
+                     *       "failure": {
+                     *         "code": "text",
+                     *         "message": "text"
+                     *       },
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "pending_until": "2026-11-21T10:00:00.000Z",
+                     *       "reason": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+        };
+    };
+    "identity.createAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    email: components["schemas"]["Email"];
+                    /** @description Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.requestMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    email: components["schemas"]["Email"];
+                    /** @description Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; not final yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "refresh_in": "body"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example ml_test_Zk3mQ9 */
+                    token: string;
+                    /**
+                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be that of the access token */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rp": {
+                     *         "id": "text",
+                     *         "name": "text"
+                     *       },
+                     *       "user": {
+                     *         "id": "text",
+                     *         "name": "text",
+                     *         "displayName": "text"
+                     *       },
+                     *       "pubKeyCredParams": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "alg": 0
+                     *         }
+                     *       ],
+                     *       "timeout": 0,
+                     *       "excludeCredentials": [
+                     *         {
+                     *           "id": "text",
+                     *           "type": "public-key",
+                     *           "transports": [
+                     *             "text"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "authenticatorSelection": {
+                     *         "residentKey": "required",
+                     *         "requireResidentKey": true,
+                     *         "userVerification": "required"
+                     *       },
+                     *       "attestation": "none",
+                     *       "extensions": {
+                     *         "credProps": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        challenge: string;
+                        rp: {
+                            id: string;
+                            name: string;
+                        };
+                        user: {
+                            id: string;
+                            name: string;
+                            displayName: string;
+                        };
+                        pubKeyCredParams: {
+                            /** @constant */
+                            type: "public-key";
+                            alg: number;
+                        }[];
+                        /** @description Milliseconds */
+                        timeout: number;
+                        excludeCredentials: {
+                            id: string;
+                            /** @constant */
+                            type: "public-key";
+                            transports?: string[];
+                        }[];
+                        authenticatorSelection: {
+                            /** @constant */
+                            residentKey: "required";
+                            /** @constant */
+                            requireResidentKey: true;
+                            /** @constant */
+                            userVerification: "required";
+                        };
+                        /** @constant */
+                        attestation: "none";
+                        extensions: {
+                            /** @constant */
+                            credProps: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyRegisterVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "attestationObject": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "transports": [
+                 *             "internal"
+                 *           ],
+                 *           "publicKey": "Zk3mQ9",
+                 *           "publicKeyAlgorithm": -7
+                 *         }
+                 *       },
+                 *       "label": "Laptop"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Must be that of the access token */
+                    environment?: components["schemas"]["Environment"];
+                    response: {
+                        /** @example Zk3mQ9 */
+                        id: string;
+                        /** @example Zk3mQ9 */
+                        rawId: string;
+                        /** @constant */
+                        type: "public-key";
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        response: {
+                            /** @example Zk3mQ9 */
+                            clientDataJSON: string;
+                            /** @example Zk3mQ9 */
+                            attestationObject: string;
+                            /** @example Zk3mQ9 */
+                            authenticatorData?: string;
+                            transports?: string[];
+                            /** @example Zk3mQ9 */
+                            publicKey?: string;
+                            /** @example -7 */
+                            publicKeyAlgorithm?: number;
+                        };
+                    };
+                    /** @example Laptop */
+                    label?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "label": "text",
+                     *       "backed_up": false,
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginOptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "text",
+                     *       "rpId": "text",
+                     *       "timeout": 0,
+                     *       "userVerification": "required"
+                     *     }
+                     */
+                    "application/json": {
+                        challenge: string;
+                        rpId: string;
+                        /** @description Milliseconds */
+                        timeout: number;
+                        /** @constant */
+                        userVerification: "required";
+                    };
+                };
+            };
+        };
+    };
+    "identity.passkeyLoginVerify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "environment": "test",
+                 *       "response": {
+                 *         "id": "Zk3mQ9",
+                 *         "rawId": "Zk3mQ9",
+                 *         "type": "public-key",
+                 *         "clientExtensionResults": {},
+                 *         "authenticatorAttachment": "platform",
+                 *         "response": {
+                 *           "clientDataJSON": "Zk3mQ9",
+                 *           "authenticatorData": "Zk3mQ9",
+                 *           "signature": "Zk3mQ9",
+                 *           "userHandle": "Zk3mQ9"
+                 *         }
+                 *       },
+                 *       "refresh_in": "body"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Default test */
+                    environment?: components["schemas"]["Environment"];
+                    response: {
+                        /** @example Zk3mQ9 */
+                        id: string;
+                        /** @example Zk3mQ9 */
+                        rawId: string;
+                        /** @constant */
+                        type: "public-key";
+                        clientExtensionResults: {
+                            [key: string]: unknown;
+                        };
+                        authenticatorAttachment?: ("platform" | "cross-platform") | null;
+                        response: {
+                            /** @example Zk3mQ9 */
+                            clientDataJSON: string;
+                            /** @example Zk3mQ9 */
+                            authenticatorData: string;
+                            /** @example Zk3mQ9 */
+                            signature: string;
+                            userHandle?: string | null;
+                        };
+                    };
+                    /**
+                     * @description Where the refresh token goes; default body. cookie: an HttpOnly, SameSite=Strict cookie that only POST /v1/auth/refresh is sent, for pages of our own origins.
+                     * @enum {string}
+                     */
+                    refresh_in?: "body" | "cookie";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9",
+                 *       "environment": "test"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example rt_test_Zk3mQ9 */
+                    refresh_token?: string;
+                    /** @description Whose cookie; default test */
+                    environment?: components["schemas"]["Environment"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhY2N0In0.c2lnbmF0dXJl",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 900,
+                     *       "refresh_token": "rt_test_Zk3mQ9",
+                     *       "account": {
+                     *         "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "email": "text"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    "identity.logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh_token": "rt_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example rt_test_Zk3mQ9 */
+                    refresh_token?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.getAccount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "account_id": "acct_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "email": "text",
+                     *       "display_name": "text",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        account_id: components["schemas"]["AccountId"];
+                        email: string;
+                        display_name: string | null;
+                        created_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+        };
+    };
+    "identity.getSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "text",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.updateSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "Ada",
+                 *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "mail_key_events": false,
+                 *       "mail_payments": false,
+                 *       "spending_alert_threshold": "2500000"
+                 *     }
+                 */
+                "application/json": {
+                    display_name?: string | null;
+                    /** @description The wallet that a settle with an access token pays from: the first linked unless chosen. A change acts within 2 s */
+                    default_wallet_id?: components["schemas"]["WalletId"] | null;
+                    /** @description Mails about new, removed and replaced keys, passkeys */
+                    mail_key_events?: boolean;
+                    /** @description Mails about payments made and received; off unless asked for */
+                    mail_payments?: boolean;
+                    /** @description A mail, once a day, when the payments of a UTC day pass this amount; again when a raised one is passed. Null: none */
+                    spending_alert_threshold?: components["schemas"]["MicroUsdc"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "display_name": "text",
+                     *       "default_wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "mail_key_events": false,
+                     *       "mail_payments": false,
+                     *       "spending_alert_threshold": "2500000"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+        };
+    };
+    "identity.listPasskeys": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "passkey_id": "pk_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "label": "text",
+                     *           "backed_up": false,
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_used_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Passkey"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deletePasskey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example pk_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                passkey_id: components["schemas"]["PasskeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.listSessions": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "session_id": "ses_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "current": false,
+                     *           "method": "email",
+                     *           "signed_in_at": "2026-11-21T10:00:00.000Z",
+                     *           "last_refreshed_at": "2026-11-21T10:00:00.000Z",
+                     *           "expires_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["SignIn"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.deleteSession": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example ses_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                session_id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.listServices": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "name": "text",
+                     *           "price": "2500000",
+                     *           "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *           "next_payout": {
+                     *             "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *             "effective_at": "2026-11-21T10:00:00.000Z"
+                     *           },
+                     *           "redeem_window_seconds": 900,
+                     *           "key_grace_hours": 24,
+                     *           "status": "active",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Service"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.createService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Weather API",
+                 *       "price": "2500000",
+                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "redeem_window_seconds": 900,
+                 *       "key_grace_hours": 24,
+                 *       "allow_off_curve": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Weather API */
+                    name: string;
+                    price: components["schemas"]["MicroUsdc"];
+                    payout_address: components["schemas"]["SolanaAddress"];
+                    /**
+                     * @description Default 900
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    /**
+                     * @description How long a rotated key lives on. Default 24
+                     * @example 24
+                     */
+                    key_grace_hours?: number;
+                    /** @description Needed for a multisig vault as payout address */
+                    allow_off_curve?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "text",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "api_key": "vendor_test_Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        service_id: components["schemas"]["ServiceId"];
+                        name: string;
+                        price: components["schemas"]["MicroUsdc"];
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        next_payout: {
+                            payout_address: components["schemas"]["SolanaAddress"];
+                            effective_at: components["schemas"]["Timestamp"];
+                        } | null;
+                        /** @example 900 */
+                        redeem_window_seconds: number;
+                        /** @example 24 */
+                        key_grace_hours: number;
+                        /** @enum {string} */
+                        status: "active" | "closing";
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @example vendor_test_Zk3mQ9 */
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    "identity.getService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "text",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+        };
+    };
+    "identity.deleteService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "close"
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    mode?: "close";
+                };
+            };
+        };
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.updateService": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Weather API",
+                 *       "price": "2500000",
+                 *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                 *       "redeem_window_seconds": 900,
+                 *       "key_grace_hours": 24,
+                 *       "allow_off_curve": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Weather API */
+                    name?: string;
+                    price?: components["schemas"]["MicroUsdc"];
+                    payout_address?: components["schemas"]["SolanaAddress"];
+                    /**
+                     * @description Default 900
+                     * @example 900
+                     */
+                    redeem_window_seconds?: number;
+                    /**
+                     * @description How long a rotated key lives on. Default 24
+                     * @example 24
+                     */
+                    key_grace_hours?: number;
+                    /** @description Needed for a multisig vault as payout address */
+                    allow_off_curve?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "name": "text",
+                     *       "price": "2500000",
+                     *       "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *       "next_payout": {
+                     *         "payout_address": "Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u",
+                     *         "effective_at": "2026-11-21T10:00:00.000Z"
+                     *       },
+                     *       "redeem_window_seconds": 900,
+                     *       "key_grace_hours": 24,
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+        };
+    };
+    "identity.rotateServiceKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_key": "vendor_test_Zk3mQ9",
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "identity.revealServiceKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyServiceReveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
+                service_id: components["schemas"]["ServiceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "rv_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example rv_test_Zk3mQ9 */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_key": "vendor_test_Zk3mQ9",
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "identity.listDelegates": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "name": "text",
+                     *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "limits": {
+                     *             "per_payment": "2500000",
+                     *             "daily": "2500000",
+                     *             "monthly": "2500000",
+                     *             "total": "2500000"
+                     *           },
+                     *           "usage": {
+                     *             "daily": {
+                     *               "spent": "0",
+                     *               "held": "0",
+                     *               "remaining": "0",
+                     *               "resets_at": "2026-11-21T10:00:00.000Z"
+                     *             },
+                     *             "monthly": {
+                     *               "spent": "0",
+                     *               "held": "0",
+                     *               "remaining": "0",
+                     *               "resets_at": "2026-11-21T10:00:00.000Z"
+                     *             },
+                     *             "total": {
+                     *               "spent": "0",
+                     *               "held": "0",
+                     *               "remaining": "0",
+                     *               "resets_at": "2026-11-21T10:00:00.000Z"
+                     *             }
+                     *           },
+                     *           "allowed_service_ids": [
+                     *             "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                     *           ],
+                     *           "expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "status": "active",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Delegate"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "identity.createDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Research agent",
+                 *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "limits": {
+                 *         "per_payment": "2500000",
+                 *         "daily": "2500000",
+                 *         "monthly": "2500000",
+                 *         "total": "2500000"
+                 *       },
+                 *       "allowed_service_ids": [
+                 *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                 *       ],
+                 *       "expires_at": "2099-12-31T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Research agent */
+                    name: string;
+                    wallet_id: components["schemas"]["WalletId"];
+                    limits: {
+                        per_payment?: components["schemas"]["MicroUsdc"];
+                        daily?: components["schemas"]["MicroUsdc"];
+                        monthly?: components["schemas"]["MicroUsdc"];
+                        total?: components["schemas"]["MicroUsdc"];
+                    };
+                    allowed_service_ids?: components["schemas"]["ServiceId"][];
+                    /** @example 2099-12-31T00:00:00.000Z */
+                    expires_at?: components["schemas"]["Timestamp"];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "text",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": [
+                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                     *       ],
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "api_key": "dk_test_Zk3mQ9"
+                     *     }
+                     */
+                    "application/json": {
+                        delegate_id: components["schemas"]["DelegateId"];
+                        name: string;
+                        wallet_id: components["schemas"]["WalletId"];
+                        limits: components["schemas"]["DelegateLimits"];
+                        usage: {
+                            daily: components["schemas"]["DelegateUsage"];
+                            monthly: components["schemas"]["DelegateUsage"];
+                            total: components["schemas"]["DelegateUsage"];
+                        };
+                        /** @description Null: any service */
+                        allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+                        expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @enum {string} */
+                        status: "active" | "expired";
+                        created_at: components["schemas"]["Timestamp"];
+                        /** @example dk_test_Zk3mQ9 */
+                        api_key: string;
+                    };
+                };
+            };
+        };
+    };
+    "identity.getOwnDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "text",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": [
+                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                     *       ],
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delegate"];
+                };
+            };
+        };
+    };
+    "identity.getDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "text",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": [
+                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                     *       ],
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delegate"];
+                };
+            };
+        };
+    };
+    "identity.deleteDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "identity.updateDelegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Research agent",
+                 *       "limits": {
+                 *         "per_payment": "2500000",
+                 *         "daily": "2500000",
+                 *         "monthly": "2500000",
+                 *         "total": "2500000"
+                 *       },
+                 *       "allowed_service_ids": [
+                 *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                 *       ],
+                 *       "expires_at": "2099-12-31T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Research agent */
+                    name?: string;
+                    limits?: {
+                        per_payment?: components["schemas"]["MicroUsdc"] | null;
+                        daily?: components["schemas"]["MicroUsdc"] | null;
+                        monthly?: components["schemas"]["MicroUsdc"] | null;
+                        total?: components["schemas"]["MicroUsdc"] | null;
+                    };
+                    allowed_service_ids?: components["schemas"]["ServiceId"][] | null;
+                    /** @example 2099-12-31T00:00:00.000Z */
+                    expires_at?: components["schemas"]["Timestamp"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "name": "text",
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "limits": {
+                     *         "per_payment": "2500000",
+                     *         "daily": "2500000",
+                     *         "monthly": "2500000",
+                     *         "total": "2500000"
+                     *       },
+                     *       "usage": {
+                     *         "daily": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "monthly": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         },
+                     *         "total": {
+                     *           "spent": "0",
+                     *           "held": "0",
+                     *           "remaining": "0",
+                     *           "resets_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       },
+                     *       "allowed_service_ids": [
+                     *         "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17"
+                     *       ],
+                     *       "expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "status": "active",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delegate"];
+                };
+            };
+        };
+    };
+    "identity.rotateDelegateKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_key": "vendor_test_Zk3mQ9",
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "identity.revealDelegateKey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_previous": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description End all other keys at once instead of leaving the previous one its grace period */
+                    revoke_previous?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "sent"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "sent";
+                    };
+                };
+            };
+        };
+    };
+    "identity.verifyDelegateReveal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                delegate_id: components["schemas"]["DelegateId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "rv_test_Zk3mQ9"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example rv_test_Zk3mQ9 */
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_key": "vendor_test_Zk3mQ9",
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+}

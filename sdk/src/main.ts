@@ -1,0 +1,15 @@
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export { type Credential, memoryTokens, type TokenStore, type Tokens } from './credential.ts';
+export * from './errors.ts';
+export * from './generated/errors.ts';
+export type * from './generated/operations.ts';
+export {
+  type AttemptStore,
+  memoryAttempts,
+  type Paid,
+  type Settle,
+  type SettleInput,
+  type SettleOptions,
+} from './settle.ts';
+export type { Fetch } from './transport.ts';
+export type { CallOptions, Input, Listing, OperationId, Output } from './types.ts';

@@ -1,0 +1,138 @@
+import { afterEach, expect, test } from '@jest/globals';
+import {
+  ApiError,
+  type AttemptStore,
+  createClient,
+  InsufficientFundsError,
+  memoryAttempts,
+  PaymentUndecidedError,
+  UnauthorizedError,
+} from './main.ts';
+import { type Asked, refusal, type Scripted, startScripted } from './test-support.ts';
+
+let running: Awaited<ReturnType<typeof startScripted>> | undefined;
+afterEach(() => running?.stop());
+
+const QUOTE = { quote_token: 'quote.signature' };
+const paid: Scripted = {
+  status: 200,
+  body: { settlement_id: 'stl_1', settlement_token: 'a.b', status: 'confirmed', tx_hash: 'h' },
+};
+const pending: Scripted = {
+  status: 202,
+  body: { settlement_id: 'stl_1', status: 'pending', tx_hash: null },
+  retryAfter: 0,
+};
+const poor = refusal(402, 'insufficient_funds', { money_moved: 'no', safe_action: 'top_up' });
+const unsure = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
+
+const clientOf = async (
+  answer: (asked: Asked, n: number) => Scripted,
+  attempts: AttemptStore = memoryAttempts(),
+) => {
+  running = await startScripted(answer);
+  return {
+    client: createClient({ baseUrl: running.baseUrl, credential: 'key', attempts }),
+    asked: running.asked,
+    ids: () => running!.asked.map(({ body }) => body!.payment_attempt_id),
+  };
+};
+
+test('through lost answers, refusals that decide nothing and 202, every call carries one id, kept before the first', async () => {
+  const answers = [
+    'lost',
+    refusal(500, 'internal_error', unsure),
+    refusal(503, 'service_unavailable', unsure),
+    { status: 502, html: true },
+    pending,
+    refusal(429, 'rate_limited', unsure),
+    paid,
+  ] as const;
+  const kept: string[] = [];
+  const store = memoryAttempts();
+  const { client, asked, ids } = await clientOf(
+    (_, n) => {
+      expect(kept).toHaveLength(1);
+      return answers[n]!;
+    },
+    {
+      ...store,
+      remember: async (quote, id) => {
+        // Slower than a request: sending must wait for it.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        kept.push(id);
+        return store.remember(quote, id);
+      },
+    },
+  );
+  const settled = await client.settlement.settle(QUOTE);
+  expect(settled).toMatchObject({ status: 'confirmed', payment_attempt_id: kept[0] });
+  expect(asked).toHaveLength(answers.length);
+  expect(new Set(ids())).toEqual(new Set(kept));
+});
+
+test('calls at once and after one another for one quote are one attempt', async () => {
+  const { client, ids } = await clientOf(() => paid);
+  await Promise.all([client.settlement.settle(QUOTE), client.settlement.settle(QUOTE)]);
+  await client.settlement.settle(QUOTE);
+  expect(new Set(ids()).size).toBe(1);
+  await client.settlement.settle({ quote_token: 'another.quote' });
+  expect(new Set(ids()).size).toBe(2);
+});
+
+test('a client that starts anew over the same store goes on with the attempt of the one that died', async () => {
+  const store = memoryAttempts();
+  const first = await clientOf(() => 'lost', store);
+  await expect(first.client.settlement.settle(QUOTE, { patienceMs: 0 })).rejects.toThrow(
+    PaymentUndecidedError,
+  );
+  const [id] = first.ids();
+  await running?.stop();
+  const second = await clientOf(() => paid, store);
+  expect((await second.client.settlement.settle(QUOTE)).payment_attempt_id).toBe(id);
+});
+
+test('a refusal for good names the attempt and lets the next call begin another', async () => {
+  const { client, ids } = await clientOf((_, n) => (n === 0 ? poor : paid));
+  const error = await client.settlement.settle(QUOTE).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(InsufficientFundsError);
+  expect(error).toMatchObject({ moneyMoved: 'no', safeAction: 'top_up', paymentAttemptId: ids()[0] });
+  await client.settlement.settle(QUOTE);
+  expect(new Set(ids()).size).toBe(2);
+});
+
+test('a lapsed credential says nothing of the payment: the attempt stays', async () => {
+  const { client, ids } = await clientOf((_, n) => (n === 0 ? refusal(401, 'unauthorized', unsure) : paid));
+  await expect(client.settlement.settle(QUOTE)).rejects.toThrow(UnauthorizedError);
+  await client.settlement.settle(QUOTE);
+  expect(new Set(ids()).size).toBe(1);
+});
+
+test('an id of the caller is used as it is and the store left alone', async () => {
+  const forbidden = (): never => {
+    throw new Error('the store was touched');
+  };
+  const { client, ids } = await clientOf((_, n) => (n === 0 ? poor : paid), {
+    remember: forbidden,
+    forget: forbidden,
+  });
+  const mine = { ...QUOTE, payment_attempt_id: 'mine' };
+  await expect(client.settlement.settle(mine)).rejects.toThrow(ApiError);
+  expect(await client.settlement.settle(mine)).toMatchObject({ payment_attempt_id: 'mine' });
+  expect(ids()).toEqual(['mine', 'mine']);
+});
+
+test.each(['while waiting', 'while asking'])(
+  'an abort %s leaves the payment undecided, by name',
+  async (when) => {
+    const stop = new AbortController();
+    const { client, ids } = await clientOf(() => {
+      if (when === 'while asking') stop.abort();
+      else setTimeout(() => stop.abort(), 50);
+      return { ...(pending as object), status: 202, retryAfter: 30 };
+    });
+    const error = await client.settlement.settle(QUOTE, { signal: stop.signal }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(PaymentUndecidedError);
+    expect(error).toMatchObject({ paymentAttemptId: ids()[0], quoteToken: QUOTE.quote_token });
+  },
+);

@@ -1,0 +1,99 @@
+import { ApiError, NoAnswerError, type Said } from './errors.ts';
+import { ERROR_CLASSES } from './generated/errors.ts';
+import type { OperationInfo } from './types.ts';
+
+/** One request: no retry, no credential of its own. */
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+export type Fields = { readonly [name: string]: unknown };
+export type Received = { body: unknown; retryAfterMs: number | null };
+export type Send = (
+  info: OperationInfo,
+  input: Fields,
+  options: { token: string | null; signal?: AbortSignal | undefined },
+) => Promise<Received>;
+
+/** On top of what the API itself may take: the way there and back. */
+const MARGIN_SECONDS = 10;
+const DEFAULT_TIMEOUT_SECONDS = 5;
+
+const pathOf = (template: string, input: Fields): string =>
+  template.replace(/:(\w+)/g, (_, name: string) => {
+    const value = String(input[name] ?? '');
+    // A dot segment is not escaped by anything and would lead to another operation.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} is missing or not an id`);
+    return encodeURIComponent(value);
+  });
+
+const partsOf = ({ path, query = [], method, body }: OperationInfo, input: Fields) => {
+  const inPath = new Set([...path.matchAll(/:(\w+)/g)].map(([, name]) => name!));
+  const search = new URLSearchParams();
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined || inPath.has(name)) continue;
+    if (query.includes(name)) search.set(name, String(value));
+    else rest[name] = value;
+  }
+  // What an operation does not take is sent all the same: the API refuses it by name, silence would hide the mistake.
+  const hasBody = method !== 'GET' && (body === true || method !== 'DELETE' || Object.keys(rest).length > 0);
+  if (!hasBody) for (const [name, value] of Object.entries(rest)) search.set(name, String(value));
+  const text = search.size === 0 ? '' : `?${search}`;
+  return { target: `${pathOf(path, input)}${text}`, json: hasBody ? JSON.stringify(rest) : undefined };
+};
+
+const retryAfterMs = (headers: Headers): number | null => {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
+};
+
+const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError => {
+  const facts = {
+    status: response.status,
+    requestId: response.headers.get('x-request-id'),
+    retryAfterMs: retryAfterMs(response.headers),
+  };
+  const said = (body as { error?: Said } | null | undefined)?.error;
+  if (typeof said?.code !== 'string') {
+    return new NoAnswerError(`status ${response.status} without an answer of the API`, facts);
+  }
+  const Known = Object.hasOwn(ERROR_CLASSES, said.code)
+    ? ERROR_CLASSES[said.code as keyof typeof ERROR_CLASSES]
+    : ApiError;
+  return new Known(said, facts);
+};
+
+/**
+ * @throws ApiError, of the class of its code, when the API refuses
+ * @throws NoAnswerError when it is not known whether the call was carried out
+ * @throws the signal's reason when it was aborted
+ */
+export const createSend =
+  (baseUrl: string, fetch: Fetch): Send =>
+  async (info, input, { token, signal }) => {
+    const { target, json } = partsOf(info, input);
+    const timeout = AbortSignal.timeout(
+      (info.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000 + MARGIN_SECONDS * 1000,
+    );
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (token !== null) headers.authorization = `Bearer ${token}`;
+    if (json !== undefined) headers['content-type'] = 'application/json';
+    let response: Response;
+    let body: unknown;
+    try {
+      response = await fetch(`${baseUrl}${target}`, {
+        method: info.method,
+        headers,
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        // The API never redirects: whoever does must not be handed the credential.
+        redirect: 'manual',
+        ...(json === undefined ? {} : { body: json }),
+      });
+      const text = await response.text();
+      body = text === '' ? undefined : JSON.parse(text);
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw new NoAnswerError(`${info.method} ${info.path}: no answer`, { cause });
+    }
+    if (!response.ok) throw errorOf(response, body);
+    return { body, retryAfterMs: retryAfterMs(response.headers) };
+  };

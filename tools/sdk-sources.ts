@@ -1,0 +1,139 @@
+import openapiTS, { astToString } from 'openapi-typescript';
+import { ERRORS } from '../shared/contract/errors.ts';
+import { contractList } from '../shared/contract/index.ts';
+import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
+import { errorsOf, type HttpOperation } from '../shared/contract/service.ts';
+
+/** What the SDK knows of the contract, written out, so that neither zod nor a schema is shipped with it. */
+
+const HEAD = '// Generated from shared/contract/ by `npm run generate`; do not edit.\n';
+/** The name of our own error shape is taken by the language; the SDK's classes say the same. */
+const ANY_JSON = '__schema0';
+const UNNAMED = new Set(['Error', ANY_JSON]);
+const DEFAULT_TIMEOUT_SECONDS = 5;
+
+const mapValues = <T, U>(record: Record<string, T>, make: (value: T, key: string) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]));
+
+/** The document as far as types need it: answers of success only, since errors are classes. */
+const slimDocument = (): Json => {
+  const document = openApiDocument({ serverUrl: '/' });
+  const components = document.components as Record<string, Json>;
+  const successes = (operation: Json) => ({
+    ...operation,
+    responses: Object.fromEntries(
+      Object.entries(operation.responses as Record<string, Json>)
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, { headers: _, ...response }]) => [status, response]),
+    ),
+  });
+  return {
+    ...document,
+    paths: mapValues(document.paths as Record<string, Record<string, Json>>, (path) =>
+      mapValues(path, successes),
+    ),
+    // Any JSON, which refers to itself: a type cannot in this form.
+    components: { schemas: { ...components.schemas, [ANY_JSON]: {} } },
+  };
+};
+
+/** Type declarations of everything on the wire. */
+export const sdkTypes = async (): Promise<string> =>
+  `${HEAD}${astToString(await openapiTS(slimDocument() as never))}`;
+
+/** Services with the operations that a client may call: a provider's webhook is not one, its signature covers bytes. */
+const callable = (): { service: string; operations: [string, HttpOperation][] }[] =>
+  contractList
+    .map(({ name, operations }) => ({
+      service: name,
+      operations: Object.entries(operations).filter(([, { rawBody }]) => rawBody !== true),
+    }))
+    .filter(({ operations }) => operations.length > 0);
+
+const isList = ({ query }: HttpOperation): boolean => 'cursor' in query.shape;
+
+/** One operation as the client needs it; what is usual is left out. */
+const runtime = ({ http, query, body, access, repeatable, timeoutSeconds }: HttpOperation): Json => ({
+  method: http.method,
+  path: http.path,
+  ...(Object.keys(query.shape).length > 0 ? { query: Object.keys(query.shape) } : {}),
+  ...(Object.keys(body.shape).length > 0 ? { body: true } : {}),
+  ...(access.length === 0 ? { anonymous: true } : {}),
+  ...(repeatable === undefined ? {} : { repeatable: repeatable === true ? true : repeatable.with }),
+  ...('cursor' in query.shape ? { list: true } : {}),
+  ...(timeoutSeconds === DEFAULT_TIMEOUT_SECONDS ? {} : { timeoutSeconds }),
+});
+
+const signature = (service: string, name: string, op: HttpOperation): string => {
+  const id = `'${operationId(service, name)}'`;
+  const { summary, description } = op;
+  const optional = op.input.safeParse({}).success ? '?' : '';
+  const text = [summary, description]
+    .filter((line) => line !== undefined)
+    .join('. ')
+    .replaceAll('*/', '* /');
+  return [
+    `    /** ${text} \`${op.http.method} ${op.http.path}\`. Errors: ${errorsOf(op).join(', ')}. */`,
+    `    ${name}(input${optional}: Input<${id}>, options?: CallOptions): ${isList(op) ? 'Listing' : 'Answer'}<${id}>;`,
+  ].join('\n');
+};
+
+const schemaNames = (): string[] =>
+  Object.keys((openApiDocument({ serverUrl: '/' }).components as { schemas: Json }).schemas).filter(
+    (name) => !UNNAMED.has(name),
+  );
+
+/** The client's methods: their types, and what each sends where. */
+export const sdkOperations = (): string => {
+  const services = callable();
+  const methods = services.map(
+    ({ service, operations }) =>
+      `  ${service}: {\n${operations.map(([name, op]) => signature(service, name, op)).join('\n')}\n  };`,
+  );
+  const table = services.map(
+    ({ service, operations }) =>
+      `  ${service}: {\n${operations.map(([name, op]) => `    ${name}: ${JSON.stringify(runtime(op))},`).join('\n')}\n  },`,
+  );
+  return `${HEAD}import type { Answer, CallOptions, Input, Listing, OperationInfo } from '../types.ts';
+import type { components } from './types.ts';
+
+/** Every operation of the API by its name. */
+export interface Operations {
+${methods.join('\n')}
+}
+
+export const OPERATIONS = {
+${table.join('\n')}
+} as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
+
+${schemaNames()
+  .map((name) => `export type ${name} = components['schemas']['${name}'];`)
+  .join('\n')}
+`;
+};
+
+const className = (code: string): string => {
+  const words = code.replace(/_error$/, '').split('_');
+  return `${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}Error`;
+};
+
+/** A class for each code of the error table. */
+export const sdkErrors = (): string => {
+  const rows = Object.entries(ERRORS);
+  const classes = rows.map(
+    ([code, { http, retryable, meaning }]) => `/** ${http}: ${meaning} */
+export class ${className(code)} extends ApiError {
+  declare readonly code: '${code}';
+  static readonly retryable = ${retryable};
+}`,
+  );
+  return `${HEAD}import { ApiError } from '../errors.ts';
+
+${classes.join('\n\n')}
+
+/** The class of each error code. */
+export const ERROR_CLASSES = {
+${rows.map(([code]) => `  ${code}: ${className(code)},`).join('\n')}
+} as const;
+`;
+};
