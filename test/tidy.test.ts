@@ -85,6 +85,7 @@ test('the SDK stands alone: it imports its own files and no package', () => {
 /** Where a package may be known in production. Another one gets its line here, and one place. */
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
+  '@fastify/cors': /^services\/gateway\/cors\.ts$/,
   '@simplewebauthn/server': /^services\/identity\/passkey\.ts$/,
   '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
