@@ -218,13 +218,11 @@ describe('refusals move no money', () => {
       }),
       'onboarding',
     );
-    await must(
-      api(`POST /v1/wallets/${shy.walletId}/delegate`, {
-        token: shy.token,
-        body: { transaction: signPrepared(transaction, shy.wallet) },
-      }),
-      'delegate',
-    );
+    const allowing = api(`POST /v1/wallets/${shy.walletId}/delegate`, {
+      token: shy.token,
+      body: { transaction: signPrepared(transaction, shy.wallet) },
+    });
+    expect(await must(allowing, 'delegate')).toMatchObject({ delegation: { status: 'active' } });
     expect(await settleWith(api, shy.token, quote, 'later')).toMatchObject({ status: 200 });
   });
 
