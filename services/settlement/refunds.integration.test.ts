@@ -62,6 +62,7 @@ test('a part, the rest, and what a refund needs to know; the same refund again i
   expect(first).toEqual({
     amount: '400000',
     service_id: vendor.service_id,
+    delegate_id: null,
     payout_address: PAYOUT,
     payer: { account_id: payer.account_id, owner: expect.stringMatching(/^Consumer/) },
     paid: true,
