@@ -17,6 +17,7 @@ const api = createApi(stack.gateway_url);
 const NEEDS_THE_REAL_ONE = [
   'settlement.settle',
   'settlement.redeem',
+  'settlement.consume',
   'wallet.link',
   'wallet.provision',
   'identity.passkeyRegisterVerify',

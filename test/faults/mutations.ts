@@ -15,7 +15,7 @@ export type Mutation = {
 
 const noLookForReference = {
   file: 'services/chain-submitter/found.ts',
-  from: "if (order.kind === 'createTokenAccount') return null;",
+  from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
 };
 
