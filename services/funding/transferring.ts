@@ -1,8 +1,8 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
+import { isDecided } from '../../shared/lib/progress.ts';
 import { type Deps, wakeKey } from './deps.ts';
-import { isDecided } from './domain/transfer.ts';
 import { tellMoved } from './moved.ts';
 import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
 

@@ -25,5 +25,5 @@ const STEPS: Record<Progress['status'], Step> = {
 export const progressStep = (fact: Progress['status']): Step => STEPS[fact];
 
 /** True once the waiting caller can be answered. */
-export const isDecided = (status: WorkStatus): boolean =>
+export const isDecided = (status: string): boolean =>
   status === 'confirmed' || status === 'finalized' || status === 'failed';

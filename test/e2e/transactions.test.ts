@@ -7,7 +7,9 @@ import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
+  createDelegate,
   createVendor,
+  type Delegate,
   quoteOf,
   settleWith,
   type Vendor,
@@ -57,20 +59,14 @@ const soon = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pro
 let vendor: Vendor;
 let buyer: Consumer;
 let stranger: Consumer;
-let robot: { delegate_id: string; api_key: string };
+let robot: Delegate;
 beforeAll(async () => {
   [vendor, buyer, stranger] = await Promise.all([
     createVendor(api, stack, { price: PRICE }),
     createConsumer(api, stack, { balance: FUNDS, allowance: FUNDS }),
     createConsumer(api, stack, { balance: 1n, allowance: 0n }),
   ]);
-  robot = await must(
-    api<typeof robot>('POST /v1/delegates', {
-      token: buyer.token,
-      body: { name: 'Robot', wallet_id: buyer.walletId, limits: {} },
-    }),
-    'delegate',
-  );
+  robot = await createDelegate(api, buyer, {});
 }, 60_000);
 
 test('what was paid, given and got is listed and summed up, for each what is theirs, and the same when rebuilt', async () => {

@@ -21,7 +21,3 @@ export const steps = <Waiting extends string>(waiting: Waiting): Record<Event, S
   cancel: { to: 'cancelled', from: [waiting] },
   elapse: { to: 'expired', from: [waiting] },
 });
-
-/** True once the waiting caller can be answered. */
-export const isDecided = (status: string): boolean =>
-  status === 'confirmed' || status === 'finalized' || status === 'failed';
