@@ -3,6 +3,7 @@ import { Environment } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { LimitsFile } from './limits-file.ts';
+import { ProxyList } from './proxies.ts';
 
 const EnvironmentConnection = z.strictObject({
   name: Environment,
@@ -30,15 +31,7 @@ export const config = z.object({
   PUBLIC_KEYS: PublicKeyList,
   LIMITS_FILE: LimitsFile,
   /** Addresses or CIDR blocks whose X-Forwarded-For and traceparent are believed; comma separated. */
-  TRUSTED_PROXIES: z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    ),
+  TRUSTED_PROXIES: ProxyList,
   /** How long readiness says 503 before the port closes, so that a load balancer can look away first. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
 });

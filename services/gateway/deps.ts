@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -20,5 +21,5 @@ export type Deps = OwnDeps & {
   browserOrigins: readonly string[];
   /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
   corsOrigins: readonly string[] | '*' | undefined;
-  trustedProxies: string[];
+  trustedProxies: BlockList;
 };

@@ -69,7 +69,7 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
   const window = createSlidingWindow();
   const serve = (url: string, { type, content, headers = PAGE_HEADERS, gzipped }: Page) => {
     app.get(url, async (request, reply) => {
-      const taken = window.take(addressGroup(request.ip), LIMIT.points, LIMIT.windowSeconds);
+      const taken = window.take(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
       admit(reply, [{ ...LIMIT, ...taken }]);
       void reply.type(type).headers(headers);
       if (gzipped === undefined) return reply.send(content);

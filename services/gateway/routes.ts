@@ -11,6 +11,7 @@ import { answerOf, forward } from './forward.ts';
 import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
 import { ready } from './handlers/ready.ts';
+import type { Origin } from './proxies.ts';
 import { admit, type Quota } from './quota.ts';
 import { intoCookie, withCookie } from './refresh-cookie.ts';
 import { createSlidingWindow } from './sliding-window.ts';
@@ -24,6 +25,7 @@ declare module 'fastify' {
     caller: Authenticated | null;
     /** Its limits have counted this call. */
     counted: boolean;
+    origin: Origin;
   }
 }
 
@@ -82,7 +84,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       name: `${contract.name}.${name}`,
       operation,
       accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
-      ip: request.ip,
+      ip: request.origin.address,
       input,
     });
   };
@@ -93,7 +95,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     request.counted = true;
     const own = route.contract.name === gateway.name;
     const quotas = own
-      ? countOwn(route.name, route.operation, request.ip)
+      ? countOwn(route.name, route.operation, request.origin.address)
       : await countForwarded(route, request, input);
     admit(reply, quotas);
   };

@@ -8,6 +8,7 @@ import { registerCors } from './cors.ts';
 import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
 import { registerPages } from './pages.ts';
+import { originOf } from './proxies.ts';
 import { registerRoutes } from './routes.ts';
 
 /** A settle carries a quote token of at most 16 kB; nothing the API takes is larger than this. */
@@ -79,7 +80,6 @@ export const createServer = (deps: Deps): FastifyInstance => {
 
   const app = fastify({
     logger: false,
-    trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
@@ -102,9 +102,12 @@ export const createServer = (deps: Deps): FastifyInstance => {
   );
   app.decorateRequest('caller', null);
   app.decorateRequest('counted', false);
+  app.decorateRequest('origin');
 
   app.addHook('onRequest', async (request, reply) => {
     baseHeaders(request, reply);
+    // At once: a connection that ends meanwhile no longer tells its address.
+    request.origin = originOf(request.raw, deps.trustedProxies);
     const malformed = malformedIn(request.raw);
     if (malformed !== null) throw new ServiceError('validation_error', malformed);
   });

@@ -17,8 +17,7 @@ export const inServerSpan = (
 ): Promise<unknown> => {
   const outside = propagation.extract(ROOT_CONTEXT, request.headers);
   const remote = trace.getSpanContext(outside);
-  // Only a trusted proxy's X-Forwarded-For is followed, so more than one address means that there was one.
-  const trusted = (request.ips?.length ?? 0) > 1;
+  const trusted = request.origin.viaProxy;
   const options = {
     kind: SpanKind.SERVER,
     root: !trusted,
