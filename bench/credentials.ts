@@ -40,9 +40,10 @@ const { keys } = await must(api<Jwks>('GET /.well-known/jwks.json?environment=te
 const authenticate = createAuthenticate({
   environments: new Map([['test', environment]]),
   publicKeys: PublicKeyList.parse(JSON.stringify(keys.map(({ kid, x }) => ({ kid, x })))),
+  refusedKeys: { admit: () => {}, told: async () => {} },
   now: Date.now,
 });
-const check = (text: string) => authenticate(['Authorization', `Bearer ${text}`]);
+const check = (text: string) => authenticate(['Authorization', `Bearer ${text}`], '127.0.0.1');
 
 const credentials: Record<'access token' | 'service key', string[]> = {
   'access token': [],

@@ -6,12 +6,13 @@ import { verifyAccessToken } from '../../shared/lib/access-token.ts';
 import { parseKeyText } from '../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { GatewayEnvironment } from './environments.ts';
+import type { RefusedKeys } from './refused-keys.ts';
 
 /** Who calls, and in which environment. */
 export type Authenticated = { environment: GatewayEnvironment; principal: Principal };
 
-/** Who calls, by the Bearer credential of a request. Rejects with ServiceError unauthorized. */
-export type Authenticate = (rawHeaders: readonly string[]) => Promise<Authenticated>;
+/** Who calls, by the Bearer credential of a request. @throws ServiceError unauthorized, rate_limited */
+export type Authenticate = (rawHeaders: readonly string[], address: string) => Promise<Authenticated>;
 
 /** Keys have 60 characters, access tokens some 500: anything longer is not hashed or parsed. */
 const MAX_CREDENTIAL_LENGTH = 4096;
@@ -44,19 +45,25 @@ const KIND_NAMES: Record<CredentialKind, string> = {
 export const createAuthenticate = ({
   environments,
   publicKeys,
+  refusedKeys,
   now,
 }: {
   environments: ReadonlyMap<string, GatewayEnvironment>;
   publicKeys: PublicKeys;
+  refusedKeys: RefusedKeys;
   now: () => number;
 }): Authenticate => {
-  const fromKey = async (text: string): Promise<Authenticated | null> => {
+  const fromKey = async (text: string, address: string): Promise<Authenticated | null> => {
     const key = parseKeyText(text);
     const environment = key === null ? undefined : environments.get(key.environment);
     if (key === null || environment === undefined) return null;
+    const tried = { environment: environment.name, hash: key.hash, address };
+    refusedKeys.admit(tried);
     const principal = await environment.findKey(key.hash);
     // The text's prefix and the record must agree about what the key is.
-    return principal?.kind === key.kind ? { environment, principal } : null;
+    const good = principal?.kind === key.kind;
+    await refusedKeys.told(tried, good);
+    return good ? { environment, principal } : null;
   };
 
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
@@ -71,10 +78,11 @@ export const createAuthenticate = ({
     };
   };
 
-  return async (rawHeaders) => {
+  return async (rawHeaders, address) => {
     const startedAt = performance.now();
     const text = bearerOf(rawHeaders);
-    const caller = text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text));
+    const caller =
+      text === null ? null : await (text.includes('.') ? fromAccessToken(text) : fromKey(text, address));
     if (caller === null) {
       await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
       throw new ServiceError(

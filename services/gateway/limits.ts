@@ -31,6 +31,9 @@ return {n+pts, f[2] and (tonumber(f[2])+dur-now) or dur}`;
 /** After a failure Redis is left alone this long, so that a hanging server does not delay every call. */
 const REDIS_PAUSE_MS = 1000;
 
+/** A minute, per address: more than a misconfigured client needs to notice, and no load for identity. */
+const REFUSED_KEYS = 60;
+
 export type LimitedCall = {
   environment: string;
   /** `<service>.<operation>` */
@@ -45,6 +48,8 @@ export type LimitedCall = {
 export type Limits = {
   /** Counts a call in each of its windows. @throws ServiceError service_unavailable where it must not go uncounted. */
   count: (call: LimitedCall) => Promise<Quota[]>;
+  /** Counts a key that was refused, for whom it came from. */
+  countRefusedKey: (from: string) => Promise<Taken>;
   stop: () => void;
 };
 
@@ -131,7 +136,7 @@ export const createLimits = ({
     key: string,
     points: number,
     windowSeconds: number,
-    { withoutRedis }: LimitedCall['operation'],
+    { withoutRedis }: Pick<HttpOperation, 'withoutRedis'>,
   ): Promise<Taken> => {
     if (performance.now() >= pausedUntil) {
       try {
@@ -165,6 +170,10 @@ export const createLimits = ({
       );
       return quotas.flat();
     },
+    countRefusedKey: (from) =>
+      take(`refused-key:${from}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
+        withoutRedis: 'in-process',
+      }),
     stop: () => redis.disconnect(),
   };
 };

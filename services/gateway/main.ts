@@ -10,6 +10,7 @@ import { createAuthenticate } from './credentials.ts';
 import { openEnvironment } from './environments.ts';
 import { createLimits } from './limits.ts';
 import { createReadiness } from './readiness.ts';
+import { createRefusedKeys } from './refused-keys.ts';
 import { createServer } from './server.ts';
 
 const config = loadConfig(schema);
@@ -26,7 +27,12 @@ const server = createServer({
   publicKeys: config.PUBLIC_KEYS,
   readiness,
   environments,
-  authenticate: createAuthenticate({ environments, publicKeys: config.PUBLIC_KEYS, now: systemClock }),
+  authenticate: createAuthenticate({
+    environments,
+    publicKeys: config.PUBLIC_KEYS,
+    refusedKeys: createRefusedKeys(limits),
+    now: systemClock,
+  }),
   limits,
   logger,
   publicUrl: config.PUBLIC_URL,

@@ -150,7 +150,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
         config: { operation },
         onRequest: async (request) => {
           if (operation.access.length === 0) return;
-          request.caller = await deps.authenticate(request.raw.rawHeaders);
+          request.caller = await deps.authenticate(request.raw.rawHeaders, request.origin.address);
           authorize(request.caller, operation);
         },
         errorHandler: async (error, request, reply) => {
