@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -305,13 +305,66 @@ test('Redis cut: money calls go on within the same points, sign-in mail is refus
   expect((await mail()).status).toBe(202);
 });
 
+describe('Redis away, by operation', () => {
+  beforeAll(async () => {
+    redis.set('cut');
+    await sleep(100);
+  });
+  afterAll(async () => {
+    redis.set('open');
+    const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.2' });
+    for (let tries = 0; tries < 30 && (await mail()).status === 503; tries++) await sleep(100);
+  });
+
+  // Nothing of the calls is valid: a call that is counted is 400, one that may not go uncounted 503 before that.
+  test.each([
+    ['POST /v1/settle', 20, 'delegate'],
+    ['POST /v1/quote', 30, 'service'],
+    ['POST /v1/settlements/x/redeem', 30, 'service'],
+  ] as const)('goes on, within its own points: %s', async (call, points, kind) => {
+    const key = keyOf(kind === 'delegate' ? newDelegateKey() : newServiceKey());
+    const [method, path] = call.split(' ') as [string, string];
+    const replies = await times(points + 5, () => send(method, path, { key, body: {} }));
+    expect(replies.map(({ status }) => status).sort()).toEqual([
+      ...Array(points).fill(400),
+      ...Array(5).fill(429),
+    ]);
+  });
+
+  test.each([
+    'POST /v1/accounts',
+    'POST /v1/auth/magic-link',
+    'POST /v1/services/x/key/reveal',
+    'POST /v1/services/x/key/rotate',
+    'POST /v1/delegates/x/key/reveal',
+    'POST /v1/delegates/x/key/rotate',
+    'POST /v1/services/x/key/reveal/verify',
+    'POST /v1/delegates/x/key/reveal/verify',
+    'POST /v1/dev/fund',
+    'POST /v1/wallets/provision',
+  ])('refused, and nothing reaches a service: %s', async (call) => {
+    const key = await tokenOf(newId('acct'));
+    const [method, path] = call.split(' ') as [string, string];
+    services.calls.length = 0;
+    const body = { email: mailbox() };
+    expect(await send(method, path, { key, body, from: '192.0.2.3' })).toMatchObject({
+      status: 503,
+      code: 'service_unavailable',
+      retryAfter: '5',
+    });
+    expect(services.calls).toEqual([]);
+  });
+});
+
 test('Redis hanging: only the first call of a second waits for it', async () => {
   redis.set('silent');
   const key = keyOf(newServiceKey());
   const first = await send('GET', '/v1/quotes', { key });
   const second = await send('GET', '/v1/quotes', { key });
+  const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.4' });
   redis.set('open');
   expect([first.status, second.status]).toEqual([200, 200]);
+  expect(mail.status).toBe(503);
   expect(first.ms).toBeGreaterThan(400);
   expect(first.ms).toBeLessThan(1500);
   expect(second.ms).toBeLessThan(250);
