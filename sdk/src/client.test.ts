@@ -5,6 +5,7 @@ import { ERRORS } from '../../shared/contract/errors.ts';
 import {
   ApiError,
   type ClientOptions,
+  cookieTokens,
   createClient,
   ForbiddenError,
   memoryTokens,
@@ -222,6 +223,62 @@ describe('a sign-in', () => {
     );
     await client.identity.getAccount();
     expect(await store.load()).toEqual(session(2));
+  });
+});
+
+describe('a sign-in of a page', () => {
+  const cookies = (answer: (asked: Asked) => Scripted, credential = cookieTokens('live')) => {
+    const sent: (string | undefined)[] = [];
+    const client = clientOf(answer, {
+      credential,
+      fetch: (url, init) => {
+        sent.push(init.credentials);
+        return fetch(url, init);
+      },
+    });
+    return { client, sent };
+  };
+  /** As the gateway answers a page: the cookie is the browser's business. */
+  const gate =
+    (open: () => boolean) =>
+    ({ call, token }: Asked): Scripted => {
+      if (call.includes('refresh'))
+        return open() ? ok({ access_token: 'access-1' }) : refusal(401, 'unauthorized');
+      return token === 'access-1' ? ok({}) : refusal(401, 'unauthorized');
+    };
+
+  test('a new page has no token: the cookie gives it one, asked for once, with cookies on every call', async () => {
+    const { client: making, sent } = cookies(gate(() => true));
+    const { client, asked } = await making;
+    await Promise.all(Array.from({ length: 4 }, () => client.identity.getAccount()));
+    await client.identity.getAccount();
+    expect(asked.filter(({ call }) => call.includes('refresh'))).toEqual([
+      { call: 'POST /v1/auth/refresh', token: null, body: { environment: 'live' } },
+    ]);
+    expect(new Set(sent)).toEqual(new Set(['include']));
+    expect(asked.at(-1)).toMatchObject({ token: 'access-1' });
+  });
+
+  test('without a cookie the call is refused as it is, and a later sign-in is taken up', async () => {
+    let open = false;
+    const { client } = await cookies(gate(() => open)).client;
+    await expect(client.identity.getAccount()).rejects.toThrow(UnauthorizedError);
+    open = true;
+    await client.identity.getAccount();
+  });
+
+  test('a page that the API does not know hears so', async () => {
+    const { client } = await cookies(({ call }) =>
+      call.includes('refresh') ? refusal(403, 'forbidden') : refusal(401, 'unauthorized'),
+    ).client;
+    await expect(client.identity.getAccount()).rejects.toThrow(ForbiddenError);
+  });
+
+  test('any other client leaves cookies to the platform', async () => {
+    const { client: making, sent } = cookies(() => ok({}), memoryTokens({ access_token: 'access-1' }));
+    const { client } = await making;
+    await client.identity.getAccount();
+    expect(sent).toEqual([undefined]);
   });
 });
 

@@ -55,7 +55,10 @@ export const createClient = ({
   fetch = (url, init) => globalThis.fetch(url, init),
   maxRetries = 3,
 }: ClientOptions): Client => {
-  const send = createSend(baseUrl.replace(/\/+$/, ''), fetch);
+  const inCookie = typeof credential === 'object' && credential.refreshCookie !== undefined;
+  // Also to an API on another host of the page's site; without it the browser would neither keep nor send the cookie.
+  const ask: Fetch = inCookie ? (url, init) => fetch(url, { ...init, credentials: 'include' }) : fetch;
+  const send = createSend(baseUrl.replace(/\/+$/, ''), ask);
   const authorized = createAuthorized(send, credentialSource(credential, send));
   const retrying = createRetrying(authorized, maxRetries);
   const methods = (operations: Record<string, OperationInfo>) =>

@@ -1,7 +1,7 @@
 import { ApiError, NoAnswerError } from './errors.ts';
 import { UnauthorizedError } from './generated/errors.ts';
 import { OPERATIONS } from './generated/operations.ts';
-import type { Send } from './transport.ts';
+import type { Fields, Send } from './transport.ts';
 import { backoffMs, sleep } from './wait.ts';
 
 /** The two tokens of a sign-in; what `identity.verifyMagicLink` answers has them. */
@@ -14,6 +14,11 @@ export type Tokens = { access_token: string; refresh_token?: string | undefined 
 export type TokenStore = {
   load: () => Promise<Tokens | null> | Tokens | null;
   save: (tokens: Tokens | null) => Promise<void> | void;
+  /**
+   * In a browser: the refresh token of this environment is in the HttpOnly cookie that a sign-in with
+   * `refresh_in: 'cookie'` set, where no script can read it. The page's origin must be one that the API knows as its own.
+   */
+  refreshCookie?: 'test' | 'live';
 };
 
 /** A service key, a delegate key, an access token as it is, or a sign-in that is kept fresh. */
@@ -39,16 +44,21 @@ export const memoryTokens = (tokens: Tokens | null): TokenStore => {
   };
 };
 
+/**
+ * A page's sign-in: the access token in memory, the refresh token in the cookie. It outlives the page: the first call of
+ * the next one, or of a worker, gets an access token by the cookie.
+ */
+export const cookieTokens = (environment: 'test' | 'live' = 'test'): TokenStore => ({
+  ...memoryTokens(null),
+  refreshCookie: environment,
+});
+
 const createSession = (store: TokenStore, send: Send): CredentialSource => {
-  const exchange = async (refreshToken: string): Promise<Tokens> => {
+  const exchange = async (input: Fields): Promise<Tokens> => {
     const startedAt = Date.now();
     for (let tries = 0; ; tries += 1) {
       try {
-        const { body } = await send(
-          OPERATIONS.identity.refresh,
-          { refresh_token: refreshToken },
-          { token: null },
-        );
+        const { body } = await send(OPERATIONS.identity.refresh, input, { token: null });
         return body as Tokens;
       } catch (error) {
         const again = error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
@@ -59,12 +69,19 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
     }
   };
 
+  /** What is exchanged, null for a sign-in that cannot be. */
+  const exchanged = (held: Tokens | null): Fields | null => {
+    if (store.refreshCookie !== undefined) return { environment: store.refreshCookie };
+    return held?.refresh_token === undefined ? null : { refresh_token: held.refresh_token };
+  };
+
   const renewOnce = async (refused: string | null): Promise<string | null> => {
     const held = await store.load();
-    if (held === null || held.access_token !== refused) return held?.access_token ?? null;
-    if (held.refresh_token === undefined) return null;
+    if ((held?.access_token ?? null) !== refused) return held?.access_token ?? null;
+    const input = exchanged(held);
+    if (input === null) return null;
     try {
-      const next = await exchange(held.refresh_token);
+      const next = await exchange(input);
       await store.save({ access_token: next.access_token, refresh_token: next.refresh_token });
       return next.access_token;
     } catch (error) {

@@ -1,5 +1,5 @@
 export { type Client, type ClientOptions, createClient } from './client.ts';
-export { type Credential, memoryTokens, type TokenStore, type Tokens } from './credential.ts';
+export { type Credential, cookieTokens, memoryTokens, type TokenStore, type Tokens } from './credential.ts';
 export * from './errors.ts';
 export * from './generated/errors.ts';
 export type * from './generated/operations.ts';
