@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -14,9 +13,9 @@ import {
 } from '../../deploy/local/people/people.ts';
 import { createClient, NoAnswerError, PaymentUndecidedError } from '../../sdk/src/main.ts';
 import { chainOf } from '../support/chain.ts';
+import { installSdk } from '../support/sdk-package.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
-const root = path.resolve(import.meta.dirname, '../..');
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
@@ -24,30 +23,43 @@ const run = promisify(execFile);
 
 let vendor: Vendor;
 let consumer: Consumer;
-let project: string;
+let sdk: Awaited<ReturnType<typeof installSdk>>;
 
 beforeAll(async () => {
-  project = mkdtempSync(path.join(tmpdir(), 'quittance-sdk-'));
-  [vendor, consumer] = await Promise.all([createVendor(api, stack), createConsumer(api, stack)]);
-});
-afterAll(() => rmSync(project, { recursive: true, force: true }));
-
-const npm = (args: string[]) => run('npm', [...args, '--no-audit', '--no-fund'], { cwd: project });
-
-test('packed and installed without a network into an empty project, it pays: quote, settle, redeem', async () => {
-  await npm(['pack', path.join(root, 'sdk'), '--pack-destination', project]);
-  const tarball = readdirSync(project).find((name) => name.endsWith('.tgz'))!;
-  writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
-  await npm(['install', '--offline', `./${tarball}`]);
-  // Alone: nothing came with it, and nothing of the sources or their tests is in it.
-  expect(readdirSync(path.join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-    '@quittance',
+  [sdk, vendor, consumer] = await Promise.all([
+    installSdk(),
+    createVendor(api, stack),
+    createConsumer(api, stack),
   ]);
-  const installed = path.join(project, 'node_modules/@quittance/sdk');
-  expect(readdirSync(installed).sort()).toEqual(['README.md', 'dist', 'package.json']);
-  expect(readFileSync(path.join(installed, 'dist/main.js'), 'utf8')).not.toContain('.ts');
+}, 60_000);
+afterAll(() => sdk.remove());
 
-  cpSync(path.join(root, 'test/support/sdk-payment.mjs'), path.join(project, 'pay.mjs'));
+/** The oldest Node at hand that the package is for: the one these tests run by, or another on the PATH. */
+const oldestNode = async (): Promise<string> => {
+  const candidates = (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .map((folder) => path.join(folder, 'node'));
+  const versions = await Promise.all(
+    [process.execPath, ...candidates.filter((file) => existsSync(file))].map(async (file) => {
+      const { stdout } = await run(file, ['-p', 'process.versions.node']);
+      const [major = 0, minor = 0] = stdout.split('.').map(Number);
+      return { file, version: major * 1000 + minor };
+    }),
+  );
+  return versions.filter(({ version }) => version >= 20_003).sort((a, b) => a.version - b.version)[0]!.file;
+};
+
+test('packed and installed alone, it pays in the oldest Node at hand: quote, settle, redeem', async () => {
+  // Alone: nothing came with it, and nothing of the sources or their tests is in it.
+  expect(readdirSync(path.join(sdk.project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
+    ['@quittance'],
+  );
+  expect(readdirSync(sdk.installed).sort()).toEqual(['README.md', 'dist', 'package.json']);
+  expect(readFileSync(path.join(sdk.installed, 'dist/main.js'), 'utf8')).not.toContain('.ts');
+
+  for (const name of ['sdk-node.mjs', 'sdk-payment.mjs']) {
+    cpSync(path.join(import.meta.dirname, '../support', name), path.join(sdk.project, name));
+  }
   const settings = {
     baseUrl: stack.gateway_url,
     apiKey: vendor.apiKey,
@@ -56,7 +68,9 @@ test('packed and installed without a network into an empty project, it pays: quo
     tokens: { access_token: `${consumer.token}x`, refresh_token: consumer.signIn.refresh_token },
   };
   const before = await chain.balance(consumer.wallet.publicKey);
-  const { stdout } = await run(process.execPath, ['pay.mjs', JSON.stringify(settings)], { cwd: project });
+  const { stdout } = await run(await oldestNode(), ['sdk-node.mjs', JSON.stringify(settings)], {
+    cwd: sdk.project,
+  });
   const said = JSON.parse(stdout);
   expect(said).toMatchObject({
     paid: { status: 'confirmed', payment_attempt_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
