@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MicroUsdc } from './primitives.ts';
+import { label, MicroUsdc } from './primitives.ts';
 
 test.each([
   ['one micro-unit', '1', true],
@@ -20,4 +20,43 @@ test.each([
   ['a long text that begins with digits', `${'1'.repeat(30)}n`, false],
 ])('amount: %s', (_name, value, accepted) => {
   expect(MicroUsdc.safeParse(value).success).toBe(accepted);
+});
+
+test.each([
+  ['plain', 'Weather API'],
+  ['Arabic, right to left by itself', 'خدمة الطقس'],
+  ['Persian with ZWNJ', 'می\u200cخواهم'],
+  ['Devanagari with ZWJ', 'क्\u200dष'],
+  ['emoji joined by ZWJ', '👩\u200d💻 agent'],
+  ['emoji with a variation selector', '✔\ufe0f'],
+  ['a name with an ideographic variant', '葛\u{e0100}城'],
+  ['combining marks', 'Zoe\u0308'],
+  ['a single sign', '#'],
+])('a label: %s', (_name, text) => {
+  expect(label(80).safeParse(text).success).toBe(true);
+});
+
+test.each([
+  ['nothing', ''],
+  ['spaces alone', '   '],
+  ['joiners alone', '\u200d\u200c\u200d'],
+  ['a line', 'a\nb'],
+  ['a line separator', 'a\u2028b'],
+  ['NUL', 'a\0b'],
+  ['half a surrogate pair', 'a\ud800b'],
+  ['right-to-left override', 'refund \u202egnp.exe'],
+  ['bidi embedding', '\u202aa\u202c'],
+  ['bidi isolate', '\u2066a\u2069'],
+  ['right-to-left mark', 'a\u200fb'],
+  ['Arabic letter mark', 'a\u061cb'],
+  ['zero width space', 'Weather\u200b API'],
+  ['word joiner', 'Weather\u2060API'],
+  ['byte order mark', '\ufeffWeather API'],
+  ['soft hyphen', 'Wea\u00adther'],
+  ['a hidden sentence in tags', 'Weather\u{e0068}\u{e0069}'],
+  ['interlinear annotation', 'a\ufff9b\ufffac\ufffb'],
+  ['Hangul filler', '\u3164'],
+  ['Hangul filler inside', 'Weather\uffa0API'],
+])('no label: %s', (_name, text) => {
+  expect(label(80).safeParse(text).success).toBe(false);
 });

@@ -129,13 +129,21 @@ export type Environment = z.infer<typeof Environment>;
 
 export const Currency = z.literal('USDC').meta({ id: 'Currency' });
 
-/** Free text shown to people: no control characters, so that it cannot forge a line in a mail or a log. */
+/**
+ * Free text shown to people. No control character and no line separator, so that it cannot forge a line in a mail or a log;
+ * nothing that reorders what stands around it or cannot be seen (bidi controls, zero widths, tags, fillers), so that two
+ * names that look alike are the same. ZWNJ and ZWJ are allowed, as Persian, Indic scripts and emoji are written with them,
+ * and so are variation selectors; but something must be there to see.
+ */
 export const label = (max: number, example = 'Weather API') =>
   z
     .string()
     .min(1)
     .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]+$/u, 'must not contain control characters')
+    .regex(
+      /^(?=.*[\p{L}\p{N}\p{P}\p{S}])(?:[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|[\u200c\u200d])+$/u,
+      'must be visible text without control or invisible characters',
+    )
     .meta({ examples: [example] });
 
 /**
