@@ -5,11 +5,14 @@ import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
-import { createCredentialCache } from './credential-cache.ts';
 
-/** Well under the 2 s within which a revoked key or an ended session must be refused everywhere, its event lost or not. */
+/**
+ * A revocation that is heard acts at once, one whose event was lost when what is known is this old: well under the 2 s
+ * within which a revoked key or an ended session must be refused everywhere.
+ */
 const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** One environment as the gateway sees it. Only here do test and live stand side by side. */
@@ -31,11 +34,11 @@ type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
 /** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
 export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
-  const keys = createCredentialCache(
+  const keys = cached(
     (key_hash): Promise<Principal | null> => call(bus(), identity, 'findKey', { key_hash }),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
   );
-  const sessions = createCredentialCache(
+  const sessions = cached(
     (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
   );
@@ -69,8 +72,8 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     name: connection.name,
     bus,
     busIfConnected: () => connected,
-    findKey: async (keyHash) => keys.get(keyHash),
+    findKey: async (keyHash) => keys(keyHash),
     isSessionOpen: async ({ accountId, sessionId }) =>
-      (await sessions.get(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
+      (await sessions(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
   };
 };

@@ -29,3 +29,26 @@ test('answers not worth keeping are not kept, and the number of keys is bounded'
   await get('c');
   expect(await get('a')).toBe(5);
 });
+
+test('what is forgotten is asked again, another is not', async () => {
+  const asked: string[] = [];
+  const get = cached(async (key) => asked.push(key), { maxAgeMs: 60_000 });
+  expect([await get('a'), await get('b')]).toEqual([1, 2]);
+  get.forget('a');
+  expect([await get('a'), await get('b')]).toEqual([3, 2]);
+});
+
+test('an answer that was asked for before it was forgotten is not kept, nor does its failure drop a newer one', async () => {
+  const answers: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
+  const get = cached(() => new Promise<string>((resolve, reject) => void answers.push({ resolve, reject })), {
+    maxAgeMs: 60_000,
+  });
+  const before = get('a');
+  get.forget('a');
+  const after = get('a');
+  answers[1]!.resolve('ended');
+  expect([await after, await get('a')]).toEqual(['ended', 'ended']);
+  answers[0]!.reject(new Error('away'));
+  await expect(before).rejects.toThrow('away');
+  expect([await get('a'), answers.length]).toEqual(['ended', 2]);
+});

@@ -1,7 +1,14 @@
+/** A function with its answers of late. */
+export type Cached<T> = ((key: string) => Promise<T>) & {
+  /** Drops what is known of a key, and what is being asked at this moment: that answer may be from before the change. */
+  forget: (key: string) => void;
+};
+
 /**
  * A function's answers kept for a short time, so that a burst asks once. Concurrent calls share one promise;
  * a rejected one is not kept. `keep` decides which answers are worth keeping.
- * @param maxAgeMs how stale an answer may be: this bounds how late a change is noticed
+ * @param maxAgeMs how stale an answer may be, counted from its question: this bounds how late a change is noticed that
+ *   nobody told (`forget`)
  * @param maxEntries the oldest are dropped beyond it, so that a stream of new keys cannot grow the process
  */
 export const cached = <T>(
@@ -11,20 +18,21 @@ export const cached = <T>(
     maxEntries = 10_000,
     keep = () => true,
   }: { maxAgeMs: number; maxEntries?: number; keep?: (value: T) => boolean },
-): ((key: string) => Promise<T>) => {
+): Cached<T> => {
   const entries = new Map<string, { at: number; value: Promise<T> }>();
-  return (key) => {
+  const get = (key: string): Promise<T> => {
     const known = entries.get(key);
     if (known !== undefined && performance.now() - known.at < maxAgeMs) return known.value;
-    const value = load(key);
+    const entry = { at: performance.now(), value: load(key) };
+    // Deleted first, so that it stands at the end: the first in the map is the oldest.
     entries.delete(key);
-    const entry = { at: performance.now(), value };
     entries.set(key, entry);
-    const forget = () => {
+    const drop = () => {
       if (entries.get(key) === entry) entries.delete(key);
     };
-    value.then((loaded) => keep(loaded) || forget(), forget);
+    entry.value.then((loaded) => keep(loaded) || drop(), drop);
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string);
-    return value;
+    return entry.value;
   };
+  return Object.assign(get, { forget: (key: string): void => void entries.delete(key) });
 };
