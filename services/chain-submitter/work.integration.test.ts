@@ -24,7 +24,9 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'ok',
     (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
   );
-const observe = (owner: PublicKey) => ask('observeWallet', { owner: owner.toBase58() });
+// Settlement's question, not the wallet service's.
+const observe = (owner: PublicKey) =>
+  call(fixture.settlementBus, chainSubmitter, 'observeWallet', { owner: owner.toBase58() });
 
 /** Signs a prepared transaction as a wallet does: its own slot only. */
 const signAs = (

@@ -62,7 +62,7 @@ export const chainSubmitter = service({
     }),
     observeWallet: internalOperation({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
-      callers: ['wallet', 'settlement', 'funding'],
+      callers: ['settlement', 'funding'],
       input: z.strictObject({ owner: SolanaAddress }),
       output: WalletSight,
     }),

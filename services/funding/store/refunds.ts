@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { HOLDS_NOTHING } from '../domain/refund.ts';
+import { andStatusIs, transferColumns, transferShape } from './transfers.ts';
 
 const Row = z.object({
   refund_id: z.string(),
@@ -10,32 +11,13 @@ const Row = z.object({
   delegate_id: z.string().nullable(),
   payout_address: z.string(),
   payer_account_id: z.string(),
-  amount: z.bigint(),
-  destination_address: z.string(),
-  destination_token_account: z.string(),
   reason: z.string().nullable(),
-  status: z.enum([
-    'pending_signature',
-    'submitted',
-    'confirmed',
-    'finalized',
-    'failed',
-    'cancelled',
-    'expired',
-  ]),
-  tx_hash: z.string().nullable(),
-  failure_code: z.string().nullable(),
-  failure_message: z.string().nullable(),
-  created_at: z.number(),
-  pending_until: z.number(),
-  // Of the moment of reading: past its life it counts as expired before the job has marked it.
-  elapsed: z.boolean(),
+  ...transferShape('pending_signature'),
 });
 export type RefundRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`refund_id, settlement_id, vendor_account_id, service_id, delegate_id, payout_address,
-  payer_account_id, amount, destination_address, destination_token_account, reason, status, tx_hash, failure_code,
-  failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
+  payer_account_id, reason, ${transferColumns}`;
 
 /** Writes a refund before anything is reserved for it. Nobody sees it yet. Times are epoch milliseconds. */
 export const insertRefund = (
@@ -121,12 +103,7 @@ export const listRefunds = (
     where ${seenBy(viewer)}
       ${before === null ? sql.fragment`` : sql.fragment`and refund_id < ${before}`}
       ${settlement_id === undefined ? sql.fragment`` : sql.fragment`and settlement_id = ${settlement_id}`}
-      ${
-        status === undefined
-          ? sql.fragment``
-          : sql.fragment`and case when status = 'pending_signature' and pending_until <= app_now()
-              then 'expired' else status end = ${status}`
-      }
+      ${andStatusIs('refund', status)}
     order by refund_id desc limit ${limit + 1}`);
 
 /**

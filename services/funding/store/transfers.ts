@@ -18,6 +18,30 @@ const TABLES = {
   refund: { table: 'refunds', id: 'refund_id', waiting: 'pending_signature', steps: refundSteps },
 } as const;
 
+/** The columns of both as they are read, times in epoch milliseconds; `waiting` is the status before the owner signs. */
+export const transferShape = <W extends string>(waiting: W) => ({
+  amount: z.bigint(),
+  destination_address: z.string(),
+  destination_token_account: z.string(),
+  status: z.enum([waiting, 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired']),
+  tx_hash: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+  created_at: z.number(),
+  pending_until: z.number(),
+  // Of the moment of reading: past its life it counts as expired before the job has marked it.
+  elapsed: z.boolean(),
+});
+export const transferColumns = sql.fragment`amount, destination_address, destination_token_account, status, tx_hash,
+  failure_code, failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
+
+/** What remains of a list that was asked for one status: the one that a reader sees. */
+export const andStatusIs = (kind: Kind, status: string | undefined) =>
+  status === undefined
+    ? sql.fragment``
+    : sql.fragment`and case when status = ${TABLES[kind].waiting} and pending_until <= app_now()
+        then 'expired' else status end = ${status}`;
+
 const parts = (kind: Kind, event: Event) => {
   const { table, id, steps } = TABLES[kind];
   const { to, from } = steps[event];

@@ -1,36 +1,17 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { andStatusIs, transferColumns, transferShape } from './transfers.ts';
 
 const Row = z.object({
   withdrawal_id: z.string(),
   account_id: z.string(),
   wallet_id: z.string(),
   owner: z.string(),
-  amount: z.bigint(),
-  destination_address: z.string(),
-  destination_token_account: z.string(),
-  status: z.enum([
-    'pending_approval',
-    'submitted',
-    'confirmed',
-    'finalized',
-    'failed',
-    'cancelled',
-    'expired',
-  ]),
-  tx_hash: z.string().nullable(),
-  failure_code: z.string().nullable(),
-  failure_message: z.string().nullable(),
-  created_at: z.number(),
-  pending_until: z.number(),
-  // Of the moment of reading: past its life it counts as expired before the job has marked it.
-  elapsed: z.boolean(),
+  ...transferShape('pending_approval'),
 });
 export type WithdrawalRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`withdrawal_id, account_id, wallet_id, owner, amount, destination_address,
-  destination_token_account, status, tx_hash, failure_code, failure_message, created_at, pending_until,
-  pending_until <= app_now() as elapsed`;
+const columns = sql.fragment`withdrawal_id, account_id, wallet_id, owner, ${transferColumns}`;
 
 /** Writes a withdrawal that was prepared. Times are epoch milliseconds. */
 export const insertWithdrawal = (
@@ -71,10 +52,5 @@ export const listWithdrawals = (
     where account_id = ${accountId}
       ${before === null ? sql.fragment`` : sql.fragment`and withdrawal_id < ${before}`}
       ${wallet_id === undefined ? sql.fragment`` : sql.fragment`and wallet_id = ${wallet_id}`}
-      ${
-        status === undefined
-          ? sql.fragment``
-          : sql.fragment`and case when status = 'pending_approval' and pending_until <= app_now()
-              then 'expired' else status end = ${status}`
-      }
+      ${andStatusIs('withdrawal', status)}
     order by withdrawal_id desc limit ${limit + 1}`);
