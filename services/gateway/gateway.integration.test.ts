@@ -381,7 +381,14 @@ test('health, readiness, keys and pages', async () => {
     // The policy allows no inline script or style, so there must be none.
     expect(await page.text()).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
   }
-  for (const asset of ['/sign-in.js', '/reveal.js', '/sign-in.css', '/openapi.json', '/']) {
+  for (const asset of [
+    '/mailed-link.js',
+    '/sign-in.js',
+    '/reveal.js',
+    '/sign-in.css',
+    '/openapi.json',
+    '/',
+  ]) {
     expect([asset, (await fetch(gateway.url + asset)).status]).toEqual([asset, 200]);
   }
 });

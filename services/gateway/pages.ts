@@ -64,6 +64,7 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
     '/sign-in.js': file('sign-in.js', 'text/javascript'),
     '/reveal': file('reveal.html', 'text/html'),
     '/reveal.js': file('reveal.js', 'text/javascript'),
+    '/mailed-link.js': file('mailed-link.js', 'text/javascript'),
     '/sign-in.css': file('sign-in.css', 'text/css'),
   };
   const window = createSlidingWindow();
