@@ -10,12 +10,10 @@ import {
   newDelegateKey,
   newServiceKey,
   newSigningKey,
-  type Servers,
+  type Scene,
   type Services,
   sendRaw,
-  startGateway,
-  startServers,
-  startServices,
+  startScene,
 } from './test-support.ts';
 
 const testSession = newSigningKey('test.session.1');
@@ -26,25 +24,16 @@ const retired = newSigningKey('test.quote.2', daysAgo(29));
 const forgotten = newSigningKey('test.quote.3', daysAgo(31));
 const publicKeys = [testSession, liveSession, testQuote, retired, forgotten].map(({ entry }) => entry);
 
-let servers: Servers;
+let scene: Scene;
 let services: Services;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  servers = await startServers();
-  services = await startServices(servers);
-  const natsPort = { test: servers.natsPort, live: servers.natsPort };
-  gateway = await startGateway(
-    { natsPort, redisPort: servers.redisPort },
-    { publicKeys, limits: { scale: 100 } },
-  );
+  scene = await startScene({ publicKeys, limits: { scale: 100 } });
+  ({ services, gateway } = scene);
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await services.stop();
-  await servers.stop();
-});
+afterAll(() => scene.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { contractList } from '../../shared/contract/index.ts';
-import {
-  type Gateway,
-  type Servers,
-  type Services,
-  startGateway,
-  startServers,
-  startServices,
-} from './test-support.ts';
+import { type Gateway, type Scene, startScene } from './test-support.ts';
 
 /** Every method and path of interface.md, by its groups: what is built is answered, what is not is listed. */
 const CALLS = `
@@ -81,24 +74,15 @@ const inContract = new Set(
   ),
 );
 
-let servers: Servers;
-let services: Services;
+let scene: Scene;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  servers = await startServers();
-  services = await startServices(servers);
-  gateway = await startGateway(
-    { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [], limits: { scale: 1000 }, environments: ['test'] },
-  );
+  scene = await startScene({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
+  gateway = scene.gateway;
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await services.stop();
-  await servers.stop();
-});
+afterAll(() => scene.stop());
 
 test('everything that interface.md names is in the contract', () => {
   expect(new Set(CALLS).size).toBe(60);

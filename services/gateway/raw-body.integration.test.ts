@@ -1,37 +1,21 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { RawBody } from '../../shared/contract/primitives.ts';
-import {
-  type Gateway,
-  type Servers,
-  type Services,
-  sendRaw,
-  startGateway,
-  startServers,
-  startServices,
-} from './test-support.ts';
+import { type Gateway, type Scene, type Services, sendRaw, startScene } from './test-support.ts';
 
 /** Calls whose signature is over the bytes: what reaches the service is what came over the wire. */
 
 const OPERATION = 'funding.providerWebhook';
-let servers: Servers;
+let scene: Scene;
 let services: Services;
 let gateway: Gateway;
 
 beforeAll(async () => {
-  servers = await startServers();
-  services = await startServices(servers);
-  gateway = await startGateway(
-    { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [] },
-  );
+  scene = await startScene({ publicKeys: [] });
+  ({ services, gateway } = scene);
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await services.stop();
-  await servers.stop();
-});
+afterAll(() => scene.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -4,12 +4,10 @@ import { createKeyText } from '../../shared/lib/key-text.ts';
 import {
   type Gateway,
   newServiceKey,
-  type Servers,
+  type Scene,
   type Services,
   sendRaw,
-  startGateway,
-  startServers,
-  startServices,
+  startScene,
 } from './test-support.ts';
 
 /**
@@ -17,18 +15,14 @@ import {
  * may have read the other one, so it is refused here and the connection ends.
  */
 
-let servers: Servers;
+let scene: Scene;
 let services: Services;
 let gateway: Gateway;
 let key = '';
 
 beforeAll(async () => {
-  servers = await startServers();
-  services = await startServices(servers);
-  gateway = await startGateway(
-    { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [], limits: { scale: 1000 }, environments: ['test'] },
-  );
+  scene = await startScene({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
+  ({ services, gateway } = scene);
   key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['settlement.verify'] = () => ({
@@ -39,11 +33,7 @@ beforeAll(async () => {
   });
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await services.stop();
-  await servers.stop();
-});
+afterAll(() => scene.stop());
 
 beforeEach(() => {
   services.calls.length = 0;

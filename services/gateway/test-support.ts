@@ -262,6 +262,25 @@ export const startGateway = async (
   throw new Error(`the gateway did not become ready:\n${log}`);
 };
 
+export type Scene = { services: Services; gateway: Gateway; stop: () => Promise<void> };
+
+/** A gateway with all that stands behind it, for suites that take none of it away. */
+export const startScene = async (options: Parameters<typeof startGateway>[1]): Promise<Scene> => {
+  const servers = await startServers();
+  const services = await startServices(servers);
+  const natsPort = { test: servers.natsPort, live: servers.natsPort };
+  const gateway = await startGateway({ natsPort, redisPort: servers.redisPort }, options);
+  return {
+    services,
+    gateway,
+    stop: async () => {
+      await gateway.stop();
+      await services.stop();
+      await servers.stop();
+    },
+  };
+};
+
 export type Wire = { port: number; state: 'open' | 'cut' | 'silent'; stop: () => Promise<void> };
 
 /** A line to a local server that can be cut (connections end, new ones fail) or fall silent (bytes go nowhere). */

@@ -5,38 +5,28 @@ import {
   type Gateway,
   newDelegateKey,
   newServiceKey,
-  type Servers,
+  type Scene,
   type Services,
   sendRaw,
-  startGateway,
-  startServers,
-  startServices,
+  startScene,
 } from './test-support.ts';
 
-let servers: Servers;
+let scene: Scene;
 let services: Services;
 let gateway: Gateway;
 let key = '';
 let payer = '';
 
 beforeAll(async () => {
-  servers = await startServers();
-  services = await startServices(servers);
-  gateway = await startGateway(
-    { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [], limits: { scale: 1000 }, environments: ['test'] },
-  );
+  scene = await startScene({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
+  ({ services, gateway } = scene);
   key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   payer = services.addKey(createKeyText('dk_test_'), newDelegateKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['quote.create'] = () => quote;
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await services.stop();
-  await servers.stop();
-});
+afterAll(() => scene.stop());
 
 beforeEach(() => {
   services.calls.length = 0;
