@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -10,6 +12,9 @@ import {
   type Vendor,
 } from '../../deploy/local/people/people.ts';
 import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { newSigningKey, startScene } from '../../services/gateway/test-support.ts';
+import { signAccessToken } from '../../shared/lib/access-token.ts';
+import { newId } from '../../shared/lib/id.ts';
 import { startBrowser } from '../support/browser.ts';
 import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
@@ -65,26 +70,28 @@ const WORKER = `
   postMessage('ready');
 `;
 
+/** The files of the shop; null for any other path. */
+const fileOf = (pathname: string): { contentType: string; body: string } | null => {
+  const script = (body: string) => ({ contentType: 'text/javascript', body });
+  const read = (...parts: string[]) => script(readFileSync(path.join(...parts), 'utf8'));
+  if (pathname === '/page') return { contentType: 'text/html', body: '<!doctype html><title>Shop</title>' };
+  if (pathname === '/scene.js') return script(SCENE);
+  if (pathname === '/worker.js') return script(WORKER);
+  if (pathname === '/sdk-payment.mjs') return read(import.meta.dirname, '../support/sdk-payment.mjs');
+  return pathname.startsWith('/sdk/') ? read(sdk.installed, pathname.slice('/sdk/'.length)) : null;
+};
+/** A browser in which the gateway's own origin has the shop's files too. */
 const newContext = async (): Promise<BrowserContext> => {
   const context = await browser.newContext();
-  const script = (body: string) => ({ contentType: 'text/javascript', body });
-  await context.route(`${origin}/page`, (route) =>
-    route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Shop</title>' }),
-  );
-  await context.route(`${origin}/scene.js`, (route) => route.fulfill(script(SCENE)));
-  await context.route(`${origin}/worker.js`, (route) => route.fulfill(script(WORKER)));
-  await context.route(`${origin}/sdk-payment.mjs`, (route) =>
-    route.fulfill(script(readFileSync(path.join(import.meta.dirname, '../support/sdk-payment.mjs'), 'utf8'))),
-  );
-  await context.route(`${origin}/sdk/**`, (route) => {
-    const file = new URL(route.request().url()).pathname.replace('/sdk/', '');
-    return route.fulfill(script(readFileSync(path.join(sdk.installed, file), 'utf8')));
+  await context.route(`${origin}/**`, (route) => {
+    const file = fileOf(new URL(route.request().url()).pathname);
+    return file === null ? route.continue() : route.fulfill(file);
   });
   return context;
 };
-const open = async (context: BrowserContext): Promise<Page> => {
+const open = async (context: BrowserContext, at = origin): Promise<Page> => {
   const page = await context.newPage();
-  await page.goto(`${origin}/page`);
+  await page.goto(`${at}/page`);
   return page;
 };
 
@@ -144,4 +151,64 @@ test('a page signs in, pays, is still signed in after a reload and in a worker, 
   expect(await inPage(page, 'refused')).toBe('unauthorized');
   expect((await inWorker(page, 'refused')).said).toBe('unauthorized');
   await context.close();
+}, 60_000);
+
+test('a page on another host of the same site: the cookie is kept and sent when both settings name its origin', async () => {
+  const session = newSigningKey('test.session.1');
+  // Really served: a page that only the test answers is foreign to this machine, and may not call it.
+  const files = createServer((request, response) => {
+    const file = fileOf(request.url ?? '');
+    response.writeHead(file === null ? 404 : 200, { 'content-type': file?.contentType ?? 'text/plain' });
+    response.end(file?.body);
+  });
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  const shop = `http://localhost:${(files.address() as AddressInfo).port}`;
+  const account = { account_id: newId('acct'), email: 'ada@example.com' };
+  const scene = await startScene({
+    publicKeys: [session.entry],
+    environments: ['test'],
+    env: { BROWSER_ORIGINS: shop, CORS_ORIGINS: shop },
+  });
+  try {
+    const exchanged: unknown[] = [];
+    const give = async (n: number) => ({
+      access_token: await signAccessToken(
+        {
+          accountId: account.account_id,
+          sessionId: newId('ses'),
+          environment: 'test',
+          amr: ['email'],
+          authTime: Math.floor(Date.now() / 1000),
+          now: Date.now(),
+        },
+        session.signing,
+      ),
+      token_type: 'Bearer',
+      expires_in: 900,
+      refresh_token: `rt_test_${n}`,
+      account,
+    });
+    scene.services.answers['identity.verifyMagicLink'] = () => give(1);
+    scene.services.answers['identity.refresh'] = ({ refresh_token }) => {
+      exchanged.push(refresh_token);
+      return give(exchanged.length + 1);
+    };
+    scene.services.answers['identity.getAccount'] = () => ({
+      ...account,
+      display_name: null,
+      created_at: '2026-11-21T10:00:00.000Z',
+    });
+    const context = await browser.newContext();
+    const page = await open(context, shop);
+    const to = { baseUrl: `http://localhost:${scene.gateway.port}` };
+    await inPage(page, 'signIn', { ...to, token: 'ml_test_a' });
+    expect(await inPage(page, 'whoAmI', to)).toBe(account.email);
+    expect(await inWorker(page, 'whoAmI', to)).toEqual({ said: account.email, inWorker: true });
+    expect(exchanged).toEqual(['rt_test_1', 'rt_test_2']);
+    await context.close();
+  } finally {
+    files.closeAllConnections();
+    files.close();
+    await scene.stop();
+  }
 }, 60_000);
