@@ -78,6 +78,7 @@ test('packed and installed alone, it pays in the oldest Node at hand: quote, set
     verified: 'redeemed',
     invalid: true,
     details: [{ path: 'service_id' }],
+    paying: 'function',
     refreshed: true,
   });
   expect(said.again).toEqual(said.paid);

@@ -1,0 +1,90 @@
+/** How vendors ask for money and are shown the payment. Other protocols (x402, MPP) become further entries of `DIALECTS`. */
+
+export type Settlement = { settlement_id: string; settlement_token: string };
+
+export type Dialect = {
+  /** What the JSON of a 402 says: a bill, that the payment shown is not accepted, or null: another language. */
+  read: (body: unknown) => { quoteToken: string } | 'refused' | null;
+  /** How the payment is shown. */
+  headers: (settlement: Settlement) => Record<string, string>;
+};
+
+/**
+ * interface.md, Vendor integration pattern with HTTP 402. Of the body nothing but the signed token counts: amount, currency and
+ * expiry beside it are for display, and `settle_url` could lead anywhere.
+ */
+const quittance: Dialect = {
+  read: (body) => {
+    const { error, quote_token } = (body ?? {}) as { error?: unknown; quote_token?: unknown };
+    if (error === 'payment_failed') return 'refused';
+    return error === 'payment_required' && typeof quote_token === 'string'
+      ? { quoteToken: quote_token }
+      : null;
+  },
+  headers: ({ settlement_id, settlement_token }) => ({
+    'x-settlement-id': settlement_id,
+    'x-settlement-token': settlement_token,
+  }),
+};
+
+const DIALECTS: readonly Dialect[] = [quittance];
+
+/** Names the logical request on every try of it: 1 to 128 characters of `[A-Za-z0-9._:-]`. */
+export const REQUEST_ID_HEADER = 'x-payment-request-id';
+/** What this module sends, so that nothing of it comes from the caller. */
+export const PAYMENT_HEADERS = [REQUEST_ID_HEADER, 'x-settlement-id', 'x-settlement-token'] as const;
+
+const MAX_BILL_BYTES = 65_536;
+
+/** At most so many bytes of a body: null when there are more. */
+export const readUpTo = async (
+  body: Request | Response,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> => {
+  if (!body.body) {
+    // Where a request's body is no stream (Firefox) it can be measured only afterwards.
+    const bytes = new Uint8Array(await body.arrayBuffer());
+    return bytes.length > maxBytes ? null : bytes;
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = body.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > maxBytes) {
+      // Not awaited: of two branches of a body it would wait for the other.
+      reader.cancel().catch(() => undefined);
+      return null;
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+};
+
+/** The bill in a 402 that stays readable for the caller; null when no dialect understands it. */
+export const readBill = async (response: Response): Promise<ReturnType<Dialect['read']>> => {
+  const bytes = await readUpTo(response.clone(), MAX_BILL_BYTES);
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()));
+  } catch {
+    return null;
+  }
+  for (const dialect of DIALECTS) {
+    const said = dialect.read(body);
+    if (said !== null) return said;
+  }
+  return null;
+};
+
+/** The headers that show a payment. */
+export const paymentHeaders = (settlement: Settlement): Record<string, string> =>
+  quittance.headers(settlement);

@@ -1,0 +1,146 @@
+import { resourceOf } from '../resource.ts';
+import type { TokenVerifier } from '../tokens.ts';
+import type { Fetch } from '../transport.ts';
+import { type Call, sendCall } from './call.ts';
+import { readBill } from './dialects.ts';
+import { NotDeliveredError, PaidRedirectError, PaymentKeyReusedError } from './errors.ts';
+import { createLocks } from './lock.ts';
+import type { Payments } from './payments.ts';
+import { addressOf, isPrepaid, refuseLapsed } from './rules.ts';
+import type { PaymentRecord } from './store.ts';
+
+export type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments };
+
+/** For so long a vendor delivers a settlement again to the request that redeemed it. */
+const REDELIVERY_MS = 600_000;
+/** After these the same request may still be delivered; every other answer is the vendor's last. */
+const NOT_YET = new Set([401, 403, 408, 425, 429]);
+
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
+
+/** Frees the connection of an answer that nobody will read. */
+const discard = (response: Response): void => {
+  response.body?.cancel().catch(() => undefined);
+};
+
+/**
+ * One logical request from its first try to the delivery. What holds throughout: it buys at most once; a purchase is kept
+ * before it is sent and until it was delivered; a payment is shown to the address that was paid and to no other.
+ */
+export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
+  const inTurn = createLocks();
+
+  const notDelivered = async (name: string, record: PaymentRecord, message: string): Promise<never> => {
+    const { settlement_id } = record.settlement!;
+    await payments.dropPrepaid(record.url, settlement_id);
+    // Until a redelivery is out of the question an equal request offers what it paid again and does not buy; a key never does.
+    const over = Date.now() - record.paidAt! > REDELIVERY_MS && !name.startsWith('key:');
+    if (record.quoteToken === null || over) await payments.remove(name, record);
+    throw new NotDeliveredError(message, settlement_id, record.id);
+  };
+
+  /** The answer to a request that showed a payment and is not asked for another. */
+  const conclude = async (
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    response: Response,
+  ): Promise<Response> => {
+    if (isRedirect(response) && call.redirect !== 'manual') {
+      discard(response);
+      const location = response.headers.get('location');
+      throw new PaidRedirectError(location, record.settlement!.settlement_id, record.id);
+    }
+    if (response.status < 500 && !NOT_YET.has(response.status)) {
+      try {
+        await payments.remove(name, record);
+      } catch {
+        // What was paid for is handed over all the same; the record left behind is offered once more and buys nothing.
+      }
+    }
+    return response;
+  };
+
+  /** Shows what this request itself has paid for. */
+  const collect = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
+    const response = await sendCall(fetch, call, record);
+    if (response.status !== 402) return conclude(name, record, call, response);
+    discard(response);
+    return notDelivered(name, record, 'the vendor was paid and does not accept the payment');
+  };
+
+  /** With the prepaid settlement that serves the address; as it was when there is none. */
+  const riding = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
+    const prepaid = await payments.prepaid(url);
+    if (prepaid === null) return record;
+    const rides = { ...record, url, settlement: prepaid.settlement, paidAt: prepaid.paidAt };
+    await payments.keep(name, rides);
+    return rides;
+  };
+
+  /** Tries without a payment of its own; pays when it is asked to, once. */
+  const request = async (name: string, first: PaymentRecord, call: Call): Promise<Response> => {
+    let record = first;
+    for (;;) {
+      const response = await sendCall(fetch, call, record);
+      const rode = record.settlement;
+      if (response.status !== 402) return rode === null ? response : conclude(name, record, call, response);
+      const bill = await readBill(response);
+      if (rode === null && (bill === null || bill === 'refused')) return response;
+      discard(response);
+      if (bill === null || bill === 'refused')
+        return notDelivered(name, record, 'the vendor does not accept the prepaid settlement any more');
+      if (rode !== null) {
+        // Used up. Nothing was taken from it for this request.
+        await payments.dropPrepaid(record.url, rode.settlement_id);
+        await payments.remove(name, record);
+      }
+      const { quoteToken } = bill;
+      const quote = await verify('quote', quoteToken);
+      const url = rode === null ? addressOf(call, response, quote) : record.url;
+      const unpaid: PaymentRecord = { ...record, settlement: null, paidAt: null };
+      const buy = async () => {
+        refuseLapsed(quote);
+        return collect(name, await payments.buy(name, unpaid, call, { quote, quoteToken, url }), call);
+      };
+      if (!isPrepaid(quote)) return buy();
+
+      // Of many calls at once one buys and is served first; then the others ride on what it bought.
+      const turn = await inTurn(resourceOf(url), call.signal, async () => {
+        const rides = await riding(name, unpaid, url);
+        return rides.settlement === null ? { answer: await buy() } : { rides };
+      });
+      if ('answer' in turn) return turn.answer;
+      record = turn.rides;
+    }
+  };
+
+  const proceed = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
+    if (record.quoteToken === null) {
+      if (record.settlement !== null) return request(name, record, call);
+      // Whoever is buying for this address is served first: its units may be just enough for it.
+      const ride = () => riding(name, record, call.url);
+      return request(name, await inTurn(resourceOf(call.url), call.signal, ride), call);
+    }
+    if (record.settlement !== null) return collect(name, record, call);
+    const paid = await payments.resume(name, record, call);
+    if (paid !== null) return collect(name, paid, call);
+    // A new attempt needs a new id: the failed one sticks to its own.
+    return take(name, call);
+  };
+
+  const take = async (name: string, call: Call): Promise<Response> => {
+    const record = await payments.claim(name, call);
+    try {
+      if (record.fingerprint !== call.fingerprint)
+        throw new PaymentKeyReusedError('the key stands for another request that is not delivered yet');
+      return await proceed(name, record, call);
+    } finally {
+      payments.unclaim(record.id);
+    }
+  };
+
+  /** @param name where the store keeps this request: its key, or what makes it equal to another */
+  return (call: Call, name: string): Promise<Response> => take(name, call);
+};

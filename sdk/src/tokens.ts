@@ -1,0 +1,154 @@
+import { QuittanceError } from './errors.ts';
+import type { Output } from './types.ts';
+
+/**
+ * Compact tokens checked without asking the API, by its published keys: base64url(payload).base64url(signature), Ed25519
+ * over the ASCII of the first part. WebCrypto does the work, in browsers, workers and Node alike.
+ */
+
+export type Environment = 'test' | 'live';
+
+/** What a quote commits to. Amounts in USDC micro-units, times ISO 8601 UTC. */
+export type QuoteClaims = {
+  typ: 'quote';
+  kid: string;
+  env: Environment;
+  quote_id: string;
+  vendor_account_id: string;
+  service_id: string;
+  service_name: string;
+  payout_address: string;
+  mint: string;
+  quote_amount: string;
+  fee_amount: string;
+  currency: 'USDC';
+  issued_at: string;
+  expires_at: string;
+  redeem_window_seconds: number;
+  scope: Record<string, unknown> | null;
+};
+export type SettlementClaims = {
+  typ: 'settlement';
+  kid: string;
+  env: Environment;
+  settlement_id: string;
+  quote_id: string;
+  service_id: string;
+  quote_amount: string;
+  issued_at: string;
+  redeem_expires_at: string;
+};
+type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
+
+/** Not a token of this type and environment that the API signed. */
+export class BadTokenError extends QuittanceError {
+  override readonly name: string = 'BadTokenError';
+}
+
+export type TokenVerifier = <T extends keyof Claims>(typ: T, token: string) => Promise<Claims[T]>;
+type Keys = Output<'gateway.jwks'>['keys'];
+
+const MAX_LENGTH = 16_384;
+const KID = /^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/;
+const AMOUNT = /^[1-9][0-9]{0,18}$/;
+/** A key that is gone from the API is forgotten after this. Settle checks every token again, so it need not be soon. */
+const KEYS_LIVE_MS = 3_600_000;
+/** Tokens of keys that do not exist must not make this a source of requests. */
+const UNKNOWN_KEY_MS = 10_000;
+
+const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
+  let binary: string;
+  try {
+    binary = atob(part.replaceAll('-', '+').replaceAll('_', '/'));
+  } catch {
+    throw new BadTokenError('the token is malformed');
+  }
+  // One spelling per token: the unused bits of the last character are free, and so would be padding.
+  const spelled = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  if (spelled !== part) throw new BadTokenError('the token is not in canonical base64url');
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+};
+
+const parse = (payload: Uint8Array): { [name: string]: unknown } => {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    if (typeof parsed === 'object' && parsed !== null) return parsed as { [name: string]: unknown };
+  } catch {
+    // Said below.
+  }
+  throw new BadTokenError('the token is malformed');
+};
+
+/** What a token says that was verified before: nothing is checked. */
+export const storedClaims = (token: string): QuoteClaims =>
+  parse(bytesOf(token.split('.')[0]!)) as QuoteClaims;
+
+/** Only what is acted upon: a claim that came after this version is no reason to refuse. */
+const isQuote = (claims: { [name: string]: unknown }): boolean =>
+  ['quote_id', 'service_id', 'service_name', 'payout_address', 'mint'].every(
+    (name) => typeof claims[name] === 'string',
+  ) &&
+  AMOUNT.test(String(claims.quote_amount)) &&
+  typeof claims.quote_amount === 'string' &&
+  claims.currency === 'USDC' &&
+  !Number.isNaN(Date.parse(String(claims.expires_at))) &&
+  typeof claims.scope === 'object';
+const isSettlement = (claims: { [name: string]: unknown }): boolean =>
+  ['settlement_id', 'quote_id', 'service_id'].every((name) => typeof claims[name] === 'string') &&
+  !Number.isNaN(Date.parse(String(claims.redeem_expires_at)));
+const SHAPES = { quote: isQuote, settlement: isSettlement };
+
+/** The API's keys by kid, asked for when needed and kept; calls at once ask once. */
+const keyCache = (load: () => Promise<Keys>) => {
+  let held = new Map<string, Keys[number]>();
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | null = null;
+  const ask = () => {
+    asking ??= load()
+      .then((keys) => {
+        held = new Map(keys.map((key) => [key.kid, key]));
+        askedAt = Date.now();
+      })
+      .finally(() => {
+        asking = null;
+      });
+    return asking;
+  };
+  return async (kid: string): Promise<Keys[number] | undefined> => {
+    if (Date.now() - askedAt > (held.has(kid) ? KEYS_LIVE_MS : UNKNOWN_KEY_MS)) await ask();
+    return held.get(kid);
+  };
+};
+
+/**
+ * The claims of a token of one type and environment; times are the caller's to judge.
+ * @param load the keys of `client.gateway.jwks({ environment })`; what it throws, the verifier throws
+ * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes, other spelling
+ */
+export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
+  const keyOf = keyCache(load);
+  return async <T extends keyof Claims>(typ: T, token: string): Promise<Claims[T]> => {
+    const [payload, signature, ...rest] = token.slice(0, MAX_LENGTH + 1).split('.');
+    if (token.length > MAX_LENGTH || payload === undefined || signature === undefined || rest.length > 0)
+      throw new BadTokenError('the token is malformed');
+    const [payloadBytes, signatureBytes] = [bytesOf(payload), bytesOf(signature)];
+    const claims = parse(payloadBytes);
+    const [, env, use] = KID.exec(String(claims.kid)) ?? [];
+    if (env !== environment || use !== typ || claims.env !== environment || claims.typ !== typ)
+      throw new BadTokenError(`not a ${typ} token of the ${environment} environment`);
+    const jwk = await keyOf(claims.kid as string);
+    if (jwk === undefined || jwk.env !== environment) throw new BadTokenError('the token’s key is not known');
+    const key = await crypto.subtle.importKey(
+      'jwk',
+      { kty: jwk.kty, crv: jwk.crv, x: jwk.x },
+      'Ed25519',
+      false,
+      ['verify'],
+    );
+    const signed = new TextEncoder().encode(payload);
+    if (!(await crypto.subtle.verify('Ed25519', key, signatureBytes, signed)))
+      throw new BadTokenError('the token signature is invalid');
+    if (!SHAPES[typ](claims)) throw new BadTokenError(`not a ${typ} token`);
+    return claims as Claims[T];
+  };
+};
