@@ -36,25 +36,35 @@ const isRepeatable = ({ method, repeatable, keyed }: OperationInfo, input: Field
 export const canRepeat = (error: unknown): error is ApiError | NoAnswerError =>
   error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
 
+/** Longer than the API leaves a call to a process that died with it: only then can a repeat finish it. */
+const UNDER_WAY_MS = 45_000;
+
 /** An earlier sending of the same call, whose answer was lost, is still under way: this is the one conflict that passes. */
 const isUnderWay = (error: unknown): error is ApiError =>
   error instanceof ConflictError && error.retryAfterMs !== null;
 
 /** A key of its own for a call that creates, the same for each time it is sent. */
 const keyed = ({ keyed: takesKey }: OperationInfo, options: CallOptions): CallOptions =>
-  takesKey === true ? { idempotencyKey: crypto.randomUUID(), ...options } : options;
+  takesKey === true ? { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() } : options;
 
 /** Repeats what may be repeated, when the API asks for it or says nothing at all. */
 export const createRetrying =
   (call: Call, maxRetries: number): Call =>
   async (info, input, given) => {
     const options = keyed(info, given);
+    let underWayUntil: number | undefined;
     for (let tries = 0; ; tries += 1) {
       try {
         return await call(info, input, options);
       } catch (error) {
-        const passes = canRepeat(error) || (info.keyed === true && isUnderWay(error));
-        if (!passes || !isRepeatable(info, input) || tries >= maxRetries) throw error;
+        if (info.keyed === true && isUnderWay(error)) {
+          underWayUntil ??= performance.now() + UNDER_WAY_MS;
+          if (performance.now() > underWayUntil) throw error;
+          await sleep(error.retryAfterMs ?? 0, options.signal);
+          tries -= 1;
+          continue;
+        }
+        if (!canRepeat(error) || !isRepeatable(info, input) || tries >= maxRetries) throw error;
         const waitMs = error.retryAfterMs ?? backoffMs(tries);
         if (waitMs > LONGEST_WAIT_MS) throw error;
         await sleep(waitMs, options.signal);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import { ServiceError } from '../contract/errors.ts';
 import { type CallKey, type Idempotency, IdempotencyKey } from '../contract/idempotency.ts';
 import type { Principal } from '../contract/principal.ts';
@@ -38,19 +39,27 @@ const scopeOf = (caller: Principal): string => {
   return caller.kind === 'delegate_key' ? caller.delegate_id : caller.kind;
 };
 
+const withoutSecret = (idempotency: Idempotency, answer: object): object => {
+  if (idempotency === true) return answer;
+  const { [idempotency.secret]: secret, ...rest } = answer as Record<string, unknown>;
+  if (typeof secret !== 'string') throw new Error(`the answer has no ${idempotency.secret}`);
+  return { ...rest, secret_already_shown: true };
+};
+
 /** @param input checked; the raw body has many spellings of one call */
 export const callKey = (
-  operation: string,
-  idempotency: Idempotency,
+  name: string,
+  { idempotency, output }: { idempotency: Idempotency; output: z.ZodType },
   { key, caller, input }: { key: string; caller: Principal; input: unknown },
 ): CallKey => {
-  if (caller.kind === 'none') throw new Error(`${operation} takes keys from nobody in particular`);
+  if (caller.kind === 'none') throw new Error(`${name} takes keys from nobody in particular`);
   return {
     accountId: caller.account_id,
-    operation,
+    operation: name,
     keyHash: sha256(IdempotencyKey.parse(key)),
     fingerprint: sha256(canonical([scopeOf(caller), input])),
-    secret: idempotency === true ? null : idempotency.secret,
+    // Checked before the commit, and not again by a repeat: a later version may promise more than was answered then.
+    toKeep: (answer) => JSON.stringify(output.parse(withoutSecret(idempotency, answer))),
     unfinished: null,
   };
 };

@@ -63,9 +63,9 @@ const answer = async (
     return { ok: operation.output.parse(await handler(input, caller)) };
   }
   if (calls === undefined) throw new Error(`${name} takes keys, and this service keeps none`);
-  const key = callKey(name, operation.idempotency, { key: envelope.idempotency_key, caller, input });
-  const answered = await once(calls, key, (call) => handler(input, caller, call));
-  return { ...answered, ok: operation.output.parse(answered.ok) };
+  const { idempotency, output } = operation;
+  const key = callKey(name, { idempotency, output }, { key: envelope.idempotency_key, caller, input });
+  return once(calls, key, async (call) => output.parse(await handler(input, caller, call)));
 };
 
 export type Serving = { stop: () => Promise<void> };

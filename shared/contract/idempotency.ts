@@ -29,8 +29,8 @@ export type CallKey = {
   keyHash: Uint8Array;
   /** SHA-256 of the checked input and of the credential's scope. */
   fingerprint: Uint8Array;
-  /** The field of the answer that is left out of what is kept. */
-  secret: string | null;
+  /** The answer as it is kept: JSON of the contract's shape, without what is shown once. */
+  toKeep: (answer: object) => string;
   /** What an earlier call with this key has created and not answered: to be finished, never made a second time. */
   unfinished: string | null;
 };

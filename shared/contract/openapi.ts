@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { exampleOf } from './examples.ts';
-import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
+import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
@@ -89,7 +89,7 @@ const parametersOf = (
   });
 
 const keyParameter = ({ convert }: Converter): Json => ({
-  name: IDEMPOTENCY_KEY,
+  name: 'Idempotency-Key',
   in: 'header',
   required: false,
   schema: convert(IdempotencyKey, { open: false }),

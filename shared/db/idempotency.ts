@@ -38,14 +38,6 @@ export const keptCalls = (pool: Pool): KeptCalls => ({
   },
 });
 
-/** The answer as text of JSON, without what is shown once. */
-const withoutSecret = ({ secret }: CallKey, answer: object): string => {
-  if (secret === null) return JSON.stringify(answer);
-  const { [secret]: shown, ...rest } = answer as Record<string, unknown>;
-  if (typeof shown !== 'string') throw new Error(`the answer has no ${secret}`);
-  return JSON.stringify({ ...rest, secret_already_shown: true });
-};
-
 /** A call with the same key that is not committed yet is waited for: one of the two transactions is undone. */
 const keep = async (tx: Db, key: CallKey, objectId: string | null, answer: string | null): Promise<void> => {
   const { rowCount } = await tx.query(sql.typeAlias('void')`
@@ -73,7 +65,7 @@ export const inOneCommit = <T>(
  * @throws KeyTaken, which must undo the transaction: another call with the key was first
  */
 export const keepAnswer = async (tx: Db, key: CallKey | undefined, answer: object): Promise<void> => {
-  if (key !== undefined) await keep(tx, key, null, withoutSecret(key, answer));
+  if (key !== undefined) await keep(tx, key, null, key.toKeep(answer));
 };
 
 /**
@@ -88,7 +80,7 @@ export const keepBegun = async (tx: Db, key: CallKey | undefined, objectId: stri
 export const keepFinished = async (db: Db, key: CallKey | undefined, answer: object): Promise<void> => {
   if (key === undefined) return;
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update idempotency set answer = ${withoutSecret(key, answer)}::json where ${isCall(key)} and answer is null`);
+    update idempotency set answer = ${key.toKeep(answer)}::json where ${isCall(key)} and answer is null`);
   if (rowCount === 0) throw new KeyTaken();
 };
 
