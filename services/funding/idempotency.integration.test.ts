@@ -238,6 +238,19 @@ describe('refunds', () => {
     },
   );
 
+  test('a call that was held up longer than its lease, and overtaken: one refund, still reserved', async () => {
+    const settlement_id = await fixture.paid(ada, vendor);
+    await fixture.restartFunding('funding.beforeFinished=wait');
+    const slow = ask(vendor, 'createRefund', { settlement_id }, { key: 'k' });
+    await until(async () => (await fixture.reserved(settlement_id)) === NET);
+    const done = await fixture.database.withClock('31 seconds', () => create(settlement_id, 'k'));
+    expect(await slow).toEqual({ body: done.body, replayed: true });
+    expect(await refunds(settlement_id)).toBe(1);
+    expect(await fixture.reserved(settlement_id)).toBe(NET);
+    expect(await submit(done.body)).toMatchObject({ status: 'confirmed' });
+    await fixture.restartFunding();
+  });
+
   test('a crash whose refund was given up meanwhile: the repeat makes one, and only that one holds the net', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     await crashAt('funding.beforeFinished', () => create(settlement_id, 'k'));
