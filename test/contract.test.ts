@@ -137,6 +137,49 @@ test('what needs a fresh sign-in says so', () => {
   expect(others.map(({ service, name }) => operationId(service, name))).toEqual([]);
 });
 
+/** POSTs whose repeat does nothing twice; why is told in docs/adr/0017-idempotency-keys.md. */
+const HARMLESS = new Set([
+  ...['settlement.settle', 'settlement.redeem', 'settlement.consume', 'settlement.verify'],
+  ...['wallet.link', 'wallet.provision', 'wallet.onboarding', 'wallet.delegate', 'wallet.revoke'],
+  ...[
+    'funding.approveWithdrawal',
+    'funding.cancelWithdrawal',
+    'funding.submitRefund',
+    'funding.cancelRefund',
+  ],
+  ...[
+    'funding.providerWebhook',
+    'identity.createAccount',
+    'identity.requestMagicLink',
+    'identity.verifyMagicLink',
+  ],
+  ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
+  ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
+]);
+
+test('every POST takes an Idempotency-Key or needs none, and no secret is kept with one', () => {
+  const posts = operations.filter(({ op }) => op.http.method === 'POST');
+  const keyless = posts.filter(({ op }) => op.idempotency === undefined);
+  expect(inOrder(keyless.map(({ service, name }) => operationId(service, name)))).toEqual(inOrder(HARMLESS));
+  for (const { op } of operations.filter((each) => each.op.idempotency !== undefined)) {
+    expect([op.http.method, op.http.alternative]).toEqual(['POST', undefined]);
+    // Kept per account.
+    expect(op.access.length).toBeGreaterThan(0);
+    const options = (op.output as z.ZodUnion<z.ZodObject[]>).options ?? [op.output];
+    const fields = options.map((each) => fieldsOf(each));
+    const shown = fields.filter((names) =>
+      names.some((name) => /secret$|_key$|^(access|refresh)_token$/.test(name)),
+    );
+    if (op.idempotency === true) expect([options.length, shown]).toEqual([1, []]);
+    else {
+      expect(shown).toEqual([fields[0]]);
+      expect(fields[0]).toContain(op.idempotency!.secret);
+      expect(fields[1]).toContain('secret_already_shown');
+    }
+  }
+});
+
 test.each([
   ['quote_expired', 410],
   ['settlement_expired', 410],

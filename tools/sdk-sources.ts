@@ -53,13 +53,22 @@ const callable = (): { service: string; operations: [string, HttpOperation][] }[
 const isList = ({ query }: HttpOperation): boolean => 'cursor' in query.shape;
 
 /** One operation as the client needs it; what is usual is left out. */
-const runtime = ({ http, query, body, access, repeatable, timeoutSeconds }: HttpOperation): Json => ({
+const runtime = ({
+  http,
+  query,
+  body,
+  access,
+  repeatable,
+  idempotency,
+  timeoutSeconds,
+}: HttpOperation): Json => ({
   method: http.method,
   path: http.path,
   ...(Object.keys(query.shape).length > 0 ? { query: Object.keys(query.shape) } : {}),
   ...(Object.keys(body.shape).length > 0 ? { body: true } : {}),
   ...(access.length === 0 ? { anonymous: true } : {}),
   ...(repeatable === undefined ? {} : { repeatable: repeatable === true ? true : repeatable.with }),
+  ...(idempotency === undefined ? {} : { keyed: true }),
   ...('cursor' in query.shape ? { list: true } : {}),
   ...(timeoutSeconds === DEFAULT_TIMEOUT_SECONDS ? {} : { timeoutSeconds }),
 });

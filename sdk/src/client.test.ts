@@ -114,7 +114,8 @@ describe('retries', () => {
     ['verify', (client) => client.settlement.verify({ settlement_id: ID }), true],
     ['redeem with an id', (client) => client.settlement.redeem({ ...TOKEN, redeem_id: 'r' }), true],
     ['redeem without', (client) => client.settlement.redeem(TOKEN), false],
-    ['a quote', (client) => client.quote.create({ service_id: 's' }), false],
+    ['a quote', (client) => client.quote.create({ service_id: 's' }), true],
+    ['a reveal', (client) => client.identity.revealServiceKey({ service_id: 's' }), false],
   ];
   const table = calls.flatMap(([call, run, repeated]) =>
     failures.map(([failure, scripted]) => [call, failure, run, scripted, repeated] as const),
@@ -126,6 +127,31 @@ describe('retries', () => {
       () => 'refused',
     );
     expect([outcome, asked.length]).toEqual(repeated ? ['answered', 2] : ['refused', 1]);
+  });
+
+  test('what creates is sent with one key for all its retries, a new one for each call, or the caller’s own', async () => {
+    const under = { ...(refusal(409, 'conflict') as object), retryAfter: 0 } as Scripted;
+    const { client, asked } = await clientOf(
+      (_, n) => (['lost', under, under, under, under] as const)[n] ?? ok({}),
+    );
+    await client.quote.create({ service_id: 's' });
+    await client.quote.create({ service_id: 's' });
+    await client.identity.createService(
+      { name: 'n', price: '1', payout_address: 'p' },
+      { idempotencyKey: 'mine' },
+    );
+    await client.settlement.redeem(TOKEN, { idempotencyKey: 'not asked for' });
+    const keys = asked.map(({ key }) => key);
+    expect(keys.slice(0, 6)).toEqual(Array(6).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
+    expect(new Set(keys.slice(0, 6)).size).toBe(1);
+    expect(keys[6]).not.toBe(keys[0]);
+    expect(keys[7]).toBe('mine');
+  });
+
+  test('a conflict that does not pass is final', async () => {
+    const { client, asked } = await clientOf(() => refusal(409, 'conflict'));
+    await expect(client.quote.create({ service_id: 's' })).rejects.toThrow('told conflict');
+    expect(asked).toHaveLength(1);
   });
 
   test('ends after maxRetries, and at once where the wait is longer than a minute or the refusal is final', async () => {

@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 
 /** An HTTP server that answers by a script, to say what no healthy API says when it is wanted. */
 
-export type Asked = { call: string; token: string | null; body: Record<string, unknown> | null };
+export type Asked = {
+  call: string;
+  token: string | null;
+  body: Record<string, unknown> | null;
+  /** The Idempotency-Key, where one was sent. */
+  key?: string;
+};
 export type Scripted =
   | { status: number; body?: unknown; retryAfter?: number; html?: true }
   /** The connection breaks before an answer. */
@@ -20,10 +26,12 @@ export const startScripted = async (answer: (asked: Asked, n: number) => Scripte
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
     const text = await textOf(request);
+    const key = request.headers['idempotency-key'];
     const call: Asked = {
       call: `${request.method} ${request.url}`,
       token: request.headers.authorization?.replace('Bearer ', '') ?? null,
       body: text === '' ? null : JSON.parse(text),
+      ...(typeof key === 'string' ? { key } : {}),
     };
     asked.push(call);
     const said = await answer(call, asked.length - 1);

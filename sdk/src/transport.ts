@@ -10,7 +10,11 @@ export type Received = { body: unknown; retryAfterMs: number | null };
 export type Send = (
   info: OperationInfo,
   input: Fields,
-  options: { token: string | null; signal?: AbortSignal | undefined },
+  options: {
+    token: string | null;
+    signal?: AbortSignal | undefined;
+    idempotencyKey?: string | undefined;
+  },
 ) => Promise<Received>;
 
 /** On top of what the API itself may take: the way there and back. */
@@ -69,7 +73,7 @@ const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError =>
  */
 export const createSend =
   (baseUrl: string, fetch: Fetch): Send =>
-  async (info, input, { token, signal }) => {
+  async (info, input, { token, signal, idempotencyKey }) => {
     const { target, json } = partsOf(info, input);
     const timeout = AbortSignal.timeout(
       (info.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000 + MARGIN_SECONDS * 1000,
@@ -77,6 +81,7 @@ export const createSend =
     const headers: Record<string, string> = { accept: 'application/json' };
     if (token !== null) headers.authorization = `Bearer ${token}`;
     if (json !== undefined) headers['content-type'] = 'application/json';
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
     let response: Response;
     let body: unknown;
     try {

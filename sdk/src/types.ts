@@ -8,6 +8,11 @@ export type OperationId = keyof operations;
 export type CallOptions = {
   /** Gives up. A call that was sent may have been carried out all the same. */
   signal?: AbortSignal;
+  /**
+   * Of a call that creates something: what is created is known by it, however often the call is sent. Default: a new one for
+   * each call, which covers its own retries; give one that you have stored to cover a crash of your own. Kept for 24 hours.
+   */
+  idempotencyKey?: string;
 };
 
 /** What the client knows of an operation; the generated table holds one for each. */
@@ -22,6 +27,8 @@ export type OperationInfo = {
   readonly anonymous?: true;
   /** May be sent again after a lost answer: always, or when the input has the named field. */
   readonly repeatable?: true | string;
+  /** Takes an Idempotency-Key, by which it may be sent again after a lost answer. */
+  readonly keyed?: true;
   /** Answers in pages. */
   readonly list?: true;
   /** How long the API itself may take. Default 5. */

@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -90,7 +91,7 @@ await runService(base, config, {
       getRefund: getRefund(deps),
       listMoved: listMoved(deps),
     },
-    { now: clock.now },
+    { now: clock.now, calls: keptCalls(pool) },
   ),
   consuming: [
     hear(
@@ -109,5 +110,6 @@ await runService(base, config, {
     everyMs(DRIVE_EVERY_MS, 'driveTransfers', driveTransfers(deps), logger),
     everyMs(DRIVE_EVERY_MS, 'releaseRefunds', releaseRefunds(deps), logger),
     everyMs(FOLLOW_EVERY_MS, 'followDeposits', followDeposits(deps), logger),
+    startPurgeCalls({ pool, logger }),
   ],
 });

@@ -76,6 +76,20 @@ create table dev_funds (
 CREATE INDEX dev_funds_by_account ON dev_funds USING btree (account_id, fund_id DESC);
 CREATE INDEX dev_funds_due ON dev_funds USING btree (progressed_at) WHERE (status = ANY (ARRAY['new'::text, 'signed'::text]));
 
+create table idempotency (
+  account_id text collate "C" not null,
+  operation text collate "C" not null,
+  key_hash bytea not null,
+  fingerprint bytea not null,
+  object_id text collate "C",
+  answer json,
+  leased_until timestamp with time zone not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint idempotency_pkey PRIMARY KEY (account_id, operation, key_hash),
+  constraint idempotency_check CHECK (object_id IS NOT NULL OR answer IS NOT NULL)
+);
+CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,

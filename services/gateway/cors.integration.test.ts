@@ -76,7 +76,8 @@ test('a listed origin: its preflight is kept, its calls and their refusals can b
       'access-control-allow-origin': SHOP,
       'access-control-allow-credentials': 'true',
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers': 'authorization, content-type, x-request-id, traceparent',
+      'access-control-allow-headers':
+        'authorization, content-type, x-request-id, traceparent, idempotency-key',
       'access-control-max-age': '7200',
     },
   });
@@ -84,7 +85,8 @@ test('a listed origin: its preflight is kept, its calls and their refusals can b
     vary: 'Origin',
     allowed: {
       'access-control-allow-origin': SHOP,
-      'access-control-expose-headers': 'x-request-id, retry-after, ratelimit, ratelimit-policy',
+      'access-control-expose-headers':
+        'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
     },
   };
   expect(await send('listed', 'GET', SHOP, authorized())).toMatchObject({ status: 200, ...readable });

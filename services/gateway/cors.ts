@@ -1,5 +1,6 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED } from '../../shared/contract/idempotency.ts';
 import type { Deps } from './deps.ts';
 
 /** Longest that Chromium keeps a preflight; Firefox keeps it for a day. */
@@ -16,8 +17,8 @@ export const registerCors = (app: FastifyInstance, { corsOrigins }: Pick<Deps, '
     // The cookie of a sign-in is for pages that the operator has named, never for all.
     credentials: corsOrigins !== '*',
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'x-request-id', 'traceparent'],
-    exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+    allowedHeaders: ['authorization', 'content-type', 'x-request-id', 'traceparent', IDEMPOTENCY_KEY],
+    exposedHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', IDEMPOTENT_REPLAYED],
     maxAge: PREFLIGHT_SECONDS,
     // Its refusal of an OPTIONS that is no preflight has another shape than our errors.
     strictPreflight: false,

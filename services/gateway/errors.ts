@@ -59,7 +59,7 @@ export const toServiceError = (error: unknown): ServiceError | null => {
 export const errorAnswer = (error: ServiceError | null, money: boolean) => {
   const { code, message, extras } =
     error ?? new ServiceError('internal_error', ERRORS.internal_error.meaning);
-  const { retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS, details, ...said } = extras;
+  const { retryAfterSeconds, details, ...said } = extras;
   const spoken: Partial<ErrorBody> = money
     ? { money_moved: moneyMoved(code), safe_action: SAFE_ACTIONS[code] ?? 'stop', ...said }
     : {};
@@ -69,7 +69,9 @@ export const errorAnswer = (error: ServiceError | null, money: boolean) => {
     body: { error: { code, message, ...(details === undefined ? {} : { details }), ...spoken } },
     headers: {
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(status === 429 || status === 503 ? { 'retry-after': String(Math.max(1, retryAfterSeconds)) } : {}),
+      ...(status === 429 || status === 503 || retryAfterSeconds !== undefined
+        ? { 'retry-after': String(Math.max(1, retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)) }
+        : {}),
     },
   };
 };

@@ -25,9 +25,11 @@ export const forward = (
   name: string,
   input: unknown,
   { environment, principal }: Authenticated,
-  requestId: string,
+  call: { requestId: string; idempotencyKey: string | undefined; onReplay: () => void },
 ): Promise<unknown> =>
   forwardOnBus(environment.bus(), contract, name, input, principal, {
     timeoutMs: contract.operations[name]!.timeoutSeconds * 1000,
-    headers: { [REQUEST_ID]: requestId },
+    headers: { [REQUEST_ID]: call.requestId },
+    idempotencyKey: call.idempotencyKey,
+    onReplay: call.onReplay,
   });

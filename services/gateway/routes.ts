@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseInput } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, IdempotencyKey } from '../../shared/contract/idempotency.ts';
 import { contractList, gateway } from '../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
 import { addressGroup } from './address.ts';
@@ -53,6 +54,21 @@ const validated = (operation: HttpOperation, request: FastifyRequest, body: RawI
   ...parseInput(operation.query, request.query ?? {}),
   ...parseInput(operation.body, body),
 });
+
+/**
+ * The key of a call that takes one. Elsewhere the header says nothing: those calls do nothing twice. One that came twice
+ * has a space in it, so it is refused.
+ */
+const keyOf = ({ idempotency }: HttpOperation, { headers }: FastifyRequest): string | undefined => {
+  const given = headers[IDEMPOTENCY_KEY];
+  if (idempotency === undefined || given === undefined) return undefined;
+  const key = IdempotencyKey.safeParse(given);
+  if (key.success) return key.data;
+  const message = key.error.issues[0]!.message;
+  throw new ServiceError('validation_error', `Idempotency-Key: ${message}`, {
+    details: [{ path: IDEMPOTENCY_KEY, message }],
+  });
+};
 
 const rawInputOf = (request: FastifyRequest, body: RawInput): RawInput => ({
   ...(request.query as RawInput),
@@ -132,7 +148,11 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
     if (malformed !== undefined) throw malformed;
     const checked = validated(operation, request, body);
     const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
-    const answer = await forward(contract, name, checked, caller, request.id);
+    const answer = await forward(contract, name, checked, caller, {
+      requestId: request.id,
+      idempotencyKey: keyOf(operation, request),
+      onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
+    });
     return intoCookie(operation, given, caller.environment.name, answer, reply);
   };
 

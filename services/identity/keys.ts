@@ -1,7 +1,9 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
+import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { subjects } from '../../shared/contract/service.ts';
+import { keepAnswer } from '../../shared/db/idempotency.ts';
 import { insertOutbox, type OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
@@ -111,8 +113,11 @@ type Rotator = Extract<Principal, { kind: 'service_key' | 'delegate_key' | 'jwt'
 export const rotate = async (
   deps: Deps,
   owner: KeyOwner,
-  caller: Rotator,
-  revokePrevious: boolean | undefined,
+  {
+    caller,
+    revokePrevious,
+    key,
+  }: { caller: Rotator; revokePrevious: boolean | undefined; key: CallKey | undefined },
 ) => {
   if (caller.kind !== 'jwt' && revokePrevious !== undefined) {
     const message = 'is for the owner’s sign-in';
@@ -129,10 +134,12 @@ export const rotate = async (
       // A key that was replaced because it leaked must not be able to replace its successor.
       if (!current) throw new ServiceError('forbidden', 'a key in its grace period cannot rotate');
     }
-    return replaceKey(tx, deps, owner, locked, {
+    const replaced = await replaceKey(tx, deps, owner, locked, {
       revokePrevious: revokePrevious ?? false,
       kind: 'key_rotated',
     });
+    await keepAnswer(tx, key, replaced.answer);
+    return replaced;
   });
   deps.relay.dispatch(told);
   deps.pokeMails();

@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
+import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -64,8 +65,13 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, identity, handlers(deps), { now: clock.now }),
+  serving: serve(bus, identity, handlers(deps), { now: clock.now, calls: keptCalls(pool) }),
   consuming: [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)],
-  jobs: [mails, startPurge({ pool, logger }), everyMs(60_000, 'endServices', endServices(deps), logger)],
+  jobs: [
+    mails,
+    startPurge({ pool, logger }),
+    startPurgeCalls({ pool, logger }),
+    everyMs(60_000, 'endServices', endServices(deps), logger),
+  ],
   readings: [mailsReading(pool)],
 });

@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
+import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -50,12 +51,12 @@ const deps: Deps = {
 };
 
 await runService(base, config, {
-  serving: serve(bus, quote, {
-    create: create(deps),
-    get: get(deps),
-    list: list(deps),
-    quoteActivity: quoteActivity(deps),
-  }),
+  serving: serve(
+    bus,
+    quote,
+    { create: create(deps), get: get(deps), list: list(deps), quoteActivity: quoteActivity(deps) },
+    { calls: keptCalls(pool) },
+  ),
   consuming: [
     hear(
       bus,
@@ -64,5 +65,8 @@ await runService(base, config, {
       quarantine,
     ),
   ],
-  jobs: [everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger)],
+  jobs: [
+    everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+    startPurgeCalls({ pool, logger }),
+  ],
 });

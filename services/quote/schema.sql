@@ -1,5 +1,19 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table idempotency (
+  account_id text collate "C" not null,
+  operation text collate "C" not null,
+  key_hash bytea not null,
+  fingerprint bytea not null,
+  object_id text collate "C",
+  answer json,
+  leased_until timestamp with time zone not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint idempotency_pkey PRIMARY KEY (account_id, operation, key_hash),
+  constraint idempotency_check CHECK (object_id IS NOT NULL OR answer IS NOT NULL)
+);
+CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,

@@ -5,7 +5,7 @@ import { ServiceError } from '../contract/errors.ts';
 import type { Principal } from '../contract/principal.ts';
 import { type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
-import { encode, openReply, type RequestEnvelope } from './envelope.ts';
+import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
 import { inSpan, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
@@ -24,7 +24,7 @@ const request = (
   envelope: RequestEnvelope,
   timeoutMs: number,
   headers: Record<string, string> = {},
-): Promise<unknown> =>
+): Promise<Answered> =>
   inSpan({ operation: 'request', destination: subject, kind: SpanKind.CLIENT }, async () => {
     if (!bus.connected) throw unavailable();
     try {
@@ -44,27 +44,51 @@ const request = (
  * Calls an internal operation of another service.
  * @throws ServiceError what the other side answered, or service_unavailable when nobody did in time.
  */
-export const call = <S extends ServiceContract, N extends InternalName<S>>(
+export const call = async <S extends ServiceContract, N extends InternalName<S>>(
   bus: Bus,
   contract: S,
   name: N,
   input: z.infer<S['internal'][N]['input']>,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<z.infer<S['internal'][N]['output']>> =>
-  request(bus, subjects.internal(contract.name, name), { input }, timeoutMs) as Promise<
-    z.infer<S['internal'][N]['output']>
+  (await request(bus, subjects.internal(contract.name, name), { input }, timeoutMs)).ok as z.infer<
+    S['internal'][N]['output']
   >;
 
-/** The gateway's call: a public operation, with who calls. Its NATS user alone may publish `rpc.*`. */
-export const forward = (
+/**
+ * The gateway's call: a public operation, with who calls. Its NATS user alone may publish `rpc.*`.
+ * @param idempotencyKey of an operation that takes one
+ * @param onReplay called when the answer is the one that an earlier call with the key was given
+ */
+export const forward = async (
   bus: Bus,
   contract: ServiceContract,
   name: string,
   input: unknown,
   principal: Principal,
-  { timeoutMs, headers }: { timeoutMs: number; headers: Record<string, string> },
-): Promise<unknown> =>
-  request(bus, subjects.rpc(contract.name, name), { input, principal }, timeoutMs, headers);
+  {
+    timeoutMs,
+    headers,
+    idempotencyKey,
+    onReplay,
+  }: {
+    timeoutMs: number;
+    headers: Record<string, string>;
+    idempotencyKey?: string | undefined;
+    onReplay?: () => void;
+  },
+): Promise<unknown> => {
+  const envelope = { input, principal, idempotency_key: idempotencyKey };
+  const { ok, replayed } = await request(
+    bus,
+    subjects.rpc(contract.name, name),
+    envelope,
+    timeoutMs,
+    headers,
+  );
+  if (replayed === true) onReplay?.();
+  return ok;
+};
 
 /** Whether anybody serves a service's public operations: the answer "no such operation" is an answer. */
 export const isServed = async (bus: Bus, contract: ServiceContract, timeoutMs: number): Promise<boolean> => {

@@ -3,8 +3,10 @@ import type { Principal } from '../contract/principal.ts';
 import { isUnavailable } from '../lib/unavailable.ts';
 
 /** What travels on `rpc.*` (with the caller) and `int.*` (without). Amounts are strings, so plain JSON is enough. */
-export type RequestEnvelope = { input: unknown; principal?: Principal };
-export type ReplyEnvelope = { ok: unknown } | { error: ErrorBody; retryAfterSeconds?: number };
+export type RequestEnvelope = { input: unknown; principal?: Principal; idempotency_key?: string | undefined };
+/** `replayed`: what an earlier call with the same key was answered. */
+export type Answered = { ok: unknown; replayed?: true };
+export type ReplyEnvelope = Answered | { error: ErrorBody; retryAfterSeconds?: number };
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -33,9 +35,9 @@ export const toErrorReply = (thrown: unknown): { error: ErrorBody; retryAfterSec
 };
 
 /** The answer of a reply, or its error thrown again on this side. */
-export const openReply = (bytes: Uint8Array): unknown => {
+export const openReply = (bytes: Uint8Array): Answered => {
   const reply = decode(bytes) as ReplyEnvelope;
-  if ('ok' in reply) return reply.ok;
+  if ('ok' in reply) return reply;
   const { code, message, ...extras } = reply.error;
   throw new ServiceError(isErrorCode(code) ? code : 'internal_error', message, {
     ...extras,

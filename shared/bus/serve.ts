@@ -2,15 +2,25 @@ import { SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
 import { ServiceError } from '../contract/errors.ts';
+import type { CallKey } from '../contract/idempotency.ts';
 import { Principal } from '../contract/principal.ts';
 import type { Handlers, HttpOperation, InternalOperation, ServiceContract } from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
 import { type Bus, track } from './connect.ts';
-import { decode, encode, type ReplyEnvelope, type RequestEnvelope, toErrorReply } from './envelope.ts';
+import {
+  type Answered,
+  decode,
+  encode,
+  type ReplyEnvelope,
+  type RequestEnvelope,
+  toErrorReply,
+} from './envelope.ts';
+import { callKey, type KeptCalls, once } from './idempotency.ts';
 import { inSpan, REQUEST_ID } from './trace.ts';
 
-type AnyHandler = (input: unknown, caller?: Principal) => Promise<unknown>;
+type Operation = HttpOperation | InternalOperation;
+type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
 
 /** Field paths and messages of a zod error; never the offending values, which may be secrets. */
 export const issuesOf = (error: z.ZodError): { path: string; message: string }[] =>
@@ -30,15 +40,16 @@ export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
   throw new ServiceError('validation_error', `${where}${first?.message ?? 'invalid request'}`, { details });
 };
 
+type Options = { now: Clock; calls: KeptCalls | undefined };
+
 const answer = async (
-  operation: HttpOperation | InternalOperation,
-  handler: AnyHandler,
+  { name, operation, handler }: { name: string; operation: Operation; handler: AnyHandler },
   data: Uint8Array,
-  now: Clock,
-) => {
+  { now, calls }: Options,
+): Promise<Answered> => {
   const envelope = decode(data) as RequestEnvelope;
   if (!('access' in operation)) {
-    return operation.output.parse(await handler(parseInput(operation.input, envelope.input)));
+    return { ok: operation.output.parse(await handler(parseInput(operation.input, envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
@@ -47,7 +58,14 @@ const answer = async (
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
   // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
-  return operation.output.parse(await handler(parseInput(operation.input, envelope.input), caller));
+  const input = parseInput(operation.input, envelope.input);
+  if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
+    return { ok: operation.output.parse(await handler(input, caller)) };
+  }
+  if (calls === undefined) throw new Error(`${name} takes keys, and this service keeps none`);
+  const { idempotency, output } = operation;
+  const key = callKey(name, { idempotency, output }, { key: envelope.idempotency_key, caller, input });
+  return once(calls, key, async (call) => output.parse(await handler(input, caller, call)));
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -56,16 +74,17 @@ export type Serving = { stop: () => Promise<void> };
  * Answers every operation of the contract: parse, await the handler, check the output, map errors. Replicas
  * share the work through a queue group. `stop` takes no more calls and waits for those in flight.
  * @param now epoch milliseconds of the clock that the age of a sign-in is told by: the database's where there is one
+ * @param calls where calls with an Idempotency-Key are kept, in a service that has operations which take one
  */
 export const serve = <S extends ServiceContract>(
   bus: Bus,
   contract: S,
   handlers: Handlers<S>,
-  { now = systemClock }: { now?: Clock } = {},
+  { now = systemClock, calls }: { now?: Clock; calls?: KeptCalls } = {},
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
-  const handle = async (msg: Msg, operations: Record<string, HttpOperation | InternalOperation>) => {
+  const handle = async (msg: Msg, operations: Record<string, Operation>) => {
     const name = msg.subject.slice(msg.subject.lastIndexOf('.') + 1);
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
     const handler = byName[name];
@@ -74,12 +93,10 @@ export const serve = <S extends ServiceContract>(
     try {
       if (operation === undefined || handler === undefined)
         throw new ServiceError('not_found', 'no such operation');
-      reply = {
-        ok: await inSpan(
-          { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
-          () => answer(operation, handler, msg.data, now),
-        ),
-      };
+      reply = await inSpan(
+        { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
+        () => answer({ name, operation, handler }, msg.data, { now, calls }),
+      );
     } catch (error) {
       reply = toErrorReply(error);
       const line = { operation: name, request_id: msg.headers?.get(REQUEST_ID), code: reply.error.code };
@@ -91,10 +108,7 @@ export const serve = <S extends ServiceContract>(
     msg.respond(encode(reply));
   };
 
-  const subscribe = (
-    kind: 'rpc' | 'int',
-    operations: Record<string, HttpOperation | InternalOperation>,
-  ): Subscription[] =>
+  const subscribe = (kind: 'rpc' | 'int', operations: Record<string, Operation>): Subscription[] =>
     Object.keys(operations).length === 0
       ? []
       : [

@@ -102,6 +102,7 @@ export const deposits = {
       'browser to `redirect_url`. The deposit completes when the transfer is final on chain.',
     http: { method: 'POST', path: '/v1/deposits/fiat', status: 201 },
     access: ['jwt'],
+    idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     timeoutSeconds: 15,
     body: z.strictObject({

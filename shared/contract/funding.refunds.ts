@@ -41,6 +41,7 @@ export const refunds = {
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
     stepUp: true,
+    idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
       settlement_id: SettlementId,

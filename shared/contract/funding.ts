@@ -47,6 +47,7 @@ export const funding = service({
       description: 'Test environment only, at most 10,000 USDC a call.',
       http: { method: 'POST', path: '/v1/dev/fund', status: 200 },
       access: ['jwt'],
+      idempotency: true,
       onlyIn: ['test'],
       withoutRedis: 'refuse',
       timeoutSeconds: 20,

@@ -69,6 +69,7 @@ export const withdrawals = {
       'transaction and send it to approve within 15 minutes.',
     http: { method: 'POST', path: '/v1/withdrawals', status: 201 },
     access: ['jwt'],
+    idempotency: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc, destination_address: SolanaAddress }),
     output: PreparedWithdrawal,

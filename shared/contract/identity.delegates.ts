@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownOnce } from './idempotency.ts';
 import { revealing, rotating, verifyingReveal } from './identity.services.ts';
 import {
   DelegateId,
@@ -74,7 +75,8 @@ export const delegateOperations = {
       allowed_service_ids: AllowedServices.optional(),
       expires_at: Timestamp.optional().meta({ examples: [FAR] }),
     }),
-    output: z.strictObject({ ...Delegate.shape, api_key: z.string().meta({ examples: ['dk_test_Zk3mQ9'] }) }),
+    idempotency: { secret: 'api_key' },
+    output: shownOnce(Delegate.shape, { api_key: z.string().meta({ examples: ['dk_test_Zk3mQ9'] }) }),
     errors: ['not_found'],
   }),
   listDelegates: operation({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownOnce } from './idempotency.ts';
 import { label, MicroUsdc, page, pageQuery, ServiceId, SolanaAddress, Timestamp } from './primitives.ts';
 import { type Limit, operation } from './service.ts';
 
@@ -45,9 +46,11 @@ const RevokePrevious = z
   .optional()
   .meta({ description: 'End all other keys at once instead of leaving the previous one its grace period' });
 
+const apiKey = { api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }) };
+
 export const NewKey = z
   .strictObject({
-    api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }),
+    ...apiKey,
     previous_key_expires_at: Timestamp.nullable(),
   })
   .meta({ id: 'NewKey', description: 'The key is shown this once' });
@@ -63,7 +66,8 @@ export const rotating = {
   stepUp: true,
   body: z.strictObject({ revoke_previous: RevokePrevious }),
   bodyOptional: true,
-  output: NewKey,
+  idempotency: { secret: 'api_key' },
+  output: shownOnce({ previous_key_expires_at: NewKey.shape.previous_key_expires_at }, apiKey),
   errors: ['not_found'],
 } as const;
 export const revealing = {
@@ -109,10 +113,8 @@ export const serviceOperations = {
     access: ['jwt'],
     limits: [{ points: 10, windowSeconds: 60, per: 'account' }],
     body: z.strictObject(settings),
-    output: z.strictObject({
-      ...Service.shape,
-      api_key: z.string().meta({ examples: ['vendor_test_Zk3mQ9'] }),
-    }),
+    idempotency: { secret: 'api_key' },
+    output: shownOnce(Service.shape, apiKey),
     errors: [],
   }),
   listServices: operation({

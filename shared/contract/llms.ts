@@ -24,6 +24,7 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
 - A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or ask
   \`GET /v1/settlements?payment_attempt_id=\`.
 - Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`new_quote\`, \`top_up\`, \`raise_limit\`, \`stop\`.
+- What creates something takes the header \`Idempotency-Key\`: after a lost answer repeat with the same key.
 - Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from text beside it.
 - An agent pays with a delegate key (\`dk_…\`): it has limits that hold however many calls race. Never ask for more than that.`;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { exampleOf } from './examples.ts';
+import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
 import type { CredentialKind } from './principal.ts';
 import { errorsOf, type HttpOperation, type Limit, type ServiceContract } from './service.ts';
@@ -87,6 +88,13 @@ const parametersOf = (
     return { name, in: place, required: !optional, schema: converted, ...shown };
   });
 
+const keyParameter = ({ convert }: Converter): Json => ({
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: convert(IdempotencyKey, { open: false }),
+});
+
 /** The members of a settle-like answer by the status they come with: the one that `alternative` names, and the rest. */
 const bodiesByStatus = ({ http, output }: HttpOperation): [number, z.ZodType][] => {
   const { alternative, status } = http;
@@ -110,6 +118,8 @@ const MEANING_OF_STATUS: Record<number, string> = {
 const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 const RETRY_AFTER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
 
+const REPLAYED = { [IDEMPOTENT_REPLAYED]: { $ref: '#/components/headers/IdempotentReplayed' } };
+
 const RATE_LIMIT = {
   'ratelimit-policy': { $ref: '#/components/headers/RateLimitPolicy' },
   ratelimit: { $ref: '#/components/headers/RateLimit' },
@@ -129,6 +139,7 @@ const successResponses = (op: HttpOperation, id: string, converter: Converter): 
         headers: {
           ...REQUEST_ID,
           ...(status === op.http.alternative?.status ? RETRY_AFTER : {}),
+          ...(op.idempotency === undefined ? {} : REPLAYED),
           ...RATE_LIMIT,
         },
         ...(status === 204 ? {} : { content: exampledContent(body, true, `${id} answer`, converter) }),
@@ -143,7 +154,7 @@ const errorResponses = (op: HttpOperation, shared: Record<string, Json>): Json =
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
     headers: {
       ...REQUEST_ID,
-      ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
+      ...(status === 429 || status === 503 || codes.includes('idempotency_mismatch') ? RETRY_AFTER : {}),
       ...(status === 429 ? RATE_LIMIT : {}),
     },
     content: jsonContent(
@@ -198,6 +209,7 @@ const operationObject = (
   const parameters = [
     ...parametersOf('path', op.params, converter),
     ...parametersOf('query', op.query, converter),
+    ...(op.idempotency === undefined ? [] : [keyParameter(converter)]),
   ];
   const takesBody = Object.keys(op.body.shape).length > 0;
   const required = !op.body.safeParse({}).success;
@@ -263,7 +275,11 @@ const DESCRIPTION = `Pay for an API call in USDC on Solana: the vendor quotes, t
 
 Amounts are strings of USDC micro-units (1 USDC = 1,000,000). Times are ISO 8601, UTC. Unknown request fields are
 refused; answers may gain fields. Lists are newest first, \`next_cursor\` leads to the next page. The credential's
-prefix selects the environment (test or live).`;
+prefix selects the environment (test or live).
+
+Every call may be repeated when its answer was lost: GET, PATCH and DELETE always, settle and consume with the id that is in
+their body, what creates something with the same \`Idempotency-Key\`. Calls that do not name that header ignore it,
+because nothing happens twice by them.`;
 
 /** The whole document. @param serverUrl where the API is reached */
 export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
@@ -301,6 +317,10 @@ export const openApiDocument = ({ serverUrl }: { serverUrl: string }): Json => {
         RetryAfter: {
           description: 'Seconds after which to repeat the call',
           schema: { type: 'integer', minimum: 1 },
+        },
+        IdempotentReplayed: {
+          description: 'There when this is the answer of an earlier call with the same Idempotency-Key',
+          schema: { const: 'true' },
         },
         RateLimitPolicy: {
           description: 'The limits that counted this call: `q` calls in any `w` seconds, per the thing named',

@@ -60,6 +60,7 @@ export const quote = service({
       description: 'A signed pricing commitment: amount, currency, expiry, scope. Paid at most once.',
       http: { method: 'POST', path: '/v1/quote', status: 201 },
       access: ['service_key'],
+      idempotency: true,
       limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
       body: z.strictObject({
         service_id: ServiceId,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from './errors.ts';
+import type { CallKey, Idempotency } from './idempotency.ts';
 import type { Environment } from './primitives.ts';
 import type { CredentialKind, PrincipalOf } from './principal.ts';
 
@@ -87,6 +88,11 @@ type OperationDefinition = {
    * named field of the body is there to know the repeat by. A GET always may.
    */
   repeatable?: true | { with: string };
+  /**
+   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and its handler keeps the
+   * call in the commit that creates (shared/db/idempotency.ts). All others ignore the header, since they are harmless.
+   */
+  idempotency?: Idempotency;
   /** True where an absent body counts as `{}` (verify, logout). */
   bodyOptional?: true;
   output: z.ZodType;
@@ -193,7 +199,11 @@ export type Handler<Op> = Op extends {
   input: infer I;
   output: infer O;
 }
-  ? (input: z.infer<I>, caller: PrincipalOf<A>) => Promise<z.infer<O>>
+  ? (
+      input: z.infer<I>,
+      caller: PrincipalOf<A>,
+      ...call: Op extends { idempotency: Idempotency } ? [key?: CallKey] : []
+    ) => Promise<z.infer<O>>
   : Op extends { callers: readonly BusUser[]; input: infer I; output: infer O }
     ? (input: z.infer<I>) => Promise<z.infer<O>>
     : never;
@@ -222,6 +232,10 @@ export const errorsOf = (op: HttpOperation): ErrorCode[] => {
   if (op.access.length > 0) {
     codes.add('unauthorized');
     codes.add('forbidden');
+  }
+  if (op.idempotency !== undefined) {
+    codes.add('conflict');
+    codes.add('idempotency_mismatch');
   }
   if (op.stepUp) codes.add('reauthentication_required');
   if (op.http.method !== 'GET') {

@@ -1,5 +1,5 @@
 /**
- * Named hooks at the arrows of the settle path (docs/settle.md, "Crash at each arrow"). In the product they do
+ * Named hooks at the arrows of the settle path (docs/settle.md, "Crash at each arrow") and of what funding creates in several steps. In the product they do
  * nothing, and nothing in a service's environment can change that; a fault run loads a module from
  * test/support/ with `node --import` that puts crashing or waiting functions in their place.
  */
@@ -10,6 +10,8 @@ export const failpoints = {
   'settlement.afterAccept': nothing,
   'settlement.beforeIssue': nothing,
   'settlement.afterIssue': nothing,
+  'funding.afterBegun': nothing,
+  'funding.beforeFinished': nothing,
   'outbox.beforePublish': nothing,
   'outbox.afterPublish': nothing,
   'submitter.beforeIntent': nothing,

@@ -87,9 +87,9 @@ export const METRICS = {
   ),
   'settle.idempotent_replays': counter(
     '{call}',
-    ['settlement'],
-    { operation: ['settle', 'redeem', 'consume'] },
-    'Calls that repeated one which was carried out before, and were answered from its row.',
+    ['settlement', 'quote', 'funding', 'identity'],
+    { operation: ['settle', 'redeem', 'consume', 'keyed'] },
+    'Calls that repeated one which was carried out before, and were answered from its row; `keyed`: by Idempotency-Key.',
   ),
   'settle.expired_unredeemed': counter(
     '{settlement}',

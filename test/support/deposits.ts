@@ -118,16 +118,15 @@ export const startDepositsFixture = async () => {
 
   const caller = { kind: 'jwt', account_id: ACCOUNT, session_id: 'ses', auth_time: 1 } as const;
   const options = { timeoutMs: 20_000, headers: {} };
-  const asAccount = (name: keyof typeof funding.operations, input: object) =>
-    forward(gateway, funding, name, input, caller, options);
+  const asAccount = (name: keyof typeof funding.operations, input: object, call: object = {}) =>
+    forward(gateway, funding, name, input, caller, { ...options, ...call });
 
-  const create = (provider: Provider, wallet_id = WALLET) =>
-    asAccount('createDeposit', {
-      wallet_id,
-      provider,
-      fiat_currency: 'USD',
-      fiat_amount: '50.00',
-    }) as Promise<DepositView>;
+  const create = (provider: Provider, wallet_id = WALLET, call: object = {}) =>
+    asAccount(
+      'createDeposit',
+      { wallet_id, provider, fiat_currency: 'USD', fiat_amount: '50.00' },
+      call,
+    ) as Promise<DepositView>;
   const get = (deposit_id: string) => asAccount('getDeposit', { deposit_id }) as Promise<DepositView>;
   const newest = async () =>
     ((await asAccount('listDeposits', { limit: '1' })) as { data: DepositView[] }).data[0];
@@ -178,6 +177,10 @@ export const startDepositsFixture = async () => {
     asked,
     start,
     create,
+    /** The same with an Idempotency-Key. */
+    createOnce: (provider: Provider, idempotencyKey: string, timeoutMs = 20_000) =>
+      create(provider, WALLET, { idempotencyKey, timeoutMs }),
+    count: async () => Number((await admin.query('select count(*) from deposits')).rows[0].count),
     get,
     newest,
     hook,

@@ -18,7 +18,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus } from './bus.ts';
 import { AUTHORITY, startChainStandIn } from './chain-stand-in.ts';
 import { createTestDatabase } from './database.ts';
-import { startService } from './service-process.ts';
+import { faults, type ServiceProcess, startService } from './service-process.ts';
 
 export type Account = Extract<Principal, { kind: 'jwt' }> & { owner: string; wallet_id: string };
 export type Vendor = Extract<Principal, { kind: 'service_key' }> & { payout: string };
@@ -72,8 +72,14 @@ export const startFundingFixture = async () => {
   serve(await testBus.as('wallet'), wallet, handlers);
   const shared = { testBus, database };
   const { quote, settlement } = keys.signing;
-  const [funding, settlements] = await Promise.all([
-    startService('funding', { CURSOR_KEY: keys.cursorKey, CHAIN_WAIT_MS: '2000' }, shared),
+  const startFunding = (failpoints?: string) =>
+    startService(
+      'funding',
+      { CURSOR_KEY: keys.cursorKey, CHAIN_WAIT_MS: '2000', DEV_FUND: 'true', ...faults(failpoints) },
+      shared,
+    );
+  const [first, settlements] = await Promise.all([
+    startFunding(),
     startService(
       'settlement',
       {
@@ -88,11 +94,19 @@ export const startFundingFixture = async () => {
     ),
   ]);
 
+  let funding: ServiceProcess = first;
+
   /** A call as the gateway forwards it. */
-  const as = <T>(principal: Principal, service: 'funding' | 'settlement', operation: string, input: object) =>
+  const as = <T>(
+    principal: Principal,
+    service: 'funding' | 'settlement',
+    operation: string,
+    input: object,
+    call: { idempotencyKey?: string; onReplay?: () => void; timeoutMs?: number } = {},
+  ) =>
     forward(gateway, contracts[service], operation, input, principal, {
-      timeoutMs: 10_000,
-      headers: {},
+      ...{ timeoutMs: 10_000, headers: {} },
+      ...call,
     }) as Promise<T>;
 
   const account = (balance = 10_000_000n): Account => {
@@ -144,6 +158,12 @@ export const startFundingFixture = async () => {
         [settlementId],
       );
       return String(rows[0].refund_reserved);
+    },
+    /** The funding service anew, with faults in it or without; the one before ends, or has ended by its fault. */
+    restartFunding: async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
+      await funding.stop();
+      funding = await startFunding(failpoints);
+      return funding;
     },
     stop: async (): Promise<(number | null)[]> => {
       const codes = await Promise.all([funding.stop(), settlements.stop()]);

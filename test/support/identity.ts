@@ -20,6 +20,7 @@ import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
+import { keptCalls } from '../../shared/db/idempotency.ts';
 import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { quarantineInto } from '../../shared/db/quarantine.ts';
@@ -36,7 +37,9 @@ type Operations = typeof identity.operations;
 type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
 /** Asked for without a cookie, so the refresh token is in the body. */
 export type Session = Output<'refresh'> & { refresh_token: string };
-type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : Output<N>;
+/** Asked for without an Idempotency-Key, so a new secret is in the answer. */
+type First<O> = [Extract<O, { api_key: string }>] extends [never] ? O : Extract<O, { api_key: string }>;
+type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : First<Output<N>>;
 
 export const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
@@ -144,7 +147,7 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const serving = serve(bus, identity, handlers(deps), { now: clock.now });
+  const serving = serve(bus, identity, handlers(deps), { now: clock.now, calls: keptCalls(pool) });
   cleanups.push(serving.stop);
   const hearing = hear(bus, settlement, { issued: issued(deps) }, quarantineInto(pool, logger));
   cleanups.push(hearing.stop);
@@ -162,8 +165,12 @@ export const startIdentity = async () => {
     name: N,
     input: object,
     caller: Principal = { kind: 'none' },
+    call: { idempotencyKey?: string; onReplay?: () => void } = {},
   ) =>
-    forward(gateway, identity, name, input, caller, { timeoutMs: 5000, headers: {} }) as Promise<Answer<N>>;
+    forward(gateway, identity, name, input, caller, {
+      ...{ timeoutMs: 5000, headers: {} },
+      ...call,
+    }) as Promise<Answer<N>>;
   /** Asks for a link and reads its token from the mail. */
   const linkFor = async (address: string): Promise<string> => {
     const before = smtp.mailsTo(address).length;

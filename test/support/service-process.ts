@@ -6,6 +6,12 @@ import type { TestDatabase } from './database.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 
+const FAILPOINTS = path.resolve(import.meta.dirname, 'failpoints.ts');
+
+/** Environment of a service with faults in it, as in failpoints.ts. */
+export const faults = (failpoints: string | undefined): Record<string, string> =>
+  failpoints === undefined ? {} : { NODE_OPTIONS: `--import=${FAILPOINTS}`, TEST_FAILPOINTS: failpoints };
+
 export type ServiceProcess = {
   pid: number;
   /** The exit code, null after a signal. */

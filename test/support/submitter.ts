@@ -24,9 +24,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { chainOf } from './chain.ts';
 import { createTestDatabase } from './database.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
-
-const FAILPOINTS = path.resolve(import.meta.dirname, 'failpoints.ts');
+import { faults, type ServiceProcess, startService } from './service-process.ts';
 
 export type Fact = { name: string; progress: Progress };
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
@@ -64,7 +62,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
   const start = async (env: Record<string, string> = {}, failpoints?: string): Promise<ServiceProcess> => {
     const service = await startService(
       'chain-submitter',
-      { ...environment(), ...fault(failpoints), ...env },
+      { ...environment(), ...faults(failpoints), ...env },
       { testBus, database },
     );
     services.push(service);
@@ -233,9 +231,6 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
   };
 };
 export type SubmitterFixture = Awaited<ReturnType<typeof startSubmitterFixture>>;
-
-const fault = (failpoints: string | undefined): Record<string, string> =>
-  failpoints === undefined ? {} : { NODE_OPTIONS: `--import=${FAILPOINTS}`, TEST_FAILPOINTS: failpoints };
 
 /** Everything the service tells, as it is told. */
 const listen = async (testBus: TestBus) => {

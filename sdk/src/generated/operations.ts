@@ -13,7 +13,7 @@ export interface Operations {
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
   quote: {
-    /** Create a quote. A signed pricing commitment: amount, currency, expiry, scope. Paid at most once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Create a quote. A signed pricing commitment: amount, currency, expiry, scope. Paid at most once. `POST /v1/quote`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     create(input: Input<'quote.create'>, options?: CallOptions): Answer<'quote.create'>;
     /** List quotes `GET /v1/quotes`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     list(input?: Input<'quote.list'>, options?: CallOptions): Listing<'quote.list'>;
@@ -55,15 +55,15 @@ export interface Operations {
     spendingSummary(input?: Input<'wallet.spendingSummary'>, options?: CallOptions): Answer<'wallet.spendingSummary'>;
   };
   funding: {
-    /** Put test USDC into a wallet. Test environment only, at most 10,000 USDC a call. `POST /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Put test USDC into a wallet. Test environment only, at most 10,000 USDC a call. `POST /v1/dev/fund`. Errors: not_found, conflict, payment_failed, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     devFund(input: Input<'funding.devFund'>, options?: CallOptions): Answer<'funding.devFund'>;
-    /** Buy USDC with money of a bank or card. Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain. `POST /v1/deposits/fiat`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Buy USDC with money of a bank or card. Opens a payment at MoonPay or Coinbase Onramp that goes straight to the wallet; send the customer’s browser to `redirect_url`. The deposit completes when the transfer is final on chain. `POST /v1/deposits/fiat`. Errors: not_found, conflict, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createDeposit(input: Input<'funding.createDeposit'>, options?: CallOptions): Answer<'funding.createDeposit'>;
     /** The account’s deposits `GET /v1/deposits`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDeposits(input?: Input<'funding.listDeposits'>, options?: CallOptions): Listing<'funding.listDeposits'>;
     /** One deposit `GET /v1/deposits/:deposit_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getDeposit(input: Input<'funding.getDeposit'>, options?: CallOptions): Answer<'funding.getDeposit'>;
-    /** Prepare a withdrawal from a wallet. The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes. `POST /v1/withdrawals`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Prepare a withdrawal from a wallet. The destination is a wallet or a token account of the mint. Nothing moves before it is approved: sign the transaction and send it to approve within 15 minutes. `POST /v1/withdrawals`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createWithdrawal(input: Input<'funding.createWithdrawal'>, options?: CallOptions): Answer<'funding.createWithdrawal'>;
     /** Submit the signed withdrawal, or have it prepared afresh. A repeat with the same transaction gives the same result. Needs a sign-in of the last 5 minutes. `POST /v1/withdrawals/:withdrawal_id/approve`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     approveWithdrawal(input: Input<'funding.approveWithdrawal'>, options?: CallOptions): Answer<'funding.approveWithdrawal'>;
@@ -73,7 +73,7 @@ export interface Operations {
     listWithdrawals(input?: Input<'funding.listWithdrawals'>, options?: CallOptions): Listing<'funding.listWithdrawals'>;
     /** Get a withdrawal `GET /v1/withdrawals/:withdrawal_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     getWithdrawal(input: Input<'funding.getWithdrawal'>, options?: CallOptions): Answer<'funding.getWithdrawal'>;
-    /** Prepare a refund of a settlement. Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes. `POST /v1/refunds`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Prepare a refund of a settlement. Of the net amount, several times until nothing of it is left; the fee is not returned. Nothing moves before the key of the payout address has signed the transaction and it was submitted, within 24 hours. An access token needs a sign-in of the last 5 minutes. `POST /v1/refunds`. Errors: not_found, conflict, insufficient_funds, unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createRefund(input: Input<'funding.createRefund'>, options?: CallOptions): Answer<'funding.createRefund'>;
     /** Submit the signed refund, or have it prepared afresh. A repeat with the same transaction gives the same result. `POST /v1/refunds/:refund_id/submit`. Errors: not_found, conflict, insufficient_funds, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     submitRefund(input: Input<'funding.submitRefund'>, options?: CallOptions): Answer<'funding.submitRefund'>;
@@ -117,7 +117,7 @@ export interface Operations {
     listSessions(input?: Input<'identity.listSessions'>, options?: CallOptions): Listing<'identity.listSessions'>;
     /** End a sign-in at once, on every device that holds it `DELETE /v1/accounts/me/sessions/:session_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteSession(input: Input<'identity.deleteSession'>, options?: CallOptions): Answer<'identity.deleteSession'>;
-    /** Create a vendor service and its API key. The api_key is shown this once. `POST /v1/services`. Errors: unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Create a vendor service and its API key. The api_key is shown this once. `POST /v1/services`. Errors: unauthorized, forbidden, conflict, idempotency_mismatch, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createService(input: Input<'identity.createService'>, options?: CallOptions): Answer<'identity.createService'>;
     /** List vendor services `GET /v1/services`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listServices(input?: Input<'identity.listServices'>, options?: CallOptions): Listing<'identity.listServices'>;
@@ -127,13 +127,13 @@ export interface Operations {
     updateService(input: Input<'identity.updateService'>, options?: CallOptions): Answer<'identity.updateService'>;
     /** Delete a vendor service, or close it while payments are open. Refused while quotes or settlements are open, unless `mode` is `close`: then there are no new quotes, and redeem, verify, consume and refunds go on until the last window plus 30 days. `DELETE /v1/services/:service_id`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteService(input: Input<'identity.deleteService'>, options?: CallOptions): Answer<'identity.deleteService'>;
-    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/services/:service_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateServiceKey(input: Input<'identity.rotateServiceKey'>, options?: CallOptions): Answer<'identity.rotateServiceKey'>;
     /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/services/:service_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     revealServiceKey(input: Input<'identity.revealServiceKey'>, options?: CallOptions): Answer<'identity.revealServiceKey'>;
     /** Use the mailed link: a replacement key, once `POST /v1/services/:service_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyServiceReveal(input: Input<'identity.verifyServiceReveal'>, options?: CallOptions): Answer<'identity.verifyServiceReveal'>;
-    /** Create a delegate and its key. Needs a sign-in of the last 5 minutes. The api_key is shown this once. `POST /v1/delegates`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Create a delegate and its key. Needs a sign-in of the last 5 minutes. The api_key is shown this once. `POST /v1/delegates`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     createDelegate(input: Input<'identity.createDelegate'>, options?: CallOptions): Answer<'identity.createDelegate'>;
     /** List delegates `GET /v1/delegates`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
     listDelegates(input?: Input<'identity.listDelegates'>, options?: CallOptions): Listing<'identity.listDelegates'>;
@@ -145,7 +145,7 @@ export interface Operations {
     updateDelegate(input: Input<'identity.updateDelegate'>, options?: CallOptions): Answer<'identity.updateDelegate'>;
     /** Delete a delegate: its keys stop at once. What it has paid stays. A payment that was accepted before goes on. `DELETE /v1/delegates/:delegate_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     deleteDelegate(input: Input<'identity.deleteDelegate'>, options?: CallOptions): Answer<'identity.deleteDelegate'>;
-    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Rotate the key. By the current key itself, or by the owner’s sign-in of the last 5 minutes, which alone may `revoke_previous`. Never more than two keys live: a further rotation ends the older one. `POST /v1/delegates/:delegate_id/key/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     rotateDelegateKey(input: Input<'identity.rotateDelegateKey'>, options?: CallOptions): Answer<'identity.rotateDelegateKey'>;
     /** Mail a link that replaces the key. Only hashes are kept, so the link mints a replacement. 15 minutes, once, newest link only. `POST /v1/delegates/:delegate_id/key/reveal`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     revealDelegateKey(input: Input<'identity.revealDelegateKey'>, options?: CallOptions): Answer<'identity.revealDelegateKey'>;
@@ -161,7 +161,7 @@ export const OPERATIONS = {
     jwks: {"method":"GET","path":"/.well-known/jwks.json","query":["environment","all"],"anonymous":true},
   },
   quote: {
-    create: {"method":"POST","path":"/v1/quote","body":true},
+    create: {"method":"POST","path":"/v1/quote","body":true,"keyed":true},
     list: {"method":"GET","path":"/v1/quotes","query":["cursor","limit","service_id","status"],"list":true},
     get: {"method":"GET","path":"/v1/quotes/:quote_id"},
   },
@@ -185,16 +185,16 @@ export const OPERATIONS = {
     spendingSummary: {"method":"GET","path":"/v1/spending/summary","query":["from","to","group_by"]},
   },
   funding: {
-    devFund: {"method":"POST","path":"/v1/dev/fund","body":true,"timeoutSeconds":20},
-    createDeposit: {"method":"POST","path":"/v1/deposits/fiat","body":true,"timeoutSeconds":15},
+    devFund: {"method":"POST","path":"/v1/dev/fund","body":true,"keyed":true,"timeoutSeconds":20},
+    createDeposit: {"method":"POST","path":"/v1/deposits/fiat","body":true,"keyed":true,"timeoutSeconds":15},
     listDeposits: {"method":"GET","path":"/v1/deposits","query":["cursor","limit","status","wallet_id"],"list":true},
     getDeposit: {"method":"GET","path":"/v1/deposits/:deposit_id"},
-    createWithdrawal: {"method":"POST","path":"/v1/withdrawals","body":true},
+    createWithdrawal: {"method":"POST","path":"/v1/withdrawals","body":true,"keyed":true},
     approveWithdrawal: {"method":"POST","path":"/v1/withdrawals/:withdrawal_id/approve","body":true,"timeoutSeconds":29},
     cancelWithdrawal: {"method":"POST","path":"/v1/withdrawals/:withdrawal_id/cancel"},
     listWithdrawals: {"method":"GET","path":"/v1/withdrawals","query":["cursor","limit","wallet_id","status"],"list":true},
     getWithdrawal: {"method":"GET","path":"/v1/withdrawals/:withdrawal_id"},
-    createRefund: {"method":"POST","path":"/v1/refunds","body":true,"timeoutSeconds":10},
+    createRefund: {"method":"POST","path":"/v1/refunds","body":true,"keyed":true,"timeoutSeconds":10},
     submitRefund: {"method":"POST","path":"/v1/refunds/:refund_id/submit","body":true,"timeoutSeconds":29},
     cancelRefund: {"method":"POST","path":"/v1/refunds/:refund_id/cancel"},
     listRefunds: {"method":"GET","path":"/v1/refunds","query":["cursor","limit","settlement_id","status"],"list":true},
@@ -217,21 +217,21 @@ export const OPERATIONS = {
     deletePasskey: {"method":"DELETE","path":"/v1/accounts/me/passkeys/:passkey_id"},
     listSessions: {"method":"GET","path":"/v1/accounts/me/sessions","query":["cursor","limit"],"list":true},
     deleteSession: {"method":"DELETE","path":"/v1/accounts/me/sessions/:session_id"},
-    createService: {"method":"POST","path":"/v1/services","body":true},
+    createService: {"method":"POST","path":"/v1/services","body":true,"keyed":true},
     listServices: {"method":"GET","path":"/v1/services","query":["cursor","limit"],"list":true},
     getService: {"method":"GET","path":"/v1/services/:service_id"},
     updateService: {"method":"PATCH","path":"/v1/services/:service_id","body":true},
     deleteService: {"method":"DELETE","path":"/v1/services/:service_id","body":true},
-    rotateServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/rotate","body":true},
+    rotateServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/rotate","body":true,"keyed":true},
     revealServiceKey: {"method":"POST","path":"/v1/services/:service_id/key/reveal","body":true},
     verifyServiceReveal: {"method":"POST","path":"/v1/services/:service_id/key/reveal/verify","body":true,"anonymous":true},
-    createDelegate: {"method":"POST","path":"/v1/delegates","body":true},
+    createDelegate: {"method":"POST","path":"/v1/delegates","body":true,"keyed":true},
     listDelegates: {"method":"GET","path":"/v1/delegates","query":["cursor","limit"],"list":true},
     getOwnDelegate: {"method":"GET","path":"/v1/delegates/me"},
     getDelegate: {"method":"GET","path":"/v1/delegates/:delegate_id"},
     updateDelegate: {"method":"PATCH","path":"/v1/delegates/:delegate_id","body":true},
     deleteDelegate: {"method":"DELETE","path":"/v1/delegates/:delegate_id"},
-    rotateDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/rotate","body":true},
+    rotateDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/rotate","body":true,"keyed":true},
     revealDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal","body":true},
     verifyDelegateReveal: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal/verify","body":true,"anonymous":true},
   },
@@ -254,6 +254,7 @@ export type Email = components['schemas']['Email'];
 export type Environment = components['schemas']['Environment'];
 export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
+export type IdempotencyKey = components['schemas']['IdempotencyKey'];
 export type MicroUsdc = components['schemas']['MicroUsdc'];
 export type MicroUsdcOrZero = components['schemas']['MicroUsdcOrZero'];
 export type NewKey = components['schemas']['NewKey'];

@@ -1486,6 +1486,11 @@ export interface components {
          */
         FiatCurrency: string;
         /**
+         * @description Chosen by the client, a new one for each thing to create (a UUID does). A repeat with the same key and the same request within 24 hours creates nothing: it gets the first answer, with the header `idempotent-replayed: true`. Another request under the key is refused. Keys are counted per account and operation.
+         * @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17
+         */
+        IdempotencyKey: string;
+        /**
          * @description USDC micro-units (1 USDC = 1,000,000) as decimal digits
          * @example 2500000
          */
@@ -1976,7 +1981,9 @@ export interface operations {
     "quote.create": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2950,7 +2957,9 @@ export interface operations {
     "funding.devFund": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2996,7 +3005,9 @@ export interface operations {
     "funding.createDeposit": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3245,7 +3256,9 @@ export interface operations {
     "funding.createWithdrawal": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3487,7 +3500,9 @@ export interface operations {
     "funding.createRefund": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4513,7 +4528,9 @@ export interface operations {
     "identity.createService": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4591,6 +4608,27 @@ export interface operations {
                         created_at: components["schemas"]["Timestamp"];
                         /** @example vendor_test_Zk3mQ9 */
                         api_key: string;
+                    } | {
+                        service_id: components["schemas"]["ServiceId"];
+                        name: string;
+                        price: components["schemas"]["MicroUsdc"];
+                        payout_address: components["schemas"]["SolanaAddress"];
+                        next_payout: {
+                            payout_address: components["schemas"]["SolanaAddress"];
+                            effective_at: components["schemas"]["Timestamp"];
+                        } | null;
+                        /** @example 900 */
+                        redeem_window_seconds: number;
+                        /** @example 24 */
+                        key_grace_hours: number;
+                        /** @enum {string} */
+                        status: "active" | "closing";
+                        created_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
                     };
                 };
             };
@@ -4741,7 +4779,9 @@ export interface operations {
     "identity.rotateServiceKey": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path: {
                 /** @example 0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17 */
                 service_id: components["schemas"]["ServiceId"];
@@ -4770,11 +4810,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "api_key": "vendor_test_Zk3mQ9",
-                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "api_key": "vendor_test_Zk3mQ9"
                      *     }
                      */
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": {
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @example vendor_test_Zk3mQ9 */
+                        api_key: string;
+                    } | {
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
+                    };
                 };
             };
         };
@@ -4937,7 +4988,9 @@ export interface operations {
     "identity.createDelegate": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5040,6 +5093,27 @@ export interface operations {
                         created_at: components["schemas"]["Timestamp"];
                         /** @example dk_test_Zk3mQ9 */
                         api_key: string;
+                    } | {
+                        delegate_id: components["schemas"]["DelegateId"];
+                        name: string;
+                        wallet_id: components["schemas"]["WalletId"];
+                        limits: components["schemas"]["DelegateLimits"];
+                        usage: {
+                            daily: components["schemas"]["DelegateUsage"];
+                            monthly: components["schemas"]["DelegateUsage"];
+                            total: components["schemas"]["DelegateUsage"];
+                        };
+                        /** @description Null: any service */
+                        allowed_service_ids: components["schemas"]["ServiceId"][] | null;
+                        expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @enum {string} */
+                        status: "active" | "expired";
+                        created_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
                     };
                 };
             };
@@ -5283,7 +5357,9 @@ export interface operations {
     "identity.rotateDelegateKey": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
             path: {
                 /** @example del_01kaj5w0c0e8h9x2m4n6p8q0rs */
                 delegate_id: components["schemas"]["DelegateId"];
@@ -5312,11 +5388,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "api_key": "vendor_test_Zk3mQ9",
-                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z"
+                     *       "previous_key_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "api_key": "vendor_test_Zk3mQ9"
                      *     }
                      */
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": {
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /** @example vendor_test_Zk3mQ9 */
+                        api_key: string;
+                    } | {
+                        previous_key_expires_at: components["schemas"]["Timestamp"] | null;
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
+                    };
                 };
             };
         };

@@ -1,15 +1,32 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
+import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import {
+  forgetBegun,
+  inOneCommit,
+  keepBegun,
+  keepFinished,
+  takeOverCall,
+} from '../../../shared/db/idempotency.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
-import { insertDeposit, moveDeposit, openDeposit } from '../store/deposits.ts';
+import { insertDeposit, lookUpDeposit, moveDeposit, openDeposit } from '../store/deposits.ts';
+
+/** What an earlier call with the key has written and not opened, unless its time is over: nobody has a page to pay it by. */
+const takeOverLeft = async ({ pool }: Deps, key: CallKey | undefined): Promise<string | null> => {
+  if (key === undefined || key.unfinished === null) return null;
+  await takeOverCall(pool, key);
+  const row = await lookUpDeposit(pool, key.unfinished);
+  return row?.status === 'created' && !row.elapsed ? row.deposit_id : null;
+};
 
 /** POST /v1/deposits/fiat. */
 export const createDeposit =
   (deps: Deps): Handler<typeof funding.operations.createDeposit> =>
-  async (input, caller) => {
+  async (input, caller, key) => {
     const { provider, fiat_currency, fiat_amount, redirect_url } = input;
     const onramp = deps.onramps[provider];
     if (onramp === undefined) {
@@ -20,17 +37,24 @@ export const createDeposit =
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
     if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
 
-    // Written first: what a provider reports of a deposit must find it.
-    const depositId = newId('dep');
-    await insertDeposit(deps.pool, {
-      deposit_id: depositId,
-      account_id: caller.account_id,
-      wallet_id: wallet.wallet_id,
-      owner: wallet.owner,
-      provider,
-      fiat_currency,
-      fiat_amount,
-    });
+    const left = await takeOverLeft(deps, key);
+    const depositId = left ?? newId('dep');
+    if (left === null) {
+      // Written first: what a provider reports of a deposit must find it.
+      await inOneCommit(deps.pool, key, async (tx) => {
+        await insertDeposit(tx, {
+          deposit_id: depositId,
+          account_id: caller.account_id,
+          wallet_id: wallet.wallet_id,
+          owner: wallet.owner,
+          provider,
+          fiat_currency,
+          fiat_amount,
+        });
+        await keepBegun(tx, key, depositId);
+      });
+    }
+    await failpoint('funding.afterBegun');
     try {
       const page = await onramp.open({
         depositId,
@@ -39,12 +63,20 @@ export const createDeposit =
         fiatAmount: fiat_amount,
         returnUrl: redirect_url ?? null,
       });
-      return showDeposit(await openDeposit(deps.pool, depositId, page));
+      await failpoint('funding.beforeFinished');
+      return await inOneCommit(deps.pool, key, async (tx) => {
+        const answer = showDeposit(await openDeposit(tx, depositId, page));
+        await keepFinished(tx, key, answer);
+        return answer;
+      });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // A page that was made and not told of cannot be paid: nobody has its address.
       const problem = { code: 'not_opened', message: error.message };
-      await moveDeposit(deps.pool, depositId, 'refused', { problem });
+      await inOneCommit(deps.pool, key, async (tx) => {
+        await moveDeposit(tx, depositId, 'refused', { problem });
+        await forgetBegun(tx, key, depositId);
+      });
       throw error;
     }
   };

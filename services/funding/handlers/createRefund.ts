@@ -1,19 +1,48 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
+import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import {
+  forgetBegun,
+  inOneCommit,
+  keepBegun,
+  keepFinished,
+  takeOverCall,
+} from '../../../shared/db/idempotency.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps, Reservation } from '../deps.ts';
 import { REFUND_LIFE_MS } from '../domain/refund.ts';
 import { prepareRefund, type RefundCaller, release, reserve } from '../refunding.ts';
-import { insertRefund, markReleased, openRefund, voidRefunds } from '../store/refunds.ts';
+import { insertRefund, markReleased, openRefund, resumeRefund, voidRefund } from '../store/refunds.ts';
 import { showRefund } from '../transfer-view.ts';
 
 type Draft = { refund_id: string; settlement_id: string; amount: string | null; created_at: number };
 
+/** Gives up what was not opened; what another call with the same key has opened meanwhile stays. */
+const giveUp = async (
+  deps: Deps,
+  refundId: string,
+  { key, reserved }: { key: CallKey | undefined; reserved: boolean },
+): Promise<void> => {
+  const given = await inOneCommit(deps.pool, key, async (tx) => {
+    const voided = await voidRefund(tx, refundId);
+    if (voided) await forgetBegun(tx, key, refundId);
+    return voided;
+  });
+  if (!given) return;
+  if (reserved) await release(deps, refundId);
+  else await markReleased(deps.pool, refundId);
+};
+
 /** Sets the amount aside. A refusal is settlement's word that it has not; anything less may have been carried out. */
-const reserveFor = async (deps: Deps, draft: Draft, caller: RefundCaller): Promise<Reservation> => {
+const reserveFor = async (
+  deps: Deps,
+  draft: Draft,
+  { caller, key }: { caller: RefundCaller; key: CallKey | undefined },
+): Promise<Reservation> => {
   const { refund_id, settlement_id, amount } = draft;
   const service_id = caller.kind === 'service_key' ? caller.service_id : null;
   try {
@@ -23,16 +52,14 @@ const reserveFor = async (deps: Deps, draft: Draft, caller: RefundCaller): Promi
       { account_id: caller.account_id, service_id },
     );
   } catch (error) {
-    await voidRefunds(deps.pool, refund_id);
     const refused =
       error instanceof ServiceError && (error.code === 'not_found' || error.code === 'conflict');
-    if (refused) await markReleased(deps.pool, refund_id);
-    else await release(deps, refund_id);
+    await giveUp(deps, refund_id, { key, reserved: !refused });
     throw error;
   }
 };
 
-const open = async (deps: Deps, draft: Draft, reserved: Reservation) => {
+const open = async (deps: Deps, draft: Draft, reserved: Reservation, key: CallKey | undefined) => {
   const { refund_id, settlement_id, created_at } = draft;
   const refund = {
     refund_id,
@@ -48,10 +75,35 @@ const open = async (deps: Deps, draft: Draft, reserved: Reservation) => {
     amount: reserved.amount,
     accepted_at: isoTime(created_at),
   });
+  await failpoint('funding.beforeFinished');
   const amount = parseMicro(reserved.amount);
-  const row = await openRefund(deps.pool, { ...refund, amount, destination_token_account });
-  if (row === null) throw new ServiceError('service_unavailable', 'it took too long', { money_moved: 'no' });
-  return { ...showRefund(row), ...prepared };
+  return inOneCommit(deps.pool, key, async (tx) => {
+    const row = await openRefund(tx, { ...refund, amount, destination_token_account });
+    if (row === null)
+      throw new ServiceError('service_unavailable', 'it took too long', { money_moved: 'no' });
+    const answer = { ...showRefund(row), ...prepared };
+    await keepFinished(tx, key, answer);
+    return answer;
+  });
+};
+
+/** What an earlier call with the key has begun and not opened; else a new refund, by the same key. */
+const begin = async (
+  { pool, clock }: Deps,
+  refund: { settlement_id: string; vendor_account_id: string; reason: string | null },
+  key: CallKey | undefined,
+): Promise<Pick<Draft, 'refund_id' | 'created_at'>> => {
+  if (key !== undefined && key.unfinished !== null) {
+    await takeOverCall(pool, key);
+    const createdAt = await resumeRefund(pool, key.unfinished);
+    if (createdAt !== null) return { refund_id: key.unfinished, created_at: createdAt };
+  }
+  const [refund_id, created_at] = [newId('ref'), clock()];
+  await inOneCommit(pool, key, async (tx) => {
+    await insertRefund(tx, { ...refund, refund_id, created_at, pending_until: created_at + REFUND_LIFE_MS });
+    await keepBegun(tx, key, refund_id);
+  });
+  return { refund_id, created_at };
 };
 
 /**
@@ -60,23 +112,15 @@ const open = async (deps: Deps, draft: Draft, reserved: Reservation) => {
  */
 export const createRefund =
   (deps: Deps): Handler<typeof funding.operations.createRefund> =>
-  async ({ settlement_id, amount = null, reason = null }, caller) => {
-    const draft: Draft = { refund_id: newId('ref'), settlement_id, amount, created_at: deps.clock() };
-    const { refund_id, created_at } = draft;
-    await insertRefund(deps.pool, {
-      refund_id,
-      settlement_id,
-      vendor_account_id: caller.account_id,
-      reason,
-      created_at,
-      pending_until: created_at + REFUND_LIFE_MS,
-    });
-    const reserved = await reserveFor(deps, draft, caller);
+  async ({ settlement_id, amount = null, reason = null }, caller, key) => {
+    const begun = await begin(deps, { settlement_id, vendor_account_id: caller.account_id, reason }, key);
+    const draft: Draft = { ...begun, settlement_id, amount };
+    await failpoint('funding.afterBegun');
+    const reserved = await reserveFor(deps, draft, { caller, key });
     try {
-      return await open(deps, draft, reserved);
+      return await open(deps, draft, reserved, key);
     } catch (error) {
-      await voidRefunds(deps.pool, refund_id);
-      await release(deps, refund_id);
+      await giveUp(deps, draft.refund_id, { key, reserved: true });
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
@@ -12,7 +13,7 @@ import { prepareWithdrawal } from '../withdrawing.ts';
 /** POST /v1/withdrawals. */
 export const createWithdrawal =
   (deps: Deps): Handler<typeof funding.operations.createWithdrawal> =>
-  async ({ wallet_id, amount, destination_address }, { account_id }) => {
+  async ({ wallet_id, amount, destination_address }, { account_id }, key) => {
     const wallet = await deps.findWallet(account_id, wallet_id);
     if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
     const created_at = deps.clock();
@@ -27,7 +28,12 @@ export const createWithdrawal =
       pending_until: created_at + WITHDRAWAL_LIFE_MS,
     };
     const { destination_token_account, ...prepared } = await prepareWithdrawal(deps, draft);
-    // Written after: nobody can submit what was not answered yet, so no fact can come before the row.
-    const row = await insertWithdrawal(deps.pool, { ...draft, destination_token_account });
-    return { ...showWithdrawal(row), ...prepared };
+    // Written after: nobody can submit what was not answered yet, so no fact can come before the row. Of several calls
+    // with one key, all but the first to commit leave a preparation that nobody has and no record names.
+    return inOneCommit(deps.pool, key, async (tx) => {
+      const row = await insertWithdrawal(tx, { ...draft, destination_token_account });
+      const answer = { ...showWithdrawal(row), ...prepared };
+      await keepAnswer(tx, key, answer);
+      return answer;
+    });
   };

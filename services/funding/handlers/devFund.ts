@@ -2,7 +2,10 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { keepBegun, keepFinished } from '../../../shared/db/idempotency.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import type { Db } from '../../../shared/db/pool.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
@@ -15,7 +18,7 @@ import { devFundById, insertDevFund } from '../store/dev_funds.ts';
 /** POST /v1/dev/fund. */
 export const devFund =
   (deps: Deps): Handler<typeof funding.operations.devFund> =>
-  async (input, caller) => {
+  async (input, caller, key) => {
     if (!deps.devFund) throw new ServiceError('not_found', 'this environment gives no test funds');
     const amount = parseMicro(input.amount);
     const message = devFundProblem(amount);
@@ -27,8 +30,9 @@ export const devFund =
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
     if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
 
-    const fundId = newId('fund');
-    const jobs = await deps.pool.transaction(async (tx) => {
+    // What a call with the same key has asked for is waited for, by however many at once.
+    const fundId = key?.unfinished ?? newId('fund');
+    const begin = async (tx: Db) => {
       const row = await insertDevFund(tx, {
         fund_id: fundId,
         account_id: caller.account_id,
@@ -36,9 +40,11 @@ export const devFund =
         owner: wallet.owner,
         amount,
       });
+      await keepBegun(tx, key, fundId);
       return insertOutbox(tx, [fundJob(row)]);
-    });
-    deps.relay.dispatch(jobs);
+    };
+    if (fundId !== key?.unfinished) deps.relay.dispatch(await deps.pool.transaction(begin));
+    await failpoint('funding.afterBegun');
 
     const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
       read: () => devFundById(deps.pool, fundId),
@@ -51,14 +57,23 @@ export const devFund =
       });
     }
     if (!isDecided(outcome.status) || outcome.tx_hash === null) {
-      // Not "repeat with the same ids": this call has none, a repeat asks for the amount once more.
+      // Not "repeat with the same ids": without a key a repeat asks for the amount once more.
       throw new ServiceError(
         'service_unavailable',
-        'the chain has not confirmed the transfer in time; it may still arrive, so look at the wallet’s balance before asking again',
+        key === undefined
+          ? 'the chain has not confirmed the transfer in time; it may still arrive, so look at the wallet’s balance before asking again'
+          : 'the chain has not confirmed the transfer in time; it may still arrive, so repeat the call with the same Idempotency-Key',
         { money_moved: 'unknown', retryAfterSeconds: 15 },
       );
     }
     const slot = outcome.slot === null ? null : Number(outcome.slot);
     const { balance } = await sightSince(() => deps.observeWallet(wallet.owner), slot);
-    return { wallet_id: wallet.wallet_id, amount: input.amount, tx_hash: outcome.tx_hash, balance };
+    const answer = {
+      wallet_id: wallet.wallet_id,
+      amount: input.amount,
+      tx_hash: outcome.tx_hash,
+      balance,
+    };
+    await keepFinished(deps.pool, key, answer);
+    return answer;
   };

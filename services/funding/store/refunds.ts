@@ -56,15 +56,24 @@ export const openRefund = (
     where refund_id = ${row.refund_id} and status = 'new'
     returning ${columns}`);
 
-/** Gives up refunds that were never opened: a given one, or those that a crash left. */
-export const voidRefunds = (db: Db, refundId: string | null): Promise<unknown> =>
+/** Goes on with a refund that was never opened: when it was created (epoch milliseconds), null when it was given up. */
+export const resumeRefund = (db: Db, refundId: string): Promise<number | null> =>
+  db.maybeOneFirst(sql.type(z.object({ created_at: z.number() }))`
+    update refunds set progressed_at = app_now() where refund_id = ${refundId} and status = 'new'
+    returning created_at`);
+
+/** Gives up a refund that was never opened. False when it was opened, or given up, by another call. */
+export const voidRefund = async (db: Db, refundId: string): Promise<boolean> => {
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    update refunds set status = 'void' where status = 'new' and refund_id = ${refundId}`);
+  return rowCount > 0;
+};
+
+/** Gives up the refunds that a crash left. */
+export const voidLeftRefunds = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update refunds set status = 'void'
-    where status = 'new' and ${
-      refundId === null
-        ? sql.fragment`progressed_at < app_now() - interval '1 minute'`
-        : sql.fragment`refund_id = ${refundId}`
-    }`);
+    where status = 'new' and progressed_at < app_now() - interval '1 minute'`);
 
 /** Who may see which refunds: it goes into the query, so that a forgotten check finds nothing. */
 export type Viewer =

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { keepAnswer } from '../../../shared/db/idempotency.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { expiryOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
@@ -12,7 +13,7 @@ import { showDelegate } from '../view.ts';
 /** POST /v1/delegates. The caps are settlement's before there is a key that could spend. */
 export const createDelegate =
   (deps: Deps): Handler<typeof identity.operations.createDelegate> =>
-  async (input, caller) => {
+  async (input, caller, key) => {
     const { account_id } = caller;
     const expires_at = input.expires_at === undefined ? null : expiryOf(deps, input.expires_at);
     if (!(await deps.hasWallet(account_id, input.wallet_id))) {
@@ -38,7 +39,9 @@ export const createDelegate =
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
-      return { ...showDelegate(row, spending), api_key };
+      const answer = { ...showDelegate(row, spending), api_key };
+      await keepAnswer(tx, key, answer);
+      return answer;
     });
     deps.pokeMails();
     return created;

@@ -1,5 +1,6 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { keepAnswer } from '../../../shared/db/idempotency.ts';
 import { newServiceId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
@@ -13,7 +14,7 @@ const DEFAULT_GRACE_HOURS = 24;
 /** POST /v1/services: the service with its first key, whose text exists in this answer alone. */
 export const createService =
   (deps: Deps): Handler<typeof identity.operations.createService> =>
-  async (input, caller) => {
+  async (input, caller, key) => {
     await deps.checkPayoutAddress(input.payout_address, input.allow_off_curve ?? false);
     const created = await deps.pool.transaction(async (tx) => {
       const service = await insertService(tx, {
@@ -27,7 +28,9 @@ export const createService =
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'service', id: service.service_id }, service);
-      return { ...showService(service), api_key };
+      const answer = { ...showService(service), api_key };
+      await keepAnswer(tx, key, answer);
+      return answer;
     });
     deps.pokeMails();
     return created;

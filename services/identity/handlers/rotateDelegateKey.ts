@@ -7,10 +7,14 @@ import { rotate } from '../keys.ts';
 /** POST /v1/delegates/:delegate_id/key/rotate. */
 export const rotateDelegateKey =
   (deps: Deps): Handler<typeof identity.operations.rotateDelegateKey> =>
-  async ({ delegate_id, revoke_previous }, caller) => {
+  async ({ delegate_id, revoke_previous }, caller, key) => {
     // A key is the key of one delegate; another, of the same account or not, does not exist for it.
     if (caller.kind === 'delegate_key' && caller.delegate_id !== delegate_id) {
       throw new ServiceError('not_found', 'no such delegate');
     }
-    return rotate(deps, { kind: 'delegate', id: delegate_id }, caller, revoke_previous);
+    return rotate(
+      deps,
+      { kind: 'delegate', id: delegate_id },
+      { caller, revokePrevious: revoke_previous, key },
+    );
   };

@@ -7,10 +7,14 @@ import { rotate } from '../keys.ts';
 /** POST /v1/services/:service_id/key/rotate. */
 export const rotateServiceKey =
   (deps: Deps): Handler<typeof identity.operations.rotateServiceKey> =>
-  async ({ service_id, revoke_previous }, caller) => {
+  async ({ service_id, revoke_previous }, caller, key) => {
     // A key is the key of one service; another, of the same account or not, does not exist for it.
     if (caller.kind === 'service_key' && caller.service_id !== service_id) {
       throw new ServiceError('not_found', 'no such service');
     }
-    return rotate(deps, { kind: 'service', id: service_id }, caller, revoke_previous);
+    return rotate(
+      deps,
+      { kind: 'service', id: service_id },
+      { caller, revokePrevious: revoke_previous, key },
+    );
   };

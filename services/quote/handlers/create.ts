@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -20,7 +21,7 @@ const refuse = (path: string, message: string) =>
 /** POST /v1/quote. */
 export const create =
   (deps: Deps): Handler<typeof quote.operations.create> =>
-  async (input, caller) => {
+  async (input, caller, key) => {
     // A key's scope is its service; another service, of the same account or not, does not exist for it.
     const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
     if (service === null || service.account_id !== caller.account_id) {
@@ -73,7 +74,7 @@ export const create =
       },
       deps.signingKey,
     );
-    await insertQuote(deps.pool, {
+    const row = {
       quote_id: quoteId,
       account_id: service.account_id,
       service_id: service.service_id,
@@ -83,15 +84,20 @@ export const create =
       quote_token: token,
       expires_at: expiresAt,
       created_at: now,
-    });
-    count('settle.quotes', 1);
-    return {
+    };
+    const answer = {
       quote_id: quoteId,
       quote_token: token,
       quote_amount: formatMicro(amountMicro),
       fee_amount: formatMicro(fee),
-      currency: 'USDC',
+      currency: 'USDC' as const,
       expires_at: isoTime(expiresAt),
-      status: 'pending',
+      status: 'pending' as const,
     };
+    await inOneCommit(deps.pool, key, async (tx) => {
+      await insertQuote(tx, row);
+      await keepAnswer(tx, key, answer);
+    });
+    count('settle.quotes', 1);
+    return answer;
   };

@@ -32,20 +32,23 @@ export const kills = (world: World): Fault[] => [
 
 /** A crash right before or right after a failpoint, in whichever process passes it first. */
 export const crashes = ({ failpointFolder }: World): Fault[] =>
-  Object.keys(failpoints).flatMap((point) =>
-    (['before', 'after'] as const).map((side): Fault => {
-      const file = path.join(failpointFolder, `${point}.${side}`);
-      return {
-        name: `crash-${side}-${point}`,
-        holdMs: [200, 600],
-        inject: async () => {
-          rmSync(`${file}.hit`, { force: true });
-          writeFileSync(file, '');
-          // Somebody pays all the time; whoever comes by dies.
-          for (let waited = 0; existsSync(file) && waited < 5000; waited += 20) await sleep(20);
-          rmSync(file, { force: true });
-          return existsSync(`${file}.hit`) ? over : null;
-        },
-      };
-    }),
-  );
+  // Those of funding are passed once, when the load gets its money; its own tests crash there.
+  Object.keys(failpoints)
+    .filter((point) => !point.startsWith('funding.'))
+    .flatMap((point) =>
+      (['before', 'after'] as const).map((side): Fault => {
+        const file = path.join(failpointFolder, `${point}.${side}`);
+        return {
+          name: `crash-${side}-${point}`,
+          holdMs: [200, 600],
+          inject: async () => {
+            rmSync(`${file}.hit`, { force: true });
+            writeFileSync(file, '');
+            // Somebody pays all the time; whoever comes by dies.
+            for (let waited = 0; existsSync(file) && waited < 5000; waited += 20) await sleep(20);
+            rmSync(file, { force: true });
+            return existsSync(`${file}.hit`) ? over : null;
+          },
+        };
+      }),
+    );
