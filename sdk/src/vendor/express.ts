@@ -8,7 +8,6 @@ export type ExpressRequest = {
   method: string;
   originalUrl: string;
   headers: NodeHeaders;
-  body?: unknown;
 } & AsyncIterable<Uint8Array>;
 export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
 
@@ -16,7 +15,10 @@ export type ExpressResponse = NodeResponse & { appendHeader: (name: string, valu
  * The body of a request: what a parser made of it, or the bytes themselves, which are then `request.body` as with
  * `express.raw()`. So parsers stand before the paywall.
  */
-const bodyOf = async (request: ExpressRequest, limit: number): Promise<Uint8Array | null> => {
+const bodyOf = async (
+  request: ExpressRequest & { body?: unknown },
+  limit: number,
+): Promise<Uint8Array | null> => {
   if (request.body !== undefined) return parsedBytes(request.body);
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)

@@ -4,7 +4,7 @@ import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
 /** What the hook uses of a Fastify request and reply (4 or 5). */
-export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders; body?: unknown };
+export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
 export type FastifyReply = {
   raw: NodeResponse;
   code: (status: number) => unknown;
@@ -12,7 +12,7 @@ export type FastifyReply = {
   send: (payload?: Uint8Array) => unknown;
 };
 
-const incomingOf = (request: FastifyRequest): Incoming => ({
+const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => ({
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
@@ -20,10 +20,16 @@ const incomingOf = (request: FastifyRequest): Incoming => ({
   body: () => Promise.resolve(parsedBytes(request.body)),
 });
 
-/** A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) }, handler)`. */
-export const paid =
-  <R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>) =>
-  async (request: R, reply: FastifyReply): Promise<unknown> => {
+type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) }, handler)`.
+ * A `price` of a function may name Fastify's own request type, with its route's generics.
+ */
+export function paid(paywall: Paywall, route: PaidRoute<FastifyRequest>): Hook<FastifyRequest>;
+export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R>;
+export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R> {
+  return async (request, reply) => {
     const admission = await paywall.admit(incomingOf(request), request, route);
     if (admission.kind === 'answer') {
       const { status, headers } = admission.response;
@@ -37,3 +43,4 @@ export const paid =
     captureNode(reply.raw, admission.finish, paywall.maxStoredBytes);
     return undefined;
   };
+}
