@@ -117,8 +117,12 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   };
 
   const proceed = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
-    if (record.quoteToken === null)
-      return request(name, record.settlement === null ? await riding(name, record, call.url) : record, call);
+    if (record.quoteToken === null) {
+      if (record.settlement !== null) return request(name, record, call);
+      // Whoever is buying for this address is served first: its units may be just enough for it.
+      const ride = () => riding(name, record, call.url);
+      return request(name, await inTurn(resourceOf(call.url), call.signal, ride), call);
+    }
     if (record.settlement !== null) return collect(name, record, call);
     const paid = await payments.resume(name, record, call);
     if (paid !== null) return collect(name, paid, call);

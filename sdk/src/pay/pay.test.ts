@@ -1,0 +1,306 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
+import { refusal } from '../test-support.ts';
+import {
+  BodyTooLargeError,
+  memoryPayments,
+  NotDeliveredError,
+  PaymentKeyReusedError,
+  type PaymentStore,
+  PriceAboveCapError,
+} from './main.ts';
+import {
+  errorOf,
+  honest,
+  type Said,
+  settlementOf,
+  startWorld,
+  type Visit,
+  type World,
+} from './test-support.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.stop());
+
+const idOf = ({ headers }: Visit) => headers['x-payment-request-id'];
+const byOf = async (answer: Response) => ((await answer.json()) as { by: string }).by;
+const settles = () => world.api.asked.filter(({ call }) => call.startsWith('POST'));
+const atOnce = <T>(n: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: n }, (_, i) => make(i)));
+const tally = (values: readonly unknown[]) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(values, String)).map(([value, of]) => [value, of!.length]),
+  );
+
+/** Everything a store holds under any name. */
+const watched = () => {
+  const store = memoryPayments();
+  const names = new Set<string>();
+  const held = async () => (await Promise.all([...names].map((name) => store.load(name)))).flat();
+  const save: PaymentStore['save'] = (name, record) => {
+    names.add(name);
+    return store.save(name, record);
+  };
+  return { store: { ...store, save }, held };
+};
+
+describe('a request', () => {
+  test('402, paid, delivered: one payment with the delegate key, and nothing is left behind', async () => {
+    const { store, held } = watched();
+    const vendor = await world.vendor(honest());
+    const answer = await world.payer({ store })(`${vendor.origin}/a?q=1#x`);
+    expect(await answer.json()).toEqual({ by: world.paid()[0]!.settlement_id, id: idOf(vendor.visits[0]!) });
+    expect(settles()).toHaveLength(1);
+    expect(settles()[0]).toMatchObject({ call: 'POST /v1/settle', token: 'dk_test_key' });
+    expect(vendor.visits.map(({ path }) => path)).toEqual(['/a?q=1', '/a?q=1']);
+    expect(await held()).toEqual([]);
+  });
+
+  test('what costs nothing passes through untouched, and asks the API for nothing', async () => {
+    const vendor = await world.vendor(({ path }) => ({ status: Number(path.slice(1)), body: path }));
+    for (const status of [200, 404, 500])
+      expect((await world.payer()(`${vendor.origin}/${status}`)).status).toBe(status);
+    expect(await (await world.payer()('data:,x')).text()).toBe('x');
+    expect(world.api.asked).toEqual([]);
+  });
+
+  test.each<[string, () => RequestInit & { duplex?: string }]>([
+    ['a text', () => ({ body: 'höflich' })],
+    ['bytes', () => ({ body: new TextEncoder().encode('höflich') })],
+    ['a blob', () => ({ body: new Blob(['höflich']) })],
+    ['a stream', () => ({ body: new Blob(['höflich']).stream() })],
+    ['a form', () => ({ body: new URLSearchParams({ a: 'höflich' }) })],
+  ])('with %s as its body is sent twice, byte by byte and under one type', async (_name, init) => {
+    const vendor = await world.vendor(honest());
+    const make = () => ({ method: 'POST', ...init() });
+    await world.payer()(vendor.origin, make());
+    await world.payer()(new Request(vendor.origin, { duplex: 'half', ...make() } as RequestInit));
+    const sent = vendor.visits.map(({ method, body, headers }) => ({
+      method,
+      body,
+      type: headers['content-type'],
+    }));
+    expect(sent).toHaveLength(4);
+    expect(sent[0]!.body).toMatch(/h(ö|%C3%B6)flich/);
+    for (const each of sent) expect(each).toEqual(sent[0]);
+  });
+
+  test('with a body too large to be kept is not sent at all', async () => {
+    const vendor = await world.vendor(honest());
+    const pay = world.payer({ maxBodyBytes: 10 });
+    expect((await pay(vendor.origin, { method: 'POST', body: 'x'.repeat(10) })).status).toBe(200);
+    const endless = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(5)) });
+    for (const body of ['x'.repeat(11), endless])
+      expect(await errorOf(pay(vendor.origin, { method: 'PUT', body }))).toBeInstanceOf(BodyTooLargeError);
+    expect(vendor.visits).toHaveLength(2);
+  });
+
+  test('a signal ends it, before the payment as fetch does, within it by the name of its attempt', async () => {
+    const slow = await world.vendor(() => new Promise<Said>(() => undefined));
+    expect(await errorOf(world.payer()(slow.origin, { signal: AbortSignal.timeout(50) }))).toMatchObject({
+      name: 'TimeoutError',
+    });
+    const stop = new AbortController();
+    world.script.settle = () => {
+      stop.abort();
+      return { status: 202, body: { settlement_id: 'stl_1', status: 'pending', tx_hash: null } };
+    };
+    const vendor = await world.vendor(honest());
+    const pay = world.payer();
+    const request = new Request(vendor.origin, { signal: stop.signal });
+    expect(await errorOf(pay(request))).toBeInstanceOf(PaymentUndecidedError);
+    // The next equal request goes on with the same attempt.
+    world.script.settle = () => null;
+    expect((await pay(vendor.origin)).status).toBe(200);
+    expect(new Set(settles().map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
+  });
+});
+
+describe('a crash', () => {
+  /** A store whose process dies at the nth save: what was saved before it stays. */
+  const dying = (store: PaymentStore, n: number): PaymentStore => {
+    let saves = 0;
+    const save: PaymentStore['save'] = (name, record) => {
+      saves += 1;
+      if (saves > n) throw new Error('the process died');
+      return store.save(name, record);
+    };
+    return { ...store, save };
+  };
+
+  test.each([
+    ['after the payment, before it was noted', 1, 2],
+    ['before the payment was sent', 0, 1],
+  ])('%s', async (_name, survives, sent) => {
+    const store = memoryPayments();
+    const vendor = await world.vendor(honest());
+    await errorOf(world.payer({ store: dying(store, survives) })(`${vendor.origin}/a`));
+    expect((await world.payer({ store })(`${vendor.origin}/a`)).status).toBe(200);
+    expect(world.paid()).toHaveLength(1);
+    expect(settles()).toHaveLength(sent);
+  });
+
+  test('before the delivery: the same request shows the same payment under the same id, another buys', async () => {
+    let lost = true;
+    const vendor = await world.vendor((visit, origin) =>
+      lost && settlementOf(visit) !== undefined ? 'lost' : honest()(visit, origin),
+    );
+    const store = memoryPayments();
+    const make = (body: string) => [`${vendor.origin}/a`, { method: 'POST', body }] as const;
+    await errorOf(world.payer({ store })(...make('x')));
+    lost = false;
+    const pay = world.payer({ store });
+    expect((await pay(...make('y'))).status).toBe(200);
+    expect(world.paid()).toHaveLength(2);
+    const before = vendor.visits.length;
+    expect((await pay(...make('x'))).status).toBe(200);
+    expect(world.paid()).toHaveLength(2);
+    // It did not even ask for the price.
+    expect(vendor.visits).toHaveLength(before + 1);
+    expect(idOf(vendor.visits.at(-1)!)).toBe(idOf(vendor.visits[0]!));
+    // Delivered, so the next is a new one.
+    await pay(...make('x'));
+    expect(world.paid()).toHaveLength(3);
+  });
+
+  test('a payment that provably failed is not gone on with: a new quote, a new attempt', async () => {
+    const store = memoryPayments();
+    const vendor = await world.vendor(honest());
+    world.script.settle = () => refusal(400, 'validation_error', { money_moved: 'unknown' });
+    await errorOf(world.payer({ store })(vendor.origin));
+    world.script.settle = (asked) => {
+      world.script.settle = () => null;
+      expect(asked.body!.payment_attempt_id).toBe(settles()[0]!.body!.payment_attempt_id);
+      return refusal(410, 'quote_expired', { money_moved: 'no' });
+    };
+    expect((await world.payer({ store })(vendor.origin)).status).toBe(200);
+    expect(new Set(settles().map(({ body }) => body!.payment_attempt_id)).size).toBe(2);
+    expect(world.paid()).toHaveLength(1);
+  });
+});
+
+describe('what the vendor answers to a payment', () => {
+  test.each([500, 503, 429, 401])(
+    '%i: the same request is delivered later, by the same payment',
+    async (status) => {
+      let failing = true;
+      const vendor = await world.vendor((visit, origin) =>
+        failing && settlementOf(visit) !== undefined ? { status } : honest()(visit, origin),
+      );
+      const pay = world.payer();
+      expect((await pay(vendor.origin)).status).toBe(status);
+      failing = false;
+      expect((await pay(vendor.origin)).status).toBe(200);
+      expect(world.paid()).toHaveLength(1);
+    },
+  );
+
+  test.each([204, 404, 422])('%i is its answer', async (status) => {
+    const vendor = await world.vendor((visit, origin) =>
+      settlementOf(visit) !== undefined ? { status } : honest()(visit, origin),
+    );
+    const { store, held } = watched();
+    expect((await world.payer({ store })(vendor.origin)).status).toBe(status);
+    expect(await held()).toEqual([]);
+  });
+
+  test('payment_failed holds for the time of a redelivery; then an equal request buys, a key never does', async () => {
+    let refusing = true;
+    const vendor = await world.vendor((visit, origin) =>
+      refusing && settlementOf(visit) !== undefined ? { status: 402 } : honest()(visit, origin),
+    );
+    const store = memoryPayments();
+    // As if it had been paid a quarter of an hour ago.
+    const old = (record: Parameters<PaymentStore['save']>[1]) =>
+      record.paidAt === null ? record : { ...record, paidAt: Date.now() - 900_000 };
+    const pay = world.payer({ store: { ...store, save: (name, record) => store.save(name, old(record)) } });
+    for (let i = 0; i < 3; i += 1) {
+      expect(await errorOf(pay(vendor.origin, { paymentKey: 'order-17' }))).toBeInstanceOf(NotDeliveredError);
+      expect(world.paid()).toHaveLength(1);
+    }
+    // The second one shows the old payment once more, hears no, and clears the way.
+    for (let i = 0; i < 2; i += 1) {
+      expect(await errorOf(pay(vendor.origin))).toBeInstanceOf(NotDeliveredError);
+      expect(world.paid()).toHaveLength(2);
+    }
+    refusing = false;
+    expect((await pay(vendor.origin)).status).toBe(200);
+    expect(world.paid()).toHaveLength(3);
+  });
+
+  test('a store that fails after the delivery does not keep it back', async () => {
+    const vendor = await world.vendor(honest());
+    const remove = () => Promise.reject(new Error('the disk is full'));
+    expect((await world.payer({ store: { ...memoryPayments(), remove } })(vendor.origin)).status).toBe(200);
+  });
+});
+
+describe('calls at once', () => {
+  test('64 under a budget of 10: 10 are paid; of another origin and after the period there is room again', async () => {
+    const [vendor, other] = [await world.vendor(honest()), await world.vendor(honest())];
+    const pay = world.payer({ budget: { perOrigin: 10_000n, total: 12_000n, periodMs: 3_600_000 } });
+    const answers = await atOnce(64, (i) => errorOf(pay(`${vendor.origin}/${i}`)));
+    expect(
+      tally(answers.map((answer) => (answer instanceof PriceAboveCapError ? answer.cap : answer))),
+    ).toEqual({
+      'answered 200': 10,
+      perOrigin: 54,
+    });
+    const further = await atOnce(8, (i) => errorOf(pay(`${other.origin}/${i}`)));
+    expect(
+      tally(further.map((answer) => (answer instanceof PriceAboveCapError ? answer.cap : answer))),
+    ).toEqual({
+      'answered 200': 2,
+      total: 6,
+    });
+    expect(world.paid()).toHaveLength(12);
+  });
+
+  test('only "no money moved" gives the budget back', async () => {
+    const vendor = await world.vendor(honest());
+    const pay = world.payer({ budget: { total: 1000n } });
+    world.script.settle = () => refusal(402, 'insufficient_funds', { money_moved: 'no' });
+    for (const path of ['/a', '/b'])
+      expect(await errorOf(pay(`${vendor.origin}${path}`))).toBeInstanceOf(InsufficientFundsError);
+    world.script.settle = () => refusal(401, 'unauthorized', { money_moved: 'unknown' });
+    await errorOf(pay(`${vendor.origin}/a`));
+    world.script.settle = () => null;
+    expect(await errorOf(pay(`${vendor.origin}/b`))).toBeInstanceOf(PriceAboveCapError);
+    // The one that holds it may go on.
+    expect((await pay(`${vendor.origin}/a`)).status).toBe(200);
+    expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(PriceAboveCapError);
+    expect(world.paid()).toHaveLength(1);
+  });
+
+  test('equal ones buy one each; with a key they are one, and each gets the whole answer', async () => {
+    const vendor = await world.vendor(honest());
+    const pay = world.payer();
+    const each = await atOnce(8, async () => byOf(await pay(vendor.origin)));
+    expect(new Set(each).size).toBe(8);
+    expect(new Set(vendor.visits.map(idOf)).size).toBe(8);
+    const shared = await atOnce(8, async () => byOf(await pay(vendor.origin, { paymentKey: 'order-17' })));
+    expect(new Set(shared).size).toBe(1);
+    expect(world.paid()).toHaveLength(9);
+  });
+
+  test('a key stands for one request', async () => {
+    const vendor = await world.vendor((visit, origin) =>
+      settlementOf(visit) === undefined ? honest()(visit, origin) : { status: 500 },
+    );
+    const pay = world.payer();
+    const make = (path: string) => pay(`${vendor.origin}${path}`, { paymentKey: 'order-17' });
+    const [first, second] = await Promise.all([errorOf(make('/a')), errorOf(make('/b'))]);
+    expect(first).toBe('answered 500');
+    expect(second).toBeInstanceOf(PaymentKeyReusedError);
+    expect(await errorOf(make('/b'))).toBeInstanceOf(PaymentKeyReusedError);
+    expect(world.paid()).toHaveLength(1);
+  });
+});
+
+test('a key of another kind is refused without repeating it', () => {
+  expect(() => world.payer({ delegateKey: 'vendor_test_secret' })).toThrow(/^(?!.*secret)/);
+  expect(() => world.payer({ maxAmount: 5 as never })).toThrow('bigint');
+});

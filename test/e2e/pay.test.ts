@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createApi } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  createVendor,
+  type Delegate,
+} from '../../deploy/local/people/people.ts';
+import { ApiError, createClient, LimitExceededError, SettlementExhaustedError } from '../../sdk/src/main.ts';
+import { BadTokenError, type PayOptions, payingFetch, resourceOf } from '../../sdk/src/pay/main.ts';
+import { chainOf } from '../support/chain.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
+
+/** A fetch that pays, over the whole system: an agent's delegate key on one side, a vendor of a few lines on the other. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+const PRICE = 2_500_000n;
+
+let consumer: Consumer;
+let delegate: Delegate;
+let folder: string;
+const stops: (() => Promise<unknown>)[] = [];
+
+/** `/prepaid…` is sold by the unit; `beforeDelivery` runs when a payment is shown, before it is looked at. */
+const startVendor = async (
+  environment = 'test',
+  { beforeDelivery = async () => {} }: { beforeDelivery?: () => Promise<void> } = {},
+) => {
+  const { apiKey, serviceId } = await createVendor(api, stack, { environment, price: PRICE });
+  const client = createClient({ baseUrl: stack.gateway_url, credential: apiKey });
+  const seen = { bills: 0, delivered: 0 };
+
+  const accepts = async (request: IncomingMessage, body: string): Promise<boolean> => {
+    const header = (name: string) => String(request.headers[name]);
+    const settlement = {
+      settlement_id: header('x-settlement-id'),
+      settlement_token: header('x-settlement-token'),
+    };
+    const request_id = header('x-payment-request-id');
+    try {
+      if (request.url!.startsWith('/prepaid')) {
+        await client.settlement.consume({ ...settlement, units: 1, request_id });
+        return true;
+      }
+      const same = [request.method, request.url, body, request_id].join('\n');
+      const redeem_id = createHash('sha256').update(same).digest('hex');
+      const redeemed = await client.settlement.redeem({ ...settlement, redeem_id });
+      return !redeemed.replayed || redeemed.redeem_id === redeem_id;
+    } catch (error) {
+      if (error instanceof SettlementExhaustedError) return false;
+      throw error;
+    }
+  };
+
+  let origin = '';
+  const answer = async (request: IncomingMessage): Promise<[number, object]> => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.headers['x-settlement-token'] !== undefined) {
+      await beforeDelivery();
+      if (await accepts(request, body)) {
+        seen.delivered += 1;
+        return [200, { forecast: `rain in ${body}` }];
+      }
+      if (!request.url!.startsWith('/prepaid')) return [402, { error: 'payment_failed' }];
+    }
+    seen.bills += 1;
+    const resource = resourceOf(`${origin}${request.url}`);
+    const units = request.url!.startsWith('/prepaid') ? { units: 4 } : {};
+    const quote = await client.quote.create({ service_id: serviceId, scope: { resource, ...units } });
+    const { quote_token, quote_amount, currency, expires_at } = quote;
+    return [402, { error: 'payment_required', quote_token, quote_amount, currency, expires_at }];
+  };
+  const server = createServer((request, response) => {
+    answer(request).then(
+      ([status, body]) => response.writeHead(status).end(JSON.stringify(body)),
+      (error: unknown) => response.writeHead(500).end(error instanceof ApiError ? error.code : 'failed'),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, seen };
+};
+
+const payer = (options: Partial<PayOptions> = {}) =>
+  payingFetch(fetch, {
+    baseUrl: stack.gateway_url,
+    delegateKey: delegate.api_key,
+    maxAmount: PRICE,
+    ...options,
+  });
+/** What the wallet has paid meanwhile. */
+const costOf = async (run: () => Promise<void>): Promise<bigint> => {
+  const before = await chain.balance(consumer.wallet.publicKey);
+  await run();
+  return before - (await chain.balance(consumer.wallet.publicKey));
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'quittance-pay-'));
+  consumer = await createConsumer(api, stack);
+  delegate = await createDelegate(api, consumer, { total: '50000000' });
+});
+afterAll(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('402, pay, deliver: the wallet pays the price once, the vendor delivers once', async () => {
+  const { origin, seen } = await startVendor();
+  const cost = await costOf(async () => {
+    const answer = await payer()(`${origin}/forecast?day=1`, { method: 'POST', body: 'Berlin' });
+    expect(await answer.json()).toEqual({ forecast: 'rain in Berlin' });
+  });
+  expect(cost).toBe(PRICE);
+  expect(seen).toEqual({ bills: 1, delivered: 1 });
+});
+
+test('killed between payment and delivery, it collects after the start what it had paid for', async () => {
+  let child: ChildProcess | undefined;
+  const { origin, seen } = await startVendor('test', {
+    beforeDelivery: async () => {
+      const victim = child;
+      child = undefined;
+      if (victim === undefined) return;
+      const gone = new Promise((resolve) => victim.once('exit', resolve));
+      victim.kill('SIGKILL');
+      await gone;
+      throw new Error('nobody listens any more');
+    },
+  });
+  const file = path.join(folder, 'payments.json');
+  const settings = {
+    baseUrl: stack.gateway_url,
+    delegateKey: delegate.api_key,
+    url: `${origin}/forecast`,
+    file,
+  };
+  const script = path.join(import.meta.dirname, '../support/paying-process.ts');
+  const run = async (killed: boolean) => {
+    const started = spawn(process.execPath, [script, JSON.stringify(settings)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (killed) child = started;
+    let said = '';
+    started.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
+    await new Promise((resolve) => started.once('close', resolve));
+    return said;
+  };
+  const cost = await costOf(async () => {
+    expect(await run(true)).toBe('');
+    expect(readFileSync(file, 'utf8')).toContain('stl_');
+    expect(JSON.parse(await run(false))).toEqual({ status: 200, body: { forecast: 'rain in Berlin' } });
+  });
+  expect(cost).toBe(PRICE);
+  // It was not even asked for money again, and what is delivered is not kept.
+  expect(seen).toEqual({ bills: 1, delivered: 1 });
+  expect(readFileSync(file, 'utf8')).not.toContain('stl_');
+}, 60_000);
+
+test('prepaid: 8 calls at once on 4 units are two payments', async () => {
+  const { origin, seen } = await startVendor();
+  const pay = payer();
+  const cost = await costOf(async () => {
+    const answers = await atOnce(8, () => pay(`${origin}/prepaid`, { method: 'POST', body: 'Berlin' }));
+    for (const answer of answers) expect(answer.status).toBe(200);
+  });
+  expect(cost).toBe(2n * PRICE);
+  expect(seen.delivered).toBe(8);
+});
+
+test('a limit of the delegate holds behind the caps of the process, and frees them', async () => {
+  const { origin } = await startVendor();
+  const { api_key } = await createDelegate(api, consumer, { per_payment: '1000000' });
+  const poor = payer({ delegateKey: api_key, budget: { total: PRICE } });
+  const cost = await costOf(async () => {
+    for (let i = 0; i < 2; i += 1)
+      await expect(poor(`${origin}/forecast`)).rejects.toThrow(LimitExceededError);
+  });
+  expect(cost).toBe(0n);
+});
+
+test('a bill of the other environment is not paid', async () => {
+  if (stack.environments.live === undefined) return;
+  const { origin } = await startVendor('live');
+  await expect(payer()(`${origin}/forecast`)).rejects.toThrow(BadTokenError);
+});
