@@ -122,9 +122,38 @@ describe('one delivery', () => {
     const headers = api.pay({ resource: RESOURCE });
     const { status, headers: said } = await told(serve(at('/report', headers)));
     expect([status, said.get('retry-after')]).toEqual([503, '30']);
+    // Calls that are refused count as well, so there are none until then.
     api.faults.length = 0;
+    expect((await serve(at('/report', headers))).status).toBe(503);
+    expect(api.calls()).toEqual(['verify', 'redeem']);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 30_001);
     expect((await serve(at('/report?other', headers))).status).toBe(200);
   });
+
+  test.each([
+    ['expired', 'settlement_expired', 'confirmed', '402 payment_failed settlement_expired'],
+    ['refunded', 'conflict', 'confirmed', '402 payment_failed conflict'],
+    ['undone by a fork', 'conflict', 'pending', '503 service_unavailable being_confirmed'],
+  ])(
+    'a settlement that is %s: said, and not asked again at once',
+    async (_, code, chain_status, expected) => {
+      const { serve, deliveries } = sell();
+      const headers = api.pay({ resource: RESOURCE });
+      const status = code === 'conflict' ? 409 : 410;
+      api.faults.push(({ call, body }) => {
+        if (call.endsWith('/redeem')) return { status, body: { error: { code, message: '' } } };
+        if (!call.endsWith('/verify')) return null;
+        expect(body).toEqual({});
+        const found = [...api.settlements.values()][0]!;
+        return { status: 200, body: { ...found, chain_status } };
+      });
+      expect(await reasonOf(serve(at('/report', headers)))).toBe(expected);
+      const calls = api.calls().length;
+      expect(await reasonOf(serve(at('/report?other', headers)))).toBe(expected);
+      expect([api.calls().length, deliveries]).toEqual([calls, []]);
+    },
+  );
 
   test('a replica that dies in the handler: another one runs it once the lease is over, without a new redeem', async () => {
     const store = memoryStore();

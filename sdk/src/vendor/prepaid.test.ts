@@ -42,6 +42,9 @@ test('the bill names its units; each request takes one, a repeat none; then ther
   expect(over.status).toBe(402);
   expect(JSON.parse(over.text)).toMatchObject({ error: 'payment_required' });
   expect(runs()).toBe(3);
+  const drawn = api.calls().filter((call) => call === 'consume').length;
+  expect((await ask(headers, 'e')).status).toBe(402);
+  expect(api.calls().filter((call) => call === 'consume')).toHaveLength(drawn);
 });
 
 test('a failed handler is asked again for the same unit', async () => {

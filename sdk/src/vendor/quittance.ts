@@ -1,5 +1,6 @@
 import type { Client } from '../client.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
+import { RateLimitedError } from '../generated/errors.ts';
 import { BadTokenError, type TokenVerifier } from '../tokens.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
@@ -13,11 +14,36 @@ export const ID_HEADER = 'x-settlement-id';
 /** A settlement token has some 600 characters; what is longer is not looked at. */
 const LONGEST_TOKEN = 4096;
 const SETTLEMENT_ID = /^stl_[0-9a-z]{26}$/;
-/** A signature by a fork of the chain undone is made anew within seconds. */
+/** A payment that a fork of the chain has undone is made anew within seconds. */
 const FORK_MS = 5000;
-const FACTS_KEPT = 1000;
+/** A refund that is under way may still be cancelled. */
+const CONFLICT_MS = 10_000;
+const SETTLEMENTS_KEPT = 1000;
 
 type Facts = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
+type No = Refusal | 'exhausted';
+/** A settlement, and what it was refused with until a time: whoever asks on and on must not use up the vendor's limits. */
+type Known = Facts & { no: { said: No; until: number } | null };
+type Ids = { settlement_id: string; settlement_token: string };
+
+/**
+ * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
+ * calls on would never get through again.
+ */
+const createPatience = () => {
+  let until = 0;
+  return async <T>(call: () => Promise<T>): Promise<T> => {
+    const leftMs = until - Date.now();
+    const facts = { status: 429, requestId: null, retryAfterMs: leftMs };
+    if (leftMs > 0) throw new RateLimitedError({ code: 'rate_limited', message: 'asked to wait' }, facts);
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof RateLimitedError) until = Date.now() + (error.retryAfterMs ?? 1000);
+      throw error;
+    }
+  };
+};
 
 /** `2500000` → `2.50 USDC`: at least two decimals, no rounding. */
 export const displayAmount = (micro: string): string => {
@@ -45,15 +71,18 @@ export type QuittanceSettings = {
 
 /** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
 export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: QuittanceSettings): Dialect => {
-  // What a settlement was paid for never changes, so it is asked once.
-  const facts = new Map<string, Facts>();
-  const factsOf = async (settlement_id: string): Promise<Facts> => {
-    const known = facts.get(settlement_id);
+  const politely = { quote: createPatience(), verify: createPatience(), take: createPatience() };
+  // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
+  const settlements = new Map<string, Known>();
+  const knownOf = async (settlement_id: string): Promise<Known> => {
+    const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const { service_id, scope, quote_amount } = await client.settlement.verify({ settlement_id });
-    if (facts.size >= FACTS_KEPT) facts.delete(facts.keys().next().value!);
-    facts.set(settlement_id, { service_id, scope, quote_amount });
-    return { service_id, scope, quote_amount };
+    const facts = await politely.verify(() => client.settlement.verify({ settlement_id }));
+    const { service_id, scope, quote_amount } = facts;
+    const fresh: Known = { service_id, scope, quote_amount, no: null };
+    if (settlements.size >= SETTLEMENTS_KEPT) settlements.delete(settlements.keys().next().value!);
+    settlements.set(settlement_id, fresh);
+    return fresh;
   };
 
   /** Null when the settlement was made for this bill. A cheap one must never open what is dear, nor one address another. */
@@ -68,37 +97,54 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
     return paidEach < asked ? failed('amount_too_small') : null;
   };
 
+  const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
   const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
-    try {
-      const redeemed = await client.settlement.redeem({ ...ids, redeem_id });
-      return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
-    } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'conflict')) throw error;
-      const { chain_status } = await client.settlement.verify(ids);
-      return chain_status === 'pending' ? unavailable('being_confirmed', FORK_MS) : failed('conflict');
+    const redeemed = await politely.take(() => client.settlement.redeem({ ...ids, redeem_id }));
+    return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
+  };
+  const consume = async (ids: Ids, request_id: string): Promise<Opening> => {
+    await politely.take(() => client.settlement.consume({ ...ids, units: 1, request_id }));
+    return 'open';
+  };
+  /** What a refusal of redeem or consume means, and for how long; null: ask again. */
+  const noOf = async (error: unknown, { settlement_id }: Ids, { units }: Bill): Promise<Known['no']> => {
+    const forEver = Number.POSITIVE_INFINITY;
+    switch (codeOf(error)) {
+      case 'settlement_exhausted':
+        return { said: 'exhausted', until: forEver };
+      case 'settlement_expired':
+        return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
+      case 'conflict': {
+        const { chain_status } = await politely.verify(() => client.settlement.verify({ settlement_id }));
+        return chain_status === 'pending'
+          ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
+          : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
+      }
+      default:
+        return null;
     }
   };
-  const consume = async (ids: Ids, request_id: string): Promise<Opening | 'exhausted'> => {
+  const take = async (ids: Ids, bill: Bill, deliveryId: string): Promise<Opening | 'exhausted'> => {
+    const known = await knownOf(ids.settlement_id);
+    const wrong = mismatch(known, bill);
+    if (wrong !== null) return wrong;
+    if (known.no !== null && Date.now() < known.no.until) return known.no.said;
     try {
-      await client.settlement.consume({ ...ids, units: 1, request_id });
-      return 'open';
+      return await (bill.units === null ? redeem : consume)(ids, deliveryId);
     } catch (error) {
-      const over =
-        error instanceof ApiError && ['settlement_exhausted', 'settlement_expired'].includes(error.code);
-      if (over) return 'exhausted';
-      throw error;
+      known.no = await noOf(error, ids, bill);
+      if (known.no === null) throw error;
+      return known.no.said;
     }
   };
-  type Ids = { settlement_id: string; settlement_token: string };
 
   return {
     name: 'quittance',
     offer: async ({ resource, amount, units }) => {
-      const quote = await client.quote.create({
-        service_id: serviceId,
-        quote_amount: amount,
-        scope: units === null ? { resource } : { resource, units },
-      });
+      const scope = units === null ? { resource } : { resource, units };
+      const quote = await politely.quote(() =>
+        client.quote.create({ service_id: serviceId, quote_amount: amount, scope }),
+      );
       // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should hear of it first.
       const claims = await verify('quote', quote.quote_token);
       if (
@@ -137,15 +183,7 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
       const ids = { settlement_id, settlement_token };
       return {
         id: settlement_id,
-        take: async (asked, deliveryId) => {
-          try {
-            const wrong = mismatch(await factsOf(settlement_id), asked);
-            if (wrong !== null) return wrong;
-            return await (asked.units === null ? redeem(ids, deliveryId) : consume(ids, deliveryId));
-          } catch (error) {
-            return refusalOf(error);
-          }
-        },
+        take: (asked, deliveryId) => take(ids, asked, deliveryId).catch(refusalOf),
       };
     },
   };
