@@ -76,6 +76,7 @@ test.each([
   ['the other environment, signed by this one', tokenFor(RESOURCE, { env: 'live' })],
   ['this environment, signed by the other', tokenFor(RESOURCE, {}, SIGNERS.live)],
   ['a settlement token', settlement],
+  ['another type, signed as a quote', tokenFor(RESOURCE, { typ: 'settlement' })],
   ['no object', `${encode(null)}.${signature}`],
   ['kid of the prototype', `${encode({ ...claims, kid: '__proto__' })}.${signature}`],
   ['an amount with a sign', tokenFor(RESOURCE, { quote_amount: '-1' })],

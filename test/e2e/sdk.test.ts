@@ -64,6 +64,7 @@ test('packed and installed without a network into an empty project, it pays: quo
     verified: 'redeemed',
     invalid: true,
     details: [{ path: 'service_id' }],
+    paying: 'function',
     refreshed: true,
   });
   expect(said.again).toEqual(said.paid);

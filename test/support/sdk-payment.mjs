@@ -1,5 +1,6 @@
 // One payment through the installed SDK, by whatever Node runs this: settings come in, what happened goes out as JSON.
 import { createClient, memoryTokens, QuoteExpiredError, ValidationError } from '@quittance/sdk';
+import { payingFetch } from '@quittance/sdk/pay';
 
 const { baseUrl, apiKey, serviceId, tokens } = JSON.parse(process.argv[2]);
 const store = memoryTokens(tokens);
@@ -27,6 +28,7 @@ console.log(
     listed,
     invalid: refusal instanceof ValidationError && !(refusal instanceof QuoteExpiredError),
     details: refusal.details,
+    paying: typeof payingFetch,
     refreshed: store.load().access_token !== tokens.access_token,
   }),
 );

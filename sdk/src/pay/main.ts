@@ -86,7 +86,7 @@ export const payingFetch = (
   });
 
   /** Calls with a key that are under way: the others wait for the one and get copies of its answer. */
-  const flights = new Map<string, { fingerprint: string; joined: number; answer: Promise<Response> }>();
+  const flights = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
   return async (input, { paymentKey, ...init } = {}) => {
     const call = await readCall(input, init, maxBodyBytes ?? MAX_BODY_BYTES);
@@ -97,13 +97,11 @@ export const payingFetch = (
     if (under !== undefined) {
       if (under.fingerprint !== call.fingerprint)
         throw new PaymentKeyReusedError('the key stands for another request');
-      under.joined += 1;
+      // In time: this was waiting for the answer itself, the first caller waits for one promise more before it can read.
       return (await under.answer).clone();
     }
     const answer = exchange(call, `key:${paymentKey}`).finally(() => flights.delete(paymentKey));
-    const flight = { fingerprint: call.fingerprint, joined: 0, answer };
-    flights.set(paymentKey, flight);
-    const response = await answer;
-    return flight.joined === 0 ? response : response.clone();
+    flights.set(paymentKey, { fingerprint: call.fingerprint, answer });
+    return answer;
   };
 };

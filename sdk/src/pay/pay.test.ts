@@ -119,6 +119,19 @@ describe('a request', () => {
   });
 });
 
+test('an abort while the owner is asked pays nothing and frees the budget', async () => {
+  const vendor = await world.vendor(honest());
+  const stop = new AbortController();
+  const approve = () => {
+    stop.abort();
+    return true;
+  };
+  const pay = world.payer({ approve, budget: { total: 1000n } });
+  expect(await errorOf(pay(vendor.origin, { signal: stop.signal }))).toMatchObject({ name: 'AbortError' });
+  expect(settles()).toEqual([]);
+  expect((await pay(`${vendor.origin}/other`)).status).toBe(200);
+});
+
 describe('a crash', () => {
   /** A store whose process dies at the nth save: what was saved before it stays. */
   const dying = (store: PaymentStore, n: number): PaymentStore => {
@@ -284,6 +297,20 @@ describe('calls at once', () => {
     const shared = await atOnce(8, async () => byOf(await pay(vendor.origin, { paymentKey: 'order-17' })));
     expect(new Set(shared).size).toBe(1);
     expect(world.paid()).toHaveLength(9);
+  });
+
+  test('an equal one does not take over what another is about to be delivered', async () => {
+    const vendor = await world.vendor(async (visit, origin) => {
+      // The first is kept waiting at its delivery until the second has come as far.
+      while (settlementOf(visit) !== undefined && world.paid().length < 2)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      return honest()(visit, origin);
+    });
+    const pay = world.payer();
+    const first = pay(vendor.origin);
+    while (vendor.visits.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    const answers = await Promise.all([first, pay(vendor.origin)]);
+    expect(new Set(await Promise.all(answers.map(byOf))).size).toBe(2);
   });
 
   test('a key stands for one request', async () => {

@@ -102,6 +102,8 @@ test('refused for good it is not shown again; a new one that is never served is 
   refusing = 'failed';
   expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(NotDeliveredError);
   expect(world.paid()).toHaveLength(1);
+  await errorOf(pay(`${vendor.origin}/a`, { method: 'HEAD' }));
+  expect(settlementOf(vendor.visits.at(-1)!)).toBeUndefined();
   refusing = 'bill';
   for (let i = 0; i < 3; i += 1)
     expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(NotDeliveredError);

@@ -18,7 +18,8 @@ export type Rules = {
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
 /** True where the scope has `units`: the settlement serves that many calls, or more or fewer as the vendor prices them. */
-export const isPrepaid = ({ scope }: QuoteClaims): boolean => Number.isInteger(scope?.units);
+export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
+  Number.isInteger(scope?.units) && Number(scope?.units) >= 1;
 
 /**
  * The address that a 402 asks money for: where redirects within the origin have led.

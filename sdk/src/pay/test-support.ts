@@ -93,7 +93,8 @@ const startVendor = async (answer: (visit: Visit, origin: string) => Said | Prom
   return { origin, visits, stop };
 };
 
-const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid, key }) => ({
+/** As the API publishes them. */
+export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid, key }) => ({
   kty: 'OKP',
   crv: 'Ed25519',
   alg: 'EdDSA',
