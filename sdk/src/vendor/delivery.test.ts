@@ -112,6 +112,24 @@ describe('one delivery', () => {
     expect(deliveries).toHaveLength(1);
   });
 
+  test('the ten minutes count from the opening of the gate, not from a try that the API did not answer', async () => {
+    let away = true;
+    api.faults.push(({ call }) => (away && call.endsWith('/redeem') ? 'lost' : null));
+    const { serve, deliveries } = sell([() => Response.json({}, { status: 500 }), () => Response.json({})]);
+    const headers = api.pay({ resource: RESOURCE });
+    const clock = jest.spyOn(Date, 'now');
+    const start = Date.now();
+    const askAt = async (ms: number) => {
+      clock.mockImplementation(() => start + ms);
+      return (await told(serve(at('/report', headers)))).status;
+    };
+    expect(await askAt(0)).toBe(503);
+    away = false;
+    expect(await askAt(590_000)).toBe(500);
+    expect(await askAt(1_180_000)).toBe(200);
+    expect(deliveries).toHaveLength(2);
+  });
+
   test('limits of redeem: 503 with its Retry-After, and the settlement is still good for another request', async () => {
     api.faults.push(({ call }) =>
       call.endsWith('/redeem')

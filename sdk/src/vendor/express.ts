@@ -3,7 +3,7 @@ import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the middleware uses of an Express request (4 or 5). */
+/** What the middleware uses of a request of Express 5. */
 export type ExpressRequest = {
   method: string;
   originalUrl: string;

@@ -3,7 +3,7 @@ import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the hook uses of a Fastify request and reply (4 or 5). */
+/** What the hook uses of a request and reply of Fastify 5. */
 export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
 export type FastifyReply = {
   raw: NodeResponse;

@@ -3,7 +3,7 @@ import { type Incoming, incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the middleware uses of a Hono context (4). */
+/** What the middleware uses of a context of Hono 4. */
 export type HonoContext = {
   req: { raw: Request; arrayBuffer: () => Promise<ArrayBuffer> };
   res: Response;

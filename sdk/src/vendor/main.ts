@@ -1,3 +1,5 @@
+/** What a page of another origin must be allowed to send. */
+export { PAYMENT_HEADERS } from '../pay/dialects.ts';
 export type { Environment } from '../tokens.ts';
 export type { Refusal } from './answers.ts';
 export type { Bill, Dialect, Offer, Presented } from './dialect.ts';

@@ -11,7 +11,7 @@ type PaymentRecord = {
   hash: string;
   /** What the gate is opened with. */
   id: string;
-  /** Epoch milliseconds of the first request. */
+  /** Epoch milliseconds of the first request, then of the gate's opening: the window counts from there. */
   since: number;
   /** The gate is open: from here on the payment belongs to this request. Until then no handler has run. */
   opened?: true;
@@ -86,7 +86,7 @@ export const createOnce = (store: PaywallStore, onError: (error: unknown) => voi
         return { kind: 'spent' };
       }
       if (opening !== 'open') return { kind: 'refused', refusal: opening };
-      record = { ...record, opened: true };
+      record = { ...record, opened: true, since: Date.now() };
       if (!(await write(record))) return { kind: 'busy' };
     }
 

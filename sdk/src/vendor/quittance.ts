@@ -8,8 +8,8 @@ import type { Bill, Dialect, Presented } from './dialect.ts';
 import type { Opening } from './once.ts';
 
 /** Headers of a payment (interface.md, Vendor integration pattern with HTTP 402). */
-export const TOKEN_HEADER = 'x-settlement-token';
-export const ID_HEADER = 'x-settlement-id';
+const TOKEN_HEADER = 'x-settlement-token';
+const ID_HEADER = 'x-settlement-id';
 
 /** A settlement token has some 600 characters; what is longer is not looked at. */
 const LONGEST_TOKEN = 4096;
@@ -71,13 +71,14 @@ export type QuittanceSettings = {
 
 /** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
 export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: QuittanceSettings): Dialect => {
-  const politely = { quote: createPatience(), verify: createPatience(), take: createPatience() };
+  const [quoting, verifying] = [createPatience(), createPatience()];
+  const [redeeming, consuming] = [createPatience(), createPatience()];
   // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
   const settlements = new Map<string, Known>();
   const knownOf = async (settlement_id: string): Promise<Known> => {
     const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const facts = await politely.verify(() => client.settlement.verify({ settlement_id }));
+    const facts = await verifying(() => client.settlement.verify({ settlement_id }));
     const { service_id, scope, quote_amount } = facts;
     const fresh: Known = { service_id, scope, quote_amount, no: null };
     if (settlements.size >= SETTLEMENTS_KEPT) settlements.delete(settlements.keys().next().value!);
@@ -99,11 +100,11 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
 
   const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
   const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
-    const redeemed = await politely.take(() => client.settlement.redeem({ ...ids, redeem_id }));
+    const redeemed = await redeeming(() => client.settlement.redeem({ ...ids, redeem_id }));
     return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
   };
   const consume = async (ids: Ids, request_id: string): Promise<Opening> => {
-    await politely.take(() => client.settlement.consume({ ...ids, units: 1, request_id }));
+    await consuming(() => client.settlement.consume({ ...ids, units: 1, request_id }));
     return 'open';
   };
   /** What a refusal of redeem or consume means, and for how long; null: ask again. */
@@ -115,7 +116,7 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
       case 'settlement_expired':
         return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
       case 'conflict': {
-        const { chain_status } = await politely.verify(() => client.settlement.verify({ settlement_id }));
+        const { chain_status } = await verifying(() => client.settlement.verify({ settlement_id }));
         return chain_status === 'pending'
           ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
           : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
@@ -142,7 +143,7 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
     name: 'quittance',
     offer: async ({ resource, amount, units }) => {
       const scope = units === null ? { resource } : { resource, units };
-      const quote = await politely.quote(() =>
+      const quote = await quoting(() =>
         client.quote.create({ service_id: serviceId, quote_amount: amount, scope }),
       );
       // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should hear of it first.
