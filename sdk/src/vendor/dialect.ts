@@ -25,8 +25,8 @@ export type Presented = {
  */
 export type Dialect = {
   name: string;
-  /** @throws Refusal-less errors of its own are answered 503 */
+  /** What it throws makes the answer a 503. */
   offer: (bill: Bill) => Promise<Offer>;
-  /** Null: the request presents no payment of this dialect. */
+  /** Null: the request presents no payment of this dialect. A refusal is the answer; no other dialect is asked. */
   read: (incoming: Incoming, bill: Bill) => Promise<Presented | Refusal | null>;
 };

@@ -19,7 +19,7 @@ type PaymentRecord = {
   done?: StoredAnswer | null;
 };
 
-export type Begun =
+type Begun =
   | { kind: 'deliver'; id: string; finish: Finish }
   | { kind: 'replay'; answer: StoredAnswer }
   | { kind: 'spent' }
@@ -33,10 +33,10 @@ export type Finish = (outcome: StoredAnswer | null | 'failed') => Promise<void>;
 /** What the gate said: spent is for good, a refusal took nothing. */
 export type Opening = 'open' | 'spent' | Refusal;
 
-export type Payment = { key: string; hash: string; open: (id: string) => Promise<Opening> };
+type Payment = { key: string; hash: string; open: (id: string) => Promise<Opening> };
 
 /** How long the same request gets its delivery without a new bill. */
-export const WINDOW_MS = 600_000;
+const WINDOW_MS = 600_000;
 /** A replica that died holds a payment this long. */
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
@@ -144,4 +144,3 @@ export const createOnce = (store: PaywallStore, onError: (error: unknown) => voi
     }
   };
 };
-export type Once = ReturnType<typeof createOnce>;

@@ -46,7 +46,7 @@ const createPatience = () => {
 };
 
 /** `2500000` → `2.50 USDC`: at least two decimals, no rounding. */
-export const displayAmount = (micro: string): string => {
+const displayAmount = (micro: string): string => {
   const digits = micro.padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
   return `${digits.slice(0, -6)}.${decimals} USDC`;
@@ -62,7 +62,7 @@ const refusalOf = (error: unknown): Refusal => {
   return failed(error.code);
 };
 
-export type QuittanceSettings = {
+type QuittanceSettings = {
   client: Client;
   verify: TokenVerifier;
   serviceId: string;
