@@ -188,8 +188,17 @@ test('every source is imported, started or configured by something', () => {
       (other) => other !== file && name.test(text.get(other) ?? readFileSync(path.join(root, other), 'utf8')),
     );
   };
+  const { exports } = JSON.parse(readFileSync(path.join(root, 'sdk/package.json'), 'utf8')) as {
+    exports: Record<string, { default: string }>;
+  };
+  const entries = new Set(
+    Object.values(exports).map(({ default: built }) =>
+      built.replace('./dist/', 'sdk/src/').replace('.js', '.ts'),
+    ),
+  );
   const alive = (file: string) =>
     imported.has(file) ||
+    entries.has(file) ||
     isTest(file) ||
     path.posix.basename(file) === 'main.ts' ||
     file.startsWith('bench/') ||

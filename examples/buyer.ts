@@ -1,0 +1,11 @@
+import { payingFetch } from '@quittance/sdk/pay';
+
+const [url] = process.argv.slice(2);
+const { QUITTANCE_URL, DELEGATE_KEY } = process.env;
+if (url === undefined || QUITTANCE_URL === undefined || DELEGATE_KEY === undefined)
+  throw new Error('usage: QUITTANCE_URL=… DELEGATE_KEY=… node buyer.ts <address>');
+
+// At most 0.50 USDC for one answer, whatever the vendor asks.
+const pay = payingFetch(fetch, { baseUrl: QUITTANCE_URL, delegateKey: DELEGATE_KEY, maxAmount: 500_000n });
+const response = await pay(url);
+console.log(JSON.stringify({ status: response.status, body: await response.json() }));

@@ -1,0 +1,36 @@
+import type { PaywallStore } from '@quittance/sdk/vendor';
+import type { Pool } from 'pg';
+
+export const TABLE = `
+create table if not exists paywall (
+  key text primary key,
+  value text not null,
+  ends_at timestamptz not null
+)`;
+
+/** What replicas share, in Postgres. Rows past `ends_at` count as gone; delete them now and then. */
+export const postgresStore = (pool: Pool): PaywallStore => ({
+  get: async (key) => {
+    const { rows } = await pool.query('select value from paywall where key = $1 and ends_at > now()', [key]);
+    return rows[0]?.value ?? null;
+  },
+  compareAndSet: async (key, expected, next, ttlMs) => {
+    if (next === null) {
+      const gone = await pool.query('delete from paywall where key = $1 and value = $2 and ends_at > now()', [
+        key,
+        expected,
+      ]);
+      return gone.rowCount === 1;
+    }
+    const written = await pool.query(
+      expected === null
+        ? `insert into paywall values ($1, $2, now() + $3 * interval '1 ms')
+           on conflict (key) do update set value = excluded.value, ends_at = excluded.ends_at
+           where paywall.ends_at <= now()`
+        : `update paywall set value = $2, ends_at = now() + $3 * interval '1 ms'
+           where key = $1 and value = $4 and ends_at > now()`,
+      expected === null ? [key, next, ttlMs] : [key, next, ttlMs, expected],
+    );
+    return written.rowCount === 1;
+  },
+});

@@ -1,0 +1,21 @@
+/** What the example vendors sell, the same in every framework. */
+
+/** What one report costs, and five forecasts: USDC micro-units. */
+export const REPORT_PRICE = '50000';
+export const LONG_REPORT_PRICE = '500000';
+export const FORECASTS = { price: '100000', prepaid: { units: 5 } };
+
+let runs = 0;
+/** A report of a city. The city of Oops has none at its first try: a failing handler costs its buyer nothing. */
+export const reportOn = (
+  city: string,
+  deliveryId: string,
+): { report: string; delivery_id: string; run: number } => {
+  runs += 1;
+  if (city === 'Oops' && !failed.has(deliveryId)) {
+    failed.add(deliveryId);
+    throw new Error('no report today');
+  }
+  return { report: `All is well in ${city}.`, delivery_id: deliveryId, run: runs };
+};
+const failed = new Set<string>();

@@ -1,0 +1,225 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import express, { type Request as ExpressRequest } from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { validator } from 'hono/validator';
+import * as forExpress from './express.ts';
+import * as forFastify from './fastify.ts';
+import * as forHono from './hono.ts';
+import type { Paywall } from './main.ts';
+import { PUBLIC_URL, startVendorApi, type VendorApi } from './test-support.ts';
+
+/** What only a framework's own server shows: bodies, streams, connections that break. */
+const PRICE = { price: '50000' };
+let api: VendorApi;
+let paywall: Paywall;
+const stops: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  api = await startVendorApi();
+  paywall = api.paywall({ maxStoredBytes: 1000, maxBodyBytes: 2000 });
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  await api.stop();
+});
+
+const listen = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) => {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+};
+const paidFor = (path: string) => api.pay({ resource: `${PUBLIC_URL}${path}` });
+/** Asks until it is no longer under way. */
+const get = async (url: string, headers: Record<string, string>, init: RequestInit = {}) => {
+  for (;;) {
+    const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } });
+    const text = await response.text();
+    if (!text.includes('payment_in_progress'))
+      return { status: response.status, headers: response.headers, text };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+/** Sends a request and hangs up as soon as `until` resolves. */
+const hangUp = async (
+  port: number,
+  path: string,
+  headers: Record<string, string>,
+  until: Promise<unknown>,
+) => {
+  const socket = connect(port, '127.0.0.1');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`);
+  await until;
+  socket.destroy();
+};
+const signal = () => Promise.withResolvers<void>();
+
+describe('express', () => {
+  test('headers of every form, several cookies and bytes are given again as they were', async () => {
+    const app = express();
+    app.get('/set', forExpress.paid(paywall, PRICE), (_request, response) => {
+      response.status(201).set('x-one', '1').cookie('a', '1').cookie('b', '2');
+      response.write(Buffer.from([0, 255]));
+      response.end(Buffer.from([128]));
+    });
+    app.get('/head', forExpress.paid(paywall, PRICE), (_request, response) => {
+      response.setHeader('x-one', 'old');
+      response.writeHead(200, 'Fine', { 'X-One': '1', 'Set-Cookie': ['a=1', 'b=2'] });
+      response.end('text');
+    });
+    const port = await listen(app);
+    for (const path of ['/set', '/head']) {
+      const headers = paidFor(path);
+      const first = await get(`http://127.0.0.1:${port}${path}`, headers);
+      const again = await get(`http://127.0.0.1:${port}${path}`, headers);
+      expect(first.status).toBe(path === '/set' ? 201 : 200);
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      expect(again.headers.get('x-payment-replayed')).toBe('true');
+      expect(again.headers.get('x-one')).toBe('1');
+      expect(again.headers.getSetCookie()).toHaveLength(2);
+    }
+  });
+
+  test('a body that no parser read is bytes for the handler; it and a parsed one belong to the request', async () => {
+    const app = express();
+    const echo = (request: ExpressRequest, response: express.Response) => {
+      const { body } = request;
+      response.json(
+        ArrayBuffer.isView(body) ? { bytes: Buffer.from(body as Uint8Array).toString() } : { body },
+      );
+    };
+    app.post('/raw', forExpress.paid(paywall, PRICE), echo);
+    app.post('/json', express.json(), forExpress.paid(paywall, PRICE), echo);
+    const port = await listen(app);
+    const post = (path: string, headers: Record<string, string>, body: string) =>
+      get(`http://127.0.0.1:${port}${path}`, headers, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    const raw = paidFor('/raw');
+    expect((await post('/raw', raw, '"'.repeat(2001))).status).toBe(413);
+    expect((await post('/raw', raw, '{"a":1}')).text).toBe('{"bytes":"{\\"a\\":1}"}');
+    const parsed = paidFor('/json');
+    expect((await post('/json', parsed, '{"a":1}')).text).toBe('{"body":{"a":1}}');
+    for (const [path, headers] of [
+      ['/raw', raw],
+      ['/json', parsed],
+    ] as const) {
+      expect((await post(path, headers, '{"a":2}')).status).toBe(402);
+      expect((await post(path, headers, '{"a":1}')).headers.get('x-payment-replayed')).toBe('true');
+    }
+  });
+
+  test('a buyer who hangs up while the handler works gets the answer afterwards, from one run', async () => {
+    const [begun, gone] = [signal(), signal()];
+    let runs = 0;
+    const app = express();
+    app.get('/slow', forExpress.paid(paywall, PRICE), async (_request, response) => {
+      runs += 1;
+      response.once('close', () => gone.resolve());
+      begun.resolve();
+      await gone.promise;
+      response.send('done');
+    });
+    const port = await listen(app);
+    const headers = paidFor('/slow');
+    await hangUp(port, '/slow', headers, begun.promise);
+    await gone.promise;
+    const again = await get(`http://127.0.0.1:${port}/slow`, headers);
+    expect([again.status, again.text, runs]).toEqual([200, 'done', 1]);
+  });
+
+  test.each([
+    ['short', 10, 200],
+    ['long', 5000, 402],
+  ])('a %s stream that breaks off after %d bytes: the next try is %d', async (_, bytes, expected) => {
+    let runs = 0;
+    const app = express();
+    app.get('/stream', forExpress.paid(paywall, PRICE), (_request, response) => {
+      runs += 1;
+      if (runs > 1) return void response.send('whole');
+      response.write('x'.repeat(bytes));
+      response.destroy();
+    });
+    const port = await listen(app);
+    const headers = paidFor('/stream');
+    const url = `http://127.0.0.1:${port}/stream`;
+    await expect(get(url, headers)).rejects.toThrow();
+    expect((await get(url, headers)).status).toBe(expected);
+  });
+
+  test('an error of the price goes to the error handler, one of the handler is asked again', async () => {
+    const app = express();
+    let broken = true;
+    const price = (request: ExpressRequest) => (request.query.bad === undefined ? '50000' : '1.5');
+    app.get('/x', forExpress.paid(paywall, { price }), (_request, response) => {
+      if (broken) throw new Error('broken');
+      response.send('ok');
+    });
+    app.use((_error: Error, _q: ExpressRequest, response: express.Response, _next: unknown) => {
+      response.status(500).send('error page');
+    });
+    const url = `http://127.0.0.1:${await listen(app)}/x`;
+    const headers = paidFor('/x');
+    expect((await get(`${url}?bad`, {})).text).toBe('error page');
+    expect((await get(url, headers)).status).toBe(500);
+    broken = false;
+    expect((await get(url, headers)).text).toBe('ok');
+  });
+});
+
+describe('fastify', () => {
+  test('streams, thrown errors, other routes’ hooks: as with any handler', async () => {
+    const app = fastify();
+    let runs = 0;
+    const preHandler = forFastify.paid(paywall, PRICE);
+    app.get('/stream', { preHandler }, (_request, reply) => {
+      const chunks = [new TextEncoder().encode('one '), new TextEncoder().encode('two')];
+      return reply.header('x-one', '1').send(new Response(ReadableStream.from(chunks)));
+    });
+    app.get('/error', { preHandler }, async () => {
+      runs += 1;
+      if (runs === 1) throw new Error('broken');
+      return { runs };
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    stops.push(() => app.close());
+    const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const stream = paidFor('/stream');
+    expect((await get(`${base}/stream`, stream)).text).toBe('one two');
+    const again = await get(`${base}/stream`, stream);
+    expect([again.text, again.headers.get('x-one')]).toEqual(['one two', '1']);
+    const failing = paidFor('/error');
+    expect((await get(`${base}/error`, failing)).status).toBe(500);
+    expect((await get(`${base}/error`, failing)).text).toBe('{"runs":2}');
+    expect((await get(`${base}/error`, failing)).text).toBe('{"runs":2}');
+  });
+});
+
+describe('hono', () => {
+  test('a body that a validator has read still belongs to the request, and the handler has it', async () => {
+    const app = new Hono();
+    app.post(
+      '/v',
+      validator('json', (value) => value as { city: string }),
+      forHono.paid(paywall, PRICE),
+      (c) => c.text(c.req.valid('json').city),
+    );
+    app.post('/r', forHono.paid(paywall, PRICE), async (c) => c.text(await c.req.text()));
+    for (const path of ['/v', '/r']) {
+      const headers = { ...paidFor(path), 'content-type': 'application/json' };
+      const post = (city: string) =>
+        app.request(path, { method: 'POST', headers, body: JSON.stringify({ city }) });
+      expect(await (await post('Ulm')).text()).toContain('Ulm');
+      expect((await post('Bonn')).status).toBe(402);
+      expect((await post('Ulm')).headers.get('x-payment-replayed')).toBe('true');
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import { type Incoming, readAll } from './incoming.ts';
+import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
+import { setPayment } from './payment.ts';
+import type { PaidRoute, Paywall } from './paywall.ts';
+
+/** What the middleware uses of a request of Express 5. */
+export type ExpressRequest = {
+  method: string;
+  originalUrl: string;
+  headers: NodeHeaders;
+} & AsyncIterable<Uint8Array>;
+export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
+
+/**
+ * The body of a request: what a parser made of it, or the bytes themselves, which are then `request.body` as with
+ * `express.raw()`. So parsers stand before the paywall.
+ */
+const bodyOf = async (
+  request: ExpressRequest & { body?: unknown },
+  limit: number,
+): Promise<Uint8Array | null> => {
+  if (request.body !== undefined) return parsedBytes(request.body);
+  const { headers } = request;
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+    return new Uint8Array();
+  const bytes = await readAll(request, limit);
+  if (bytes !== null) request.body = bytes;
+  return bytes;
+};
+
+const incomingOf = (request: ExpressRequest): Incoming => ({
+  method: request.method,
+  target: request.originalUrl,
+  header: (name) => headerOf(request.headers, name),
+  body: (limit) => bodyOf(request, limit),
+});
+
+const send = async (response: ExpressResponse, said: Response): Promise<void> => {
+  response.statusCode = said.status;
+  // Others have set some already (CORS): these take their place, and several of one name stay several.
+  const names = new Set<string>();
+  for (const [name, value] of said.headers) {
+    if (names.has(name)) response.appendHeader(name, value);
+    else response.setHeader(name, value);
+    names.add(name);
+  }
+  (response.end as (body: Uint8Array) => unknown)(new Uint8Array(await said.arrayBuffer()));
+};
+
+/** Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`. */
+export const paid =
+  <R extends ExpressRequest>(paywall: Paywall, route: PaidRoute<R>) =>
+  async (request: R, response: ExpressResponse, next: (error?: unknown) => void): Promise<void> => {
+    try {
+      const admission = await paywall.admit(incomingOf(request), request, route);
+      if (admission.kind === 'answer') return await send(response, admission.response);
+      setPayment(request, admission.payment);
+      captureNode(response, admission.finish, paywall.maxStoredBytes);
+    } catch (error) {
+      return next(error);
+    }
+    next();
+  };

@@ -1,0 +1,46 @@
+import type { Incoming } from './incoming.ts';
+import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes } from './node.ts';
+import { setPayment } from './payment.ts';
+import type { PaidRoute, Paywall } from './paywall.ts';
+
+/** What the hook uses of a request and reply of Fastify 5. */
+export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
+export type FastifyReply = {
+  raw: NodeResponse;
+  code: (status: number) => unknown;
+  header: (name: string, value: string) => unknown;
+  send: (payload?: Uint8Array) => unknown;
+};
+
+const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => ({
+  method: request.method,
+  target: request.originalUrl,
+  header: (name) => headerOf(request.headers, name),
+  // Fastify has parsed it, within its own limit. What a handler reads itself (uploads) is not part of the hash.
+  body: () => Promise.resolve(parsedBytes(request.body)),
+});
+
+type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;
+
+/**
+ * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) }, handler)`.
+ * A `price` of a function may name Fastify's own request type, with its route's generics.
+ */
+export function paid(paywall: Paywall, route: PaidRoute<FastifyRequest>): Hook<FastifyRequest>;
+export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R>;
+export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R> {
+  return async (request, reply) => {
+    const admission = await paywall.admit(incomingOf(request), request, route);
+    if (admission.kind === 'answer') {
+      const { status, headers } = admission.response;
+      reply.code(status);
+      for (const [name, value] of headers) reply.header(name, value);
+      const body = new Uint8Array(await admission.response.arrayBuffer());
+      reply.send(body.length === 0 ? undefined : body);
+      return reply;
+    }
+    setPayment(request, admission.payment);
+    captureNode(reply.raw, admission.finish, paywall.maxStoredBytes);
+    return undefined;
+  };
+}

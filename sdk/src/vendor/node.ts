@@ -1,0 +1,115 @@
+import { isDelivered, type StoredAnswer, store } from './answers.ts';
+import { createCopy } from './capture.ts';
+import type { Finish } from './once.ts';
+
+/** What the adapters for frameworks on Node's own server need of its objects: structural, so that no type of Node is. */
+
+export type NodeHeaders = Record<string, string | string[] | undefined>;
+type Method = (...args: never[]) => unknown;
+export type NodeResponse = {
+  statusCode: number;
+  writeHead: Method;
+  write: Method;
+  end: Method;
+  getHeaders: () => object;
+  hasHeader: (name: string) => boolean;
+  setHeader: (name: string, value: string) => unknown;
+  once: (event: 'close', listener: () => void) => unknown;
+};
+
+export const headerOf = (headers: NodeHeaders, name: string): string | null => {
+  const value = headers[name];
+  return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
+};
+
+/** A body that a parser has read: its bytes, or text that equal bodies have in common. */
+export const parsedBytes = (body: unknown): Uint8Array => {
+  if (body === undefined || body === null) return new Uint8Array();
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+};
+
+/** How long a handler may go on whose buyer hung up before anything was sent: then the buyer may ask again. */
+const GRACE_MS = 30_000;
+
+/** Headers in each of the forms that writeHead takes, as pairs. */
+const pairs = (headers: unknown): [string, string][] => {
+  if (typeof headers !== 'object' || headers === null) return [];
+  const flat = Array.isArray(headers) && !Array.isArray(headers[0]);
+  const entries: [string, unknown][] = flat
+    ? headers.flatMap((name, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]]] : []))
+    : Array.isArray(headers)
+      ? headers
+      : Object.entries(headers);
+  return entries.flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : Array.isArray(value)
+        ? value.map((each): [string, string] => [name, String(each)])
+        : [[name, String(value)] as [string, string]],
+  );
+};
+
+/**
+ * Watches what a handler sends and ends the delivery with it. What is kept is what the handler wrote, before whatever was
+ * put around the response earlier (compression) changes it, so that giving it again goes the same way.
+ */
+export const captureNode = (response: NodeResponse, finish: Finish, limit: number): void => {
+  // A cache that holds what was paid for hands it out for nothing. A handler may still say otherwise.
+  if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
+  const inner = response as unknown as Record<'writeHead' | 'write' | 'end', (...args: unknown[]) => unknown>;
+  const [writeHead, write, end] = [
+    inner.writeHead.bind(response),
+    inner.write.bind(response),
+    inner.end.bind(response),
+  ];
+  const copy = createCopy(limit);
+  let head: { status: number; headers: [string, string][] } | null = null;
+  let ended = false;
+
+  const keepHead = (status: number, given: unknown) => {
+    const over = pairs(given);
+    const named = new Set(over.map(([name]) => name.toLowerCase()));
+    const set = pairs(response.getHeaders()).filter(([name]) => !named.has(name.toLowerCase()));
+    head ??= { status, headers: [...set, ...over] };
+  };
+  const keep = (chunk: unknown, encoding: unknown) => {
+    keepHead(response.statusCode, null);
+    if (typeof chunk === 'string') {
+      const utf8 = typeof encoding !== 'string' || /^utf-?8$/i.test(encoding);
+      if (utf8) copy.add(new TextEncoder().encode(chunk));
+      else copy.giveUp();
+    } else if (ArrayBuffer.isView(chunk)) {
+      // A copy: the handler may use its buffer again.
+      copy.add(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice());
+    }
+  };
+  const outcome = (whole: boolean): StoredAnswer | null | 'failed' => {
+    if (head === null || !isDelivered(head.status)) return 'failed';
+    if (copy.tooLong()) return null;
+    return whole ? store(head.status, head.headers, copy.chunks) : 'failed';
+  };
+
+  inner.writeHead = (...args) => {
+    keepHead(args[0] as number, typeof args[1] === 'string' ? args[2] : args[1]);
+    return writeHead(...args);
+  };
+  inner.write = (...args) => {
+    if (!ended) keep(args[0], args[1]);
+    return write(...args);
+  };
+  inner.end = (...args) => {
+    if (!ended) {
+      ended = true;
+      keep(args[0], args[1]);
+      void finish(outcome(true));
+    }
+    return end(...args);
+  };
+  response.once('close', () => {
+    if (ended) return;
+    if (head !== null) return void finish(outcome(false));
+    const timer: unknown = setTimeout(() => void finish('failed'), GRACE_MS);
+    (timer as { unref?: () => void }).unref?.();
+  });
+};

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type Dialect, memoryStore } from './main.ts';
+import {
+  at,
+  PUBLIC_URL,
+  RESOURCE,
+  reasonOf,
+  type Sell,
+  sellBy,
+  startVendorApi,
+  told,
+  type VendorApi,
+} from './test-support.ts';
+
+let api: VendorApi;
+beforeEach(async () => {
+  api = await startVendorApi();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await api.stop();
+});
+const sell: Sell = (...settings) => sellBy(api, ...settings);
+const DECIDED = 'error quote_token display_amount quote_amount currency expires_at settle_url'.split(' ');
+
+describe('the bill', () => {
+  test('has the decided fields, is kept by no cache, and is for the configured address', async () => {
+    const { status, headers, body } = await told(sell().serve(at('/report?city=Ulm')));
+    expect(status).toBe(402);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(new Set(Object.keys(body))).toEqual(new Set(DECIDED));
+    expect(body).toMatchObject({
+      error: 'payment_required',
+      quote_amount: '50000',
+      display_amount: '0.05 USDC',
+    });
+    const claims = JSON.parse(Buffer.from(body.quote_token.split('.')[0], 'base64url').toString());
+    expect(claims.scope).toEqual({ resource: RESOURCE });
+  });
+
+  test('one header of the two is no payment; neither a preflight nor HEAD is charged or delivered', async () => {
+    const { serve, deliveries } = sell();
+    const { 'x-settlement-id': id } = api.pay({ resource: RESOURCE });
+    expect(await reasonOf(serve(at('/report', { 'x-settlement-id': id! })))).toBe('402 payment_required');
+    expect((await serve(at('/report', {}, { method: 'OPTIONS' }))).status).toBe(204);
+    const head = at('/report', api.pay({ resource: RESOURCE }), { method: 'HEAD' });
+    expect((await serve(head)).status).toBe(402);
+    expect(deliveries).toEqual([]);
+    expect(api.calls()).toEqual(['quote']);
+  });
+
+  test.each([
+    [
+      'limits of the API',
+      { status: 429, body: { error: { code: 'rate_limited', message: '' } }, retryAfter: 7 },
+      '7',
+    ],
+    ['no answer', 'lost' as const, '5'],
+    ['a bad key', { status: 401, body: { error: { code: 'unauthorized', message: '' } } }, '5'],
+  ])('%s: 503 with Retry-After', async (_, said, after) => {
+    api.faults.push(({ call }) => (call === 'POST /v1/quote' ? said : null));
+    const { status, headers } = await told(sell().serve(at('/report')));
+    expect([status, headers.get('retry-after')]).toEqual([503, after]);
+  });
+
+  test('a key of another environment and a public address with a query are refused at once', () => {
+    expect(() => api.paywall({ serviceKey: 'vendor_live_x' })).toThrow(TypeError);
+    expect(() => api.paywall({ publicUrl: 'https://a.example/?b' })).toThrow(TypeError);
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const { store: _, ...none } = { store: memoryStore() };
+    api.paywall(none);
+    expect(warn).not.toHaveBeenCalled();
+    api.paywall({ store: undefined as never });
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+  });
+
+  test('another dialect adds its fields and headers, and takes what it recognises', async () => {
+    const tokens = new Set<string>();
+    const other: Dialect = {
+      name: 'other',
+      offer: async ({ amount }) => ({
+        body: { accepts: [{ amount }] },
+        headers: { 'payment-required': 'yes' },
+      }),
+      read: async ({ header }) => {
+        const id = header('x-payment');
+        return id === null
+          ? null
+          : {
+              id,
+              take: async (_bill, deliveryId) => {
+                if (!tokens.has(id)) tokens.add(id).add(deliveryId);
+                return tokens.has(deliveryId) ? 'open' : 'spent';
+              },
+            };
+      },
+    };
+    const { serve, deliveries } = sell(undefined, { dialects: [other] });
+    const bill = await told(serve(at('/report')));
+    expect(bill.body).toMatchObject({ quote_amount: '50000', accepts: [{ amount: '50000' }] });
+    expect(bill.headers.get('payment-required')).toBe('yes');
+    expect((await serve(at('/report', { 'x-payment': 'one' }))).status).toBe(200);
+    expect(await reasonOf(serve(at('/report?x', { 'x-payment': 'one' })))).toBe('402 payment_failed spent');
+    expect(deliveries).toHaveLength(1);
+  });
+});
+
+describe('what does not open the gate', () => {
+  const cases: [string, () => Record<string, string>, string][] = [
+    ['junk', () => ({ 'x-settlement-id': 'stl_1', 'x-settlement-token': 'a.b' }), 'invalid_token'],
+    [
+      'a token of 5 kB',
+      () => ({ ...api.pay({ resource: RESOURCE }), 'x-settlement-token': 'a'.repeat(5000) }),
+      'invalid_token',
+    ],
+    [
+      'two tokens',
+      () => {
+        const paid = api.pay({ resource: RESOURCE });
+        return {
+          ...paid,
+          'x-settlement-token': `${paid['x-settlement-token']}, ${paid['x-settlement-token']}`,
+        };
+      },
+      'invalid_token',
+    ],
+    [
+      'a stranger’s signature',
+      () => api.pay({ resource: RESOURCE }, { signer: api.stranger }),
+      'invalid_token',
+    ],
+    ['an unknown key', () => api.pay({ resource: RESOURCE }, { signer: api.unknown }), 'invalid_token'],
+    [
+      'another settlement’s id',
+      () => ({
+        ...api.pay({ resource: RESOURCE }),
+        'x-settlement-id': api.pay({ resource: RESOURCE })['x-settlement-id']!,
+      }),
+      'invalid_token',
+    ],
+    ['another service’s', () => api.pay({ resource: RESOURCE }, { service: 'other' }), 'other_service'],
+    ['too little', () => api.pay({ resource: RESOURCE }, { amount: '49999' }), 'amount_too_small'],
+  ];
+  test.each(cases)('%s: payment_failed without a call', async (_, headers, reason) => {
+    const { serve, deliveries } = sell();
+    expect(await reasonOf(serve(at('/report', headers())))).toBe(`402 payment_failed ${reason}`);
+    expect(await reasonOf(serve(at('/report', headers())))).toBe(`402 payment_failed ${reason}`);
+    expect(api.calls()).toEqual([]);
+    expect(api.asked.length).toBeLessThanOrEqual(1);
+    expect(deliveries).toEqual([]);
+  });
+
+  test.each([
+    ['paid for another address', { resource: `${PUBLIC_URL}/cheap` }],
+    ['paid for this path elsewhere', { resource: 'http://evil.example/report' }],
+    ['prepaid, on a route that is not', { resource: RESOURCE, units: 5 }],
+  ])('%s: payment_failed, nothing redeemed, asked once', async (_, scope) => {
+    const { serve, deliveries } = sell();
+    const headers = api.pay(scope);
+    for (const path of ['/report', '/report?a'])
+      expect(await reasonOf(serve(at(path, headers)))).toBe('402 payment_failed other_resource');
+    expect(api.calls()).toEqual(['verify']);
+    expect(deliveries).toEqual([]);
+  });
+
+  test.each(['/a/../report', 'http://evil/report', '/report\\x', '/%2e/report'])(
+    'a path %s that reads as another one is refused by adapters',
+    async (target) => {
+      const incoming = { method: 'GET', target, header: () => null, body: async () => new Uint8Array() };
+      const admission = await api.paywall().admit(incoming, null, { price: '50000' });
+      expect(admission).toMatchObject({ kind: 'answer', response: { status: 400 } });
+    },
+  );
+
+  test('a malformed request id is 400; no secret is logged', async () => {
+    const headers = api.pay({ resource: RESOURCE });
+    const { serve } = sell();
+    expect(await reasonOf(serve(at('/report', { ...headers, 'x-payment-request-id': 'a b' })))).toMatch(
+      /^400/,
+    );
+    await serve(at('/report', headers));
+    const logged = JSON.stringify(api.log);
+    expect(logged).toContain(headers['x-settlement-id']);
+    expect(logged).not.toContain(headers['x-settlement-token']);
+    expect(logged).not.toContain('vendor_test_');
+  });
+});

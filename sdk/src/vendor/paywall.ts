@@ -1,0 +1,247 @@
+import { createClient } from '../client.ts';
+import { ApiError, NoAnswerError } from '../errors.ts';
+import { createTokenVerifier, type Environment } from '../tokens.ts';
+import type { Fetch } from '../transport.ts';
+import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
+import { capture } from './capture.ts';
+import type { Bill, Dialect, Offer } from './dialect.ts';
+import { type Incoming, incomingOf, requestHash, requestIdOf, resourceIn } from './incoming.ts';
+import { createOnce, type Finish, type Opening } from './once.ts';
+import { type PaywallPayment, setPayment } from './payment.ts';
+import { quittanceDialect } from './quittance.ts';
+import { memoryStore, type PaywallStore } from './store.ts';
+
+/** What happened, for the vendor's log: ids and words, never a token, key or body. */
+export type PaywallEvent = {
+  event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'error';
+  resource: string | null;
+  payment_id?: string;
+  request_id?: string | null;
+  status?: number;
+  reason?: string;
+};
+
+export type PaywallOptions = {
+  /** The payment API, for instance `https://api.example.com`. */
+  baseUrl: string;
+  /** `vendor_test_…` or `vendor_live_…`: must be of `environment`. */
+  serviceKey: string;
+  serviceId: string;
+  environment: Environment;
+  /**
+   * Where buyers reach this vendor, for instance `https://shop.example.com`, with the path that a proxy takes off, if one
+   * does. It is signed into every quote, so it is never taken from a request.
+   */
+  publicUrl: string;
+  /** What the replicas share. Without one the deliveries of this process are all it knows, and it says so once. */
+  store?: PaywallStore;
+  /** Other ways to pay, offered and recognised beside ours. */
+  dialects?: readonly Dialect[];
+  log?: (event: PaywallEvent) => void;
+  /** A request with a payment may have a body of this many bytes; it is hashed. Default 1 MiB. */
+  maxBodyBytes?: number;
+  /** A delivery of at most this many bytes is kept, so that the buyer whose connection broke gets it. Default 64 KiB. */
+  maxStoredBytes?: number;
+  /** Default: that of the platform. */
+  fetch?: Fetch;
+};
+
+/** What a route costs: USDC micro-units as decimal digits, more than the fee. */
+export type Price<R> = string | ((request: R) => string | Promise<string>);
+export type PaidRoute<R> = {
+  price: Price<R>;
+  /** The price buys this many requests to the address, one on-chain payment for all of them. */
+  prepaid?: { units: number };
+};
+
+export type Admission =
+  | { kind: 'answer'; response: Response }
+  | {
+      kind: 'deliver';
+      payment: PaywallPayment;
+      finish: Finish;
+    };
+
+export type Paywall = {
+  readonly maxStoredBytes: number;
+  /**
+   * Decides about one request: what to answer, or that it is paid, taken and to be delivered, after which `finish` must be
+   * called. For adapters; routes of web-standard requests use `protect`.
+   */
+  admit: <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
+  /** A handler that runs when the request is paid for. */
+  protect: <R extends Request, Rest extends unknown[]>(
+    route: PaidRoute<R>,
+    handler: (request: R, ...rest: Rest) => Response | Promise<Response>,
+  ) => (request: R, ...rest: Rest) => Promise<Response>;
+};
+
+const AMOUNT = /^[1-9][0-9]{0,18}$/;
+
+const checked = ({ publicUrl, serviceKey, environment }: PaywallOptions): string => {
+  if (!serviceKey.startsWith(`vendor_${environment}_`))
+    throw new TypeError(`serviceKey is not one of the ${environment} environment`);
+  const { search, hash, protocol } = new URL(publicUrl);
+  if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
+    throw new TypeError('publicUrl must be an http address without query');
+  return publicUrl.replace(/\/+$/, '');
+};
+
+const billOf = async <R>(resource: string, request: R, { price, prepaid }: PaidRoute<R>): Promise<Bill> => {
+  const amount = typeof price === 'function' ? await price(request) : price;
+  if (!AMOUNT.test(amount)) throw new TypeError('a price is decimal digits of USDC micro-units');
+  return { resource, amount, units: prepaid?.units ?? null };
+};
+
+const reasonOf = (error: unknown): string =>
+  error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
+
+/**
+ * Sells routes by HTTP 402: quotes, checks, takes the payment and delivers once (docs/adr/0021).
+ * @throws TypeError when the settings do not fit together
+ */
+export const createPaywall = (options: PaywallOptions): Paywall => {
+  const { baseUrl, serviceKey, serviceId, environment, fetch, log = () => {} } = options;
+  const { maxBodyBytes = 1_048_576, maxStoredBytes = 65_536 } = options;
+  const publicUrl = checked(options);
+  if (options.store === undefined)
+    console.warn(
+      'paywall: no store is given, so this process alone knows its deliveries. With replicas or restarts a buyer whose delivery failed cannot get it again: give a shared store, or memoryStore() where this is wanted.',
+    );
+  // No repeats of its own: the buyer is told 503 and repeats, nobody's request hangs in ours.
+  const client = createClient({
+    baseUrl,
+    credential: serviceKey,
+    maxRetries: 0,
+    ...(fetch === undefined ? {} : { fetch }),
+  });
+  // With the keys that were retired: prepaid settlements outlive them, and whether one counts is the API's to say.
+  const publishedKeys = async () => (await client.gateway.jwks({ environment, all: 'true' })).keys;
+  const dialects: readonly Dialect[] = [
+    quittanceDialect({
+      client,
+      verify: createTokenVerifier(environment, publishedKeys),
+      serviceId,
+      settleUrl: `${baseUrl.replace(/\/+$/, '')}/v1/settle`,
+    }),
+    ...(options.dialects ?? []),
+  ];
+  const once = createOnce(options.store ?? memoryStore(), (error) =>
+    log({ event: 'error', resource: null, reason: reasonOf(error) }),
+  );
+
+  const refused = (
+    resource: string | null,
+    refusal: Refusal,
+    more: Partial<PaywallEvent> = {},
+  ): Admission => {
+    log({ event: 'refused', resource, status: refusal.status, reason: refusal.reason, ...more });
+    return { kind: 'answer', response: refuse(refusal) };
+  };
+
+  const charge = async (bill: Bill): Promise<Admission> => {
+    const { resource } = bill;
+    try {
+      const offers: Offer[] = await Promise.all(dialects.map((dialect) => dialect.offer(bill)));
+      log({ event: 'quoted', resource, status: 402 });
+      const body = Object.assign({ error: 'payment_required' }, ...offers.map((offer) => offer.body));
+      const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
+      return { kind: 'answer', response: answer(402, body, headers) };
+    } catch (error) {
+      const waitMs = error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null;
+      log({ event: 'error', resource, reason: reasonOf(error) });
+      return refused(resource, unavailable('no_quote', waitMs));
+    }
+  };
+
+  const present = async (incoming: Incoming, bill: Bill) => {
+    for (const dialect of dialects) {
+      const read = await dialect.read(incoming, bill);
+      if (read === null) continue;
+      return 'take' in read ? { ...read, id: `${dialect.name}:${read.id}`, name: read.id } : read;
+    }
+    return null;
+  };
+
+  const admit: Paywall['admit'] = async (incoming, request, route) => {
+    // Never the handler: a preflight is not charged, so it must not deliver either. CORS goes before the paywall.
+    if (incoming.method === 'OPTIONS')
+      return { kind: 'answer', response: new Response(null, { status: 204 }) };
+    const resource = resourceIn(publicUrl, incoming.target);
+    const invalid = (reason: string) => refused(resource, { status: 400, error: 'validation_error', reason });
+    if (resource === null) return invalid('path');
+    const requestId = requestIdOf(incoming);
+    if (requestId === undefined) return invalid('x-payment-request-id');
+    // A quote has no place in an answer without body, and a payment must not be spent on one.
+    if (incoming.method === 'HEAD')
+      return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
+
+    const bill = await billOf(resource, request, route);
+    const presented = await present(incoming, bill);
+    if (presented === null) return charge(bill);
+    if (!('take' in presented)) return refused(resource, presented);
+    const about = { payment_id: presented.name, request_id: requestId };
+
+    const body = await incoming.body(maxBodyBytes);
+    if (body === null)
+      return refused(resource, { status: 413, error: 'payload_too_large', reason: 'body' }, about);
+    const hash = await requestHash(incoming, requestId, body);
+    let exhausted = false;
+    const open = async (deliveryId: string): Promise<Opening> => {
+      const taken = await presented.take(bill, deliveryId);
+      exhausted = taken === 'exhausted';
+      return taken === 'exhausted' ? failed(taken) : taken;
+    };
+    // A prepaid settlement pays for many requests, so each of them is a payment of its own.
+    const key = bill.units === null ? presented.id : `${presented.id}:${hash}`;
+    const begun = await once({ key, hash, open }).catch((error: unknown) => {
+      log({ event: 'error', resource, reason: reasonOf(error), ...about });
+      return { kind: 'refused' as const, refusal: unavailable('store') };
+    });
+
+    if (exhausted) return charge(bill);
+    if (begun.kind === 'refused') return refused(resource, begun.refusal, about);
+    if (begun.kind === 'spent') return refused(resource, failed('spent'), about);
+    if (begun.kind === 'busy')
+      return refused(
+        resource,
+        { status: 503, error: 'payment_in_progress', reason: 'in_progress', retryAfterSeconds: 1 },
+        about,
+      );
+    if (begun.kind === 'replay') {
+      log({ event: 'replayed', resource, status: begun.answer.status, ...about });
+      return { kind: 'answer', response: restore(begun.answer) };
+    }
+    log({ event: 'opened', resource, ...about });
+    const finish: Finish = async (outcome) => {
+      const event = outcome === 'failed' ? 'handler_failed' : 'delivered';
+      log({
+        event,
+        resource,
+        ...(outcome === null || outcome === 'failed' ? {} : { status: outcome.status }),
+        ...about,
+      });
+      await begun.finish(outcome);
+    };
+    const payment = { paymentId: presented.name, deliveryId: begun.id, amount: bill.amount, requestId };
+    return { kind: 'deliver', payment, finish };
+  };
+
+  return {
+    maxStoredBytes,
+    admit,
+    protect:
+      (route, handler) =>
+      async (request, ...rest) => {
+        const admission = await admit(incomingOf(request), request, route);
+        if (admission.kind === 'answer') return admission.response;
+        setPayment(request, admission.payment);
+        try {
+          return await capture(await handler(request, ...rest), admission.finish, maxStoredBytes);
+        } catch (error) {
+          await admission.finish('failed');
+          throw error;
+        }
+      },
+  };
+};

@@ -1,0 +1,191 @@
+import type { Client } from '../client.ts';
+import { ApiError, NoAnswerError } from '../errors.ts';
+import { RateLimitedError } from '../generated/errors.ts';
+import { BadTokenError, type TokenVerifier } from '../tokens.ts';
+import type { Output } from '../types.ts';
+import { failed, type Refusal, unavailable } from './answers.ts';
+import type { Bill, Dialect, Presented } from './dialect.ts';
+import type { Opening } from './once.ts';
+
+/** Headers of a payment (interface.md, Vendor integration pattern with HTTP 402). */
+const TOKEN_HEADER = 'x-settlement-token';
+const ID_HEADER = 'x-settlement-id';
+
+/** A settlement token has some 600 characters; what is longer is not looked at. */
+const LONGEST_TOKEN = 4096;
+const SETTLEMENT_ID = /^stl_[0-9a-z]{26}$/;
+/** A payment that a fork of the chain has undone is made anew within seconds. */
+const FORK_MS = 5000;
+/** A refund that is under way may still be cancelled. */
+const CONFLICT_MS = 10_000;
+const SETTLEMENTS_KEPT = 1000;
+
+type Facts = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
+type No = Refusal | 'exhausted';
+/** A settlement, and what it was refused with until a time: whoever asks on and on must not use up the vendor's limits. */
+type Known = Facts & { no: { said: No; until: number } | null };
+type Ids = { settlement_id: string; settlement_token: string };
+
+/**
+ * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
+ * calls on would never get through again.
+ */
+const createPatience = () => {
+  let until = 0;
+  return async <T>(call: () => Promise<T>): Promise<T> => {
+    const leftMs = until - Date.now();
+    const facts = { status: 429, requestId: null, retryAfterMs: leftMs };
+    if (leftMs > 0) throw new RateLimitedError({ code: 'rate_limited', message: 'asked to wait' }, facts);
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof RateLimitedError) until = Date.now() + (error.retryAfterMs ?? 1000);
+      throw error;
+    }
+  };
+};
+
+/** `2500000` → `2.50 USDC`: at least two decimals, no rounding. */
+const displayAmount = (micro: string): string => {
+  const digits = micro.padStart(7, '0');
+  const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
+  return `${digits.slice(0, -6)}.${decimals} USDC`;
+};
+
+/** A call that failed, as the buyer hears it: by what may be repeated, never by what the API said of the vendor. */
+const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof NoAnswerError) return unavailable('no_answer', error.retryAfterMs);
+  if (!(error instanceof ApiError)) throw error;
+  if (error.retryable) return unavailable(error.code, error.retryAfterMs);
+  // A bad key or a forbidden service is the vendor's to mend: the payment is good and nothing was taken.
+  if (error.status === 401 || error.status === 403) return unavailable('vendor_configuration');
+  return failed(error.code);
+};
+
+type QuittanceSettings = {
+  client: Client;
+  verify: TokenVerifier;
+  serviceId: string;
+  settleUrl: string;
+};
+
+/** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
+export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: QuittanceSettings): Dialect => {
+  const [quoting, verifying] = [createPatience(), createPatience()];
+  const [redeeming, consuming] = [createPatience(), createPatience()];
+  // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
+  const settlements = new Map<string, Known>();
+  const knownOf = async (settlement_id: string): Promise<Known> => {
+    const known = settlements.get(settlement_id);
+    if (known !== undefined) return known;
+    const facts = await verifying(() => client.settlement.verify({ settlement_id }));
+    const { service_id, scope, quote_amount } = facts;
+    const fresh: Known = { service_id, scope, quote_amount, no: null };
+    if (settlements.size >= SETTLEMENTS_KEPT) settlements.delete(settlements.keys().next().value!);
+    settlements.set(settlement_id, fresh);
+    return fresh;
+  };
+
+  /** Null when the settlement was made for this bill. A cheap one must never open what is dear, nor one address another. */
+  const mismatch = ({ service_id, scope, quote_amount }: Facts, bill: Bill): Refusal | null => {
+    if (service_id !== serviceId) return failed('other_service');
+    if (scope?.resource !== bill.resource) return failed('other_resource');
+    const units = Number.isInteger(scope.units) ? (scope.units as number) : null;
+    // One that can be drawn from is not redeemed as a whole, and the other way round: it would count twice.
+    if ((units === null) !== (bill.units === null)) return failed('other_resource');
+    const paidEach = BigInt(quote_amount) * BigInt(bill.units ?? 1);
+    const asked = BigInt(bill.amount) * BigInt(units ?? 1);
+    return paidEach < asked ? failed('amount_too_small') : null;
+  };
+
+  const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
+  const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
+    const redeemed = await redeeming(() => client.settlement.redeem({ ...ids, redeem_id }));
+    return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
+  };
+  const consume = async (ids: Ids, request_id: string): Promise<Opening> => {
+    await consuming(() => client.settlement.consume({ ...ids, units: 1, request_id }));
+    return 'open';
+  };
+  /** What a refusal of redeem or consume means, and for how long; null: ask again. */
+  const noOf = async (error: unknown, { settlement_id }: Ids, { units }: Bill): Promise<Known['no']> => {
+    const forEver = Number.POSITIVE_INFINITY;
+    switch (codeOf(error)) {
+      case 'settlement_exhausted':
+        return { said: 'exhausted', until: forEver };
+      case 'settlement_expired':
+        return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
+      case 'conflict': {
+        const { chain_status } = await verifying(() => client.settlement.verify({ settlement_id }));
+        return chain_status === 'pending'
+          ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
+          : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
+      }
+      default:
+        return null;
+    }
+  };
+  const take = async (ids: Ids, bill: Bill, deliveryId: string): Promise<Opening | 'exhausted'> => {
+    const known = await knownOf(ids.settlement_id);
+    const wrong = mismatch(known, bill);
+    if (wrong !== null) return wrong;
+    if (known.no !== null && Date.now() < known.no.until) return known.no.said;
+    try {
+      return await (bill.units === null ? redeem : consume)(ids, deliveryId);
+    } catch (error) {
+      known.no = await noOf(error, ids, bill);
+      if (known.no === null) throw error;
+      return known.no.said;
+    }
+  };
+
+  return {
+    name: 'quittance',
+    offer: async ({ resource, amount, units }) => {
+      const scope = units === null ? { resource } : { resource, units };
+      const quote = await quoting(() =>
+        client.quote.create({ service_id: serviceId, quote_amount: amount, scope }),
+      );
+      // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should hear of it first.
+      const claims = await verify('quote', quote.quote_token);
+      if (
+        claims.service_id !== serviceId ||
+        claims.quote_amount !== amount ||
+        claims.scope?.resource !== resource
+      )
+        throw new BadTokenError('the API quoted something else');
+      return {
+        body: {
+          quote_token: quote.quote_token,
+          display_amount: displayAmount(quote.quote_amount),
+          quote_amount: quote.quote_amount,
+          currency: quote.currency,
+          expires_at: quote.expires_at,
+          settle_url: settleUrl,
+        },
+      };
+    },
+
+    read: async (incoming, bill): Promise<Presented | Refusal | null> => {
+      const [settlement_token, settlement_id] = [incoming.header(TOKEN_HEADER), incoming.header(ID_HEADER)];
+      if (!settlement_token || !settlement_id) return null;
+      if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
+        return failed('invalid_token');
+      // Before anything is asked of the API: junk must not use up the vendor's limits there.
+      try {
+        const claims = await verify('settlement', settlement_token);
+        if (claims.settlement_id !== settlement_id) return failed('invalid_token');
+        if (claims.service_id !== serviceId) return failed('other_service');
+        if (bill.units === null && BigInt(claims.quote_amount) < BigInt(bill.amount))
+          return failed('amount_too_small');
+      } catch (error) {
+        return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
+      }
+      const ids = { settlement_id, settlement_token };
+      return {
+        id: settlement_id,
+        take: (asked, deliveryId) => take(ids, asked, deliveryId).catch(refusalOf),
+      };
+    },
+  };
+};

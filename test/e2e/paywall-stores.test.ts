@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { postgresStore, TABLE } from '../../examples/postgres-store.ts';
+import { redisStore } from '../../examples/redis-store.ts';
+import { memoryStore, type PaywallStore } from '../../sdk/src/vendor/main.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
+
+/** The stores of the paywall promise the same, on the servers that they are for. */
+const stack = runningStack();
+const database = `paywall_${crypto.randomUUID().slice(0, 8)}`;
+const admin = new pg.Pool({ connectionString: stack.postgres_url, max: 1 });
+const url = new URL(stack.postgres_url);
+url.pathname = `/${database}`;
+const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+const redis = redisStore(stack.redis_url);
+
+beforeAll(async () => {
+  await admin.query(`create database ${database}`);
+  await pool.query(TABLE);
+});
+afterAll(async () => {
+  await pool.end();
+  await admin.query(`drop database ${database}`);
+  await admin.end();
+  redis.close();
+});
+
+const stores: [string, PaywallStore][] = [
+  ['memory', memoryStore()],
+  ['redis', redis],
+  ['postgres', postgresStore(pool)],
+];
+describe.each(stores)('%s', (_, store) => {
+  const key = () => `key:${crypto.randomUUID()}`;
+
+  test('writes only over what was expected, nothing included, and removes', async () => {
+    const at = key();
+    expect(await store.get(at)).toBeNull();
+    expect(await store.compareAndSet(at, 'a', 'b', 60_000)).toBe(false);
+    expect(await store.compareAndSet(at, 'a', null, 0)).toBe(false);
+    expect(await store.compareAndSet(at, null, 'a', 60_000)).toBe(true);
+    expect(await store.compareAndSet(at, null, 'b', 60_000)).toBe(false);
+    expect(await store.compareAndSet(at, 'b', null, 0)).toBe(false);
+    expect(await store.compareAndSet(at, 'a', 'ü'.repeat(1000), 60_000.5)).toBe(true);
+    expect(await store.get(at)).toBe('ü'.repeat(1000));
+    expect(await store.compareAndSet(at, 'ü'.repeat(1000), null, 0)).toBe(true);
+    expect(await store.get(at)).toBeNull();
+  });
+
+  test('of 32 at once one writes, also over a value whose time is over', async () => {
+    const at = key();
+    expect(await store.compareAndSet(at, null, 'old', 1)).toBe(true);
+    while ((await store.get(at)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await store.compareAndSet(at, 'old', 'new', 60_000)).toBe(false);
+    const won = await atOnce(32, async (i) => store.compareAndSet(at, null, `new ${i}`, 60_000));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await store.get(at)).toBe(`new ${won.indexOf(true)}`);
+  });
+});

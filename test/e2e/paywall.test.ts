@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  createVendor,
+  type Delegate,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import { payingFetch } from '../../sdk/src/pay/main.ts';
+import { chainOf } from '../support/chain.ts';
+import { createShopProject, type Framework, type Shop } from '../support/shops.ts';
+import { atOnce, runningStack, tally } from '../support/stack.ts';
+
+/** The example vendors as processes, bought from: by the paying fetch, and by those who would rather not pay. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+type Project = Awaited<ReturnType<typeof createShopProject>>;
+
+let project: Project;
+let vendor: Vendor;
+let consumer: Consumer;
+let delegate: Delegate;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  [project, vendor, consumer] = await Promise.all([
+    createShopProject(),
+    createVendor(api, stack),
+    createConsumer(api, stack),
+  ]);
+  delegate = await createDelegate(api, consumer, { daily: '90000000' });
+  environment = {
+    QUITTANCE_URL: stack.gateway_url,
+    SERVICE_KEY: vendor.apiKey,
+    SERVICE_ID: vendor.serviceId,
+    REDIS_URL: stack.redis_url,
+  };
+}, 120_000);
+afterAll(() => project?.stop());
+
+const buyer = () =>
+  payingFetch(fetch, {
+    baseUrl: stack.gateway_url,
+    delegateKey: delegate.api_key,
+    maxAmount: 500_000n,
+  });
+const spentBy = async (spend: () => Promise<unknown>): Promise<bigint> => {
+  const before = await chain.balance(consumer.wallet.publicKey);
+  await spend();
+  return before - (await chain.balance(consumer.wallet.publicKey));
+};
+
+type Said = { error?: string; details?: { reason: string }; delivery_id?: string; run?: number };
+const ask = async (url: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
+  const response = await fetch(url, { ...init, headers });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson && text !== '' ? JSON.parse(text) : {}) as Said,
+  };
+};
+/** Pays by hand what a URL asks for; the headers that show it. */
+const payFor = async (url: string): Promise<Record<string, string>> => {
+  const bill = await ask(url);
+  expect(bill).toMatchObject({ status: 402, body: { error: 'payment_required' } });
+  const paid = await must(settleWith(api, consumer.token, bill.body as { quote_token: string }), 'settle');
+  return { 'x-settlement-id': paid.settlement_id, 'x-settlement-token': paid.settlement_token };
+};
+const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
+const refusal = ({ status, body }: Awaited<ReturnType<typeof ask>>) =>
+  `${status} ${body.error} ${body.details?.reason}`;
+
+describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framework) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await project.startShop(framework, environment);
+  }, 60_000);
+
+  test('the paying fetch gets what it pays for, GET and POST, each paid once', async () => {
+    const pay = buyer();
+    const spent = await spentBy(async () => {
+      const got = await pay(`${shop.url}/report?city=Ulm`);
+      expect([got.status, await got.json()]).toMatchObject([200, { report: 'All is well in Ulm.' }]);
+      const posted = await pay(`${shop.url}/report`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ city: 'Bonn' }),
+      });
+      expect([posted.status, await posted.json()]).toMatchObject([200, { report: 'All is well in Bonn.' }]);
+    });
+    expect(spent).toBe(550_000n);
+  });
+
+  test('the same request is given the same answer, without a second run; another one is payment_failed', async () => {
+    const url = `${shop.url}/report?city=Ulm`;
+    const headers = { ...(await payFor(url)), 'x-payment-request-id': 'r1' };
+    const first = await ask(url, headers);
+    expect(first.status).toBe(200);
+    expect(first.headers.get('cache-control')).toBe('private, no-store');
+    const again = await ask(url, headers);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(again.headers.get('x-payment-replayed')).toBe('true');
+    const others = [
+      await ask(`${shop.url}/report?city=Trier`, headers),
+      await ask(url, { ...headers, 'x-payment-request-id': 'r2' }),
+    ];
+    expect(others.map(refusal)).toEqual(Array(2).fill('402 payment_failed spent'));
+  });
+
+  test('a handler that fails is asked again for the same payment, and delivers', async () => {
+    const pay = buyer();
+    const url = `${shop.url}/report?city=Oops`;
+    const spent = await spentBy(async () => {
+      expect((await pay(url)).status).toBe(500);
+      const second = await pay(url);
+      expect([second.status, await second.json()]).toMatchObject([200, { report: 'All is well in Oops.' }]);
+    });
+    expect(spent).toBe(50_000n);
+  });
+
+  test('a settlement of another price, route or kind opens nothing, and is good for its own afterwards', async () => {
+    const url = `${shop.url}/report?city=Ulm`;
+    const cheap = await payFor(url);
+    const dear = { method: 'POST', body: '{"city":"Ulm"}' };
+    const json = { 'content-type': 'application/json' };
+    expect(refusal(await ask(`${shop.url}/report`, { ...cheap, ...json }, dear))).toBe(
+      '402 payment_failed amount_too_small',
+    );
+    const prepaid = await payFor(`${shop.url}/forecast`);
+    expect(refusal(await ask(url, prepaid))).toBe('402 payment_failed other_resource');
+    expect((await ask(url, cheap)).status).toBe(200);
+  });
+
+  test('junk is payment_failed; HEAD and a preflight get no delivery and no bill', async () => {
+    const url = `${shop.url}/report?city=Ulm`;
+    const { 'x-settlement-id': id, 'x-settlement-token': token } = await payFor(url);
+    const junk = [
+      { 'x-settlement-id': 'stl_1', 'x-settlement-token': 'x' },
+      {
+        'x-settlement-id': id!,
+        'x-settlement-token': token!.replace(/.(?=.{40}$)/, (one) => (one === 'A' ? 'B' : 'A')),
+      },
+      { 'x-settlement-id': id!, 'x-settlement-token': 'e30.e30' },
+      { 'x-settlement-id': id!, 'x-settlement-token': `${token}=` },
+    ];
+    for (const headers of junk)
+      expect(refusal(await ask(url, headers))).toBe('402 payment_failed invalid_token');
+    const shown = { 'x-settlement-id': id!, 'x-settlement-token': token! };
+    expect((await ask(url, shown, { method: 'HEAD' })).status).toBe(402);
+    expect((await ask(url, shown, { method: 'OPTIONS' })).body.delivery_id).toBeUndefined();
+    expect((await ask(url, shown)).status).toBe(200);
+  });
+
+  test('five forecasts on one payment, then a new bill', async () => {
+    const url = `${shop.url}/forecast`;
+    const pay = buyer();
+    const five = await spentBy(async () => {
+      const got = await atOnce(5, () => pay(url));
+      expect(tally(got.map(({ status }) => status))).toEqual({ 200: 5 });
+    });
+    expect(five).toBe(100_000n);
+
+    const headers = await payFor(url);
+    const each = (n: number) => ask(url, { ...headers, 'x-payment-request-id': `f${n}` });
+    const got = await atOnce(5, each);
+    expect(new Set(got.map(({ body }) => body.delivery_id)).size).toBe(5);
+    const sixth = await each(5);
+    expect(sixth).toMatchObject({ status: 402, body: { error: 'payment_required' } });
+    expect((await each(3)).body).toEqual(got[3]!.body);
+  });
+
+  test('its log names settlements and holds no token and no key', () => {
+    expect(shop.output()).toMatch(/payment_id: '?stl_/);
+    expect(shop.output()).not.toMatch(/eyJ|vendor_test_/);
+  });
+});
+
+test('50 at once with one token on two replicas: one run, and all that ask on get its answer', async () => {
+  const first = await project.startShop('express', environment);
+  const second = await project.startShop('hono', environment, first.url);
+  const path = '/report?city=Kiel';
+  const headers = await payFor(`${first.url}${path}`);
+  const askOn = async (i: number): Promise<Awaited<ReturnType<typeof ask>>> => {
+    for (;;) {
+      const said = await ask(`${(i % 2 === 0 ? first : second).url}${path}`, headers);
+      if (said.body.error !== 'payment_in_progress') return said;
+      await pause();
+    }
+  };
+  const said = await atOnce(50, askOn);
+  expect(tally(said.map(({ status }) => status))).toEqual({ 200: 50 });
+  expect(new Set(said.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  expect(said.filter(({ headers }) => headers.get('x-payment-replayed') === null)).toHaveLength(1);
+}, 60_000);
+
+test('a replica killed while its handler runs: another one delivers on the same payment once the lease is over', async () => {
+  const first = await project.startShop('next', { ...environment, HANG: 'yes' });
+  const second = await project.startShop('next', environment, first.url);
+  const headers = await payFor(`${first.url}/slow`);
+  const dying = ask(`${first.url}/slow`, headers).catch(() => 'died');
+  const url = `${second.url}/slow`;
+  while (!first.output().includes("event: 'opened'")) await pause();
+  expect(refusal(await ask(url, headers))).toBe('503 payment_in_progress in_progress');
+  first.kill();
+  expect(await dying).toBe('died');
+  let said = await ask(url, headers);
+  while (said.status === 503) {
+    await pause();
+    said = await ask(url, headers);
+  }
+  expect(said.status).toBe(200);
+  expect(said.headers.get('x-payment-replayed')).toBeNull();
+}, 90_000);
+
+test('the example buyer buys', async () => {
+  const shop = await project.startShop('express', environment);
+  const printed = await project.runExample(
+    'buyer.ts',
+    { QUITTANCE_URL: stack.gateway_url, DELEGATE_KEY: delegate.api_key },
+    [`${shop.url}/report?city=Ulm`],
+  );
+  expect(JSON.parse(printed)).toMatchObject({ status: 200, body: { report: 'All is well in Ulm.' } });
+}, 60_000);
+
+test('the API away: 503 with Retry-After, nothing is lost', async () => {
+  const shop = await project.startShop('hono', environment);
+  const away = await project.startShop(
+    'hono',
+    { ...environment, QUITTANCE_URL: 'http://127.0.0.1:1' },
+    shop.url,
+  );
+  const path = '/report?city=Ulm';
+  const headers = await payFor(`${shop.url}${path}`);
+  for (const shown of [{}, headers]) {
+    const said = await ask(`${away.url}${path}`, shown);
+    expect([said.status, said.body.error]).toEqual([503, 'service_unavailable']);
+    expect(Number(said.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await ask(`${shop.url}${path}`, headers)).status).toBe(200);
+}, 60_000);

@@ -1,0 +1,96 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createPortPicker } from '../../deploy/local/ports.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** A route of the App Router is a function of Request to Response: what Next does around it, this does. `/slow` is a handler to be killed in. */
+const NEXT_HOST = `
+import { serve } from '@hono/node-server';
+import { paid } from '@quittance/sdk/next';
+import { paywallOf } from './paywall.ts';
+const never = new Promise(() => {});
+const slow = () => (process.env.HANG === 'yes' ? never : Response.json({}));
+const routes = {
+  '/slow': { GET: paid(paywallOf(), { price: '50000' }, slow) },
+  '/report': await import('./next/app/report/route.ts'),
+  '/forecast': await import('./next/app/forecast/route.ts'),
+};
+const fetch = (request) => routes[new URL(request.url).pathname][request.method === 'HEAD' ? 'GET' : request.method](request);
+serve({ fetch, hostname: '127.0.0.1', port: Number(process.env.PORT) });
+`;
+const ENTRIES = { express: 'express.ts', fastify: 'fastify.ts', hono: 'hono.ts', next: 'next-host.mjs' };
+export type Framework = keyof typeof ENTRIES;
+export type Shop = { url: string; output: () => string; kill: () => void };
+
+/** The examples in a project of their own, with the SDK as it is published and the frameworks of this tree. */
+export const createShopProject = async () => {
+  const project = mkdtempSync(path.join(tmpdir(), 'quittance-shops-'));
+  cpSync(path.join(root, 'examples'), project, { recursive: true });
+  writeFileSync(path.join(project, 'next-host.mjs'), NEXT_HOST);
+  writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
+  const sdk = path.join(project, 'node_modules/@quittance/sdk');
+  mkdirSync(sdk, { recursive: true });
+  cpSync(path.join(root, 'sdk/package.json'), path.join(sdk, 'package.json'));
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', path.join(root, 'sdk'), '--outDir', path.join(sdk, 'dist')]);
+  for (const name of ['express', 'fastify', 'hono', '@hono', 'ioredis'])
+    symlinkSync(path.join(root, 'node_modules', name), path.join(project, 'node_modules', name));
+  const children: ChildProcess[] = [];
+
+  const start = (file: string, environment: Record<string, string>, args: string[] = []) => {
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd: project,
+      env: { PATH: process.env.PATH, ...environment },
+    });
+    children.push(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        output += String(chunk);
+      });
+    return { child, output: () => output };
+  };
+
+  return {
+    /** @param publicUrl that of the shop it is a replica of; default its own address */
+    startShop: async (
+      framework: Framework,
+      environment: Record<string, string>,
+      publicUrl?: string,
+    ): Promise<Shop> => {
+      const port = await createPortPicker().any();
+      const url = `http://127.0.0.1:${port}`;
+      const settings = { ...environment, PORT: String(port), PUBLIC_URL: publicUrl ?? url };
+      const { child, output } = start(ENTRIES[framework], settings);
+      for (;;) {
+        const up = await fetch(`${url}/report`, { method: 'HEAD' }).catch(() => null);
+        if (up !== null) return { url, output, kill: () => child.kill('SIGKILL') };
+        if (child.exitCode !== null) throw new Error(`${framework} did not start: ${output()}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    /** Runs a file of the examples to its end; what it printed. */
+    runExample: async (file: string, environment: Record<string, string>, args: string[]) => {
+      const { child, output } = start(file, environment, args);
+      const code = await new Promise((resolve) => child.once('close', resolve));
+      if (code !== 0) throw new Error(`${file} ended with ${code}: ${output()}`);
+      return output();
+    },
+    stop: async () => {
+      const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+      await Promise.all(
+        running.map((child) => {
+          const ended = new Promise((resolve) => child.once('close', resolve));
+          child.kill('SIGKILL');
+          return ended;
+        }),
+      );
+      rmSync(project, { recursive: true, force: true });
+    },
+  };
+};
