@@ -76,6 +76,18 @@ create table dev_funds (
 CREATE INDEX dev_funds_by_account ON dev_funds USING btree (account_id, fund_id DESC);
 CREATE INDEX dev_funds_due ON dev_funds USING btree (progressed_at) WHERE (status = ANY (ARRAY['new'::text, 'signed'::text]));
 
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,

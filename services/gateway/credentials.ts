@@ -7,8 +7,8 @@ import { parseKeyText } from '../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { GatewayEnvironment } from './environments.ts';
 
-/** Who calls, and in which environment. */
-export type Authenticated = { environment: GatewayEnvironment; principal: Principal };
+/** Who calls, in which environment, and by how much an operator has raised the limits of the account. */
+export type Authenticated = { environment: GatewayEnvironment; principal: Principal; limitFactor: number };
 
 /** Who calls, by the Bearer credential of a request. Rejects with ServiceError unauthorized. */
 export type Authenticate = (rawHeaders: readonly string[]) => Promise<Authenticated>;
@@ -54,20 +54,29 @@ export const createAuthenticate = ({
     const key = parseKeyText(text);
     const environment = key === null ? undefined : environments.get(key.environment);
     if (key === null || environment === undefined) return null;
-    const principal = await environment.findKey(key.hash);
+    const known = await environment.findKey(key.hash);
     // The text's prefix and the record must agree about what the key is.
-    return principal?.kind === key.kind ? { environment, principal } : null;
+    if (known?.principal.kind !== key.kind) return null;
+    return { environment, principal: known.principal, limitFactor: known.limit_factor };
   };
 
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
     const claims = await verifyAccessToken(text, { keys: publicKeys, now: now() });
     const environment = claims === null ? undefined : environments.get(claims.env);
     if (claims === null || environment === undefined) return null;
-    if (!(await environment.isSessionOpen(claims))) return null;
+    const { open, frozen, limit_factor: limitFactor } = await environment.findSession(claims);
+    if (!open) return null;
     const { accountId, sessionId, authTime } = claims;
     return {
       environment,
-      principal: { kind: 'jwt', account_id: accountId, session_id: sessionId, auth_time: authTime },
+      principal: {
+        kind: 'jwt',
+        account_id: accountId,
+        session_id: sessionId,
+        auth_time: authTime,
+        ...(frozen && { frozen }),
+      },
+      limitFactor,
     };
   };
 

@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -63,9 +64,12 @@ const deps: Deps = {
   },
 };
 
+const consuming = [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
-  serving: serve(bus, identity, handlers(deps), { now: clock.now }),
-  consuming: [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)],
+  serving: serve(bus, identity, { ...handlers(deps), ...operating }, { now: clock.now }),
+  consuming,
   jobs: [mails, startPurge({ pool, logger }), everyMs(60_000, 'endServices', endServices(deps), logger)],
   readings: [mailsReading(pool)],
 });

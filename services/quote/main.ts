@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -49,20 +50,19 @@ const deps: Deps = {
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 
+const consuming = [
+  hear(bus, settlement, { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) }, quarantine),
+];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
   serving: serve(bus, quote, {
     create: create(deps),
     get: get(deps),
     list: list(deps),
     quoteActivity: quoteActivity(deps),
+    ...operating,
   }),
-  consuming: [
-    hear(
-      bus,
-      settlement,
-      { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) },
-      quarantine,
-    ),
-  ],
+  consuming,
   jobs: [everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger)],
 });

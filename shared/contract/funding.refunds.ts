@@ -40,6 +40,7 @@ export const refunds = {
       'needs a sign-in of the last 5 minutes.',
     http: { method: 'POST', path: '/v1/refunds', status: 201 },
     access: ['service_key', 'jwt'],
+    whenFrozen: 'served',
     stepUp: true,
     limits: [{ points: 5, windowSeconds: 60, per: 'account' }],
     body: z.strictObject({
@@ -57,6 +58,7 @@ export const refunds = {
     description: 'A repeat with the same transaction gives the same result.',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/submit', status: 200 },
     access: ['service_key', 'jwt'],
+    whenFrozen: 'served',
     params: byId,
     output: z.union([PreparedRefund, Refund]),
     ...submitting,
@@ -66,6 +68,7 @@ export const refunds = {
     description: 'Final: what it had reserved of the settlement is free again.',
     http: { method: 'POST', path: '/v1/refunds/:refund_id/cancel', status: 200 },
     access: ['service_key', 'jwt'],
+    whenFrozen: 'served',
     params: byId,
     bodyOptional: true,
     output: Refund,

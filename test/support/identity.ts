@@ -20,6 +20,7 @@ import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { quarantineInto } from '../../shared/db/quarantine.ts';
@@ -144,10 +145,11 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const serving = serve(bus, identity, handlers(deps), { now: clock.now });
-  cleanups.push(serving.stop);
   const hearing = hear(bus, settlement, { issued: issued(deps) }, quarantineInto(pool, logger));
   cleanups.push(hearing.stop);
+  const operating = operatorHandlers({ pool, consuming: [hearing] });
+  const serving = serve(bus, identity, { ...handlers(deps), ...operating }, { now: clock.now });
+  cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin' as BusUser);
   let lastTold = 0;
@@ -193,7 +195,10 @@ export const startIdentity = async () => {
       while (performance.now() < deadline && !endedSessions.has(JSON.stringify(session))) await sleep(20);
       return endedSessions.has(JSON.stringify(session));
     },
-    findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
+    findKey: async (key_hash: string) =>
+      (await call(gateway, identity, 'findKey', { key_hash }))?.principal ?? null,
+    /** Calls as the operator does. */
+    operator: await testBus.as('operator'),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
     /** Hashes of keys that every gateway was told to forget. */
     endedHashes: () =>

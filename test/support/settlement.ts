@@ -15,22 +15,27 @@ import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
 import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
 import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
+import { setSettling } from '../../services/settlement/handlers/setSettling.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
 import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
+import { showSettling } from '../../services/settlement/handlers/showSettling.ts';
 import { spentSince } from '../../services/settlement/handlers/spentSince.ts';
 import { verify } from '../../services/settlement/handlers/verify.ts';
+import { outcomes } from '../../services/settlement/outcomes.ts';
+import { pausedSince } from '../../services/settlement/store/settling.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import type { AttemptSight, Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
@@ -93,6 +98,18 @@ export const chainIs = { readable: true };
 export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
 /** What was told of issued settlements. */
 export const issues: { settlement_id: string }[] = [];
+/** Accounts that identity calls frozen. */
+export const frozen = new Set<string>();
+/** What chain-submitter says of every attempt it is asked about. */
+export const attemptSight: AttemptSight = {
+  verdict: 'open',
+  why: 'not looked at',
+  intent: null,
+  transactions: [],
+  under_reference: [],
+  finalized_height: 1,
+};
+export let operator: Bus;
 export const wallets = new Map<string, { wallet_id: string; owner: string }>();
 
 /** Starts the service; once per test file. */
@@ -131,7 +148,22 @@ export const startFixture = async (): Promise<void> => {
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
     isChainReadable: async () => chainIs.readable,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
+    isPaused: async () => (await pausedSince(base.pool)) !== null,
+    isFrozen: async (accountId) => frozen.has(accountId),
+    observeAttempt: (attempt) => call(base.bus, chainSubmitter, 'observeAttempt', attempt),
   };
+  const hearing = hear(
+    base.bus,
+    chainSubmitter,
+    { settleProgressed: settleProgressed(deps) },
+    base.quarantine,
+  );
+  const hearingWallet = hear(
+    base.bus,
+    wallet,
+    { delegationChanged: delegationChanged(deps) },
+    base.quarantine,
+  );
   const serving = serve(base.bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),
@@ -148,20 +180,10 @@ export const startFixture = async (): Promise<void> => {
     listPaid: listPaid(deps),
     findPaid: findPaid(deps),
     spentSince: spentSince(deps),
+    showSettling: showSettling(deps),
+    setSettling: setSettling(deps),
+    ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], outcomes: outcomes(deps) }),
   });
-  const hearing = hear(
-    base.bus,
-    chainSubmitter,
-    { settleProgressed: settleProgressed(deps) },
-    base.quarantine,
-  );
-  const hearingWallet = hear(
-    base.bus,
-    wallet,
-    { delegationChanged: delegationChanged(deps) },
-    base.quarantine,
-  );
-
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');
   gateway = await testBus.as('gateway');
@@ -191,6 +213,10 @@ export const startFixture = async (): Promise<void> => {
       msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
     },
   });
+  chain.nc.subscribe('int.chain-submitter.observeAttempt', {
+    callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: attemptSight })),
+  });
+  operator = await testBus.as('operator');
   const watcher = await testBus.as('admin' as BusUser);
   watcher.nc.subscribe('evt.settlement.reversed', {
     callback: (_error, msg) => void reversals.push(msg.json()),
