@@ -11,23 +11,7 @@ import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
-import { consume } from './handlers/consume.ts';
-import { findByQuotes } from './handlers/findByQuotes.ts';
-import { findDelegates } from './handlers/findDelegates.ts';
-import { findPaid } from './handlers/findPaid.ts';
-import { get } from './handlers/get.ts';
-import { list } from './handlers/list.ts';
-import { listPaid } from './handlers/listPaid.ts';
-import { putDelegate } from './handlers/putDelegate.ts';
-import { redeem } from './handlers/redeem.ts';
-import { releaseRefund } from './handlers/releaseRefund.ts';
-import { reserveRefund } from './handlers/reserveRefund.ts';
-import { setSettling } from './handlers/setSettling.ts';
-import { settle } from './handlers/settle.ts';
-import { settlementActivity } from './handlers/settlementActivity.ts';
-import { showSettling } from './handlers/showSettling.ts';
-import { spentSince } from './handlers/spentSince.ts';
-import { verify } from './handlers/verify.ts';
+import { handlers } from './handlers.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
 import { outcomes } from './outcomes.ts';
@@ -97,26 +81,7 @@ const consuming = [
 const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
 
 await runService(base, config, {
-  serving: serve(bus, settlement, {
-    settle: settle(deps),
-    redeem: redeem(deps),
-    consume: consume(deps),
-    verify: verify(deps),
-    list: list(deps),
-    get: get(deps),
-    findByQuotes: findByQuotes(deps),
-    putDelegate: putDelegate(deps),
-    findDelegates: findDelegates(deps),
-    settlementActivity: settlementActivity(deps),
-    reserveRefund: reserveRefund(deps),
-    releaseRefund: releaseRefund(deps),
-    listPaid: listPaid(deps),
-    findPaid: findPaid(deps),
-    spentSince: spentSince(deps),
-    showSettling: showSettling(deps),
-    setSettling: setSettling(deps),
-    ...operating,
-  }),
+  serving: serve(bus, settlement, { ...handlers(deps), ...operating }),
   consuming,
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),

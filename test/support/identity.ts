@@ -189,6 +189,10 @@ export const startIdentity = async () => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
+    /** What a gateway is told of a sign-in and its account. */
+    standing: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
+      call(gateway, identity, 'findSession', { session_id, account_id }),
+    databaseUrl: database.url,
     /** Whether a gateway heard within 2 s that this sign-in has ended. */
     overheard: async (session: { account_id: string; session_id: string }): Promise<boolean> => {
       const deadline = performance.now() + 2000;

@@ -4,23 +4,9 @@ import { settleProgressed } from '../../services/settlement/consumers/chain-subm
 import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
-import { consume } from '../../services/settlement/handlers/consume.ts';
-import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { findPaid } from '../../services/settlement/handlers/findPaid.ts';
-import { get } from '../../services/settlement/handlers/get.ts';
-import { list } from '../../services/settlement/handlers/list.ts';
-import { listPaid } from '../../services/settlement/handlers/listPaid.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
-import { redeem } from '../../services/settlement/handlers/redeem.ts';
-import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
-import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
-import { setSettling } from '../../services/settlement/handlers/setSettling.ts';
-import { settle } from '../../services/settlement/handlers/settle.ts';
-import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
-import { showSettling } from '../../services/settlement/handlers/showSettling.ts';
-import { spentSince } from '../../services/settlement/handlers/spentSince.ts';
-import { verify } from '../../services/settlement/handlers/verify.ts';
+import { handlers } from '../../services/settlement/handlers.ts';
 import { outcomes } from '../../services/settlement/outcomes.ts';
 import { pausedSince } from '../../services/settlement/store/settling.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
@@ -165,23 +151,7 @@ export const startFixture = async (): Promise<void> => {
     base.quarantine,
   );
   const serving = serve(base.bus, settlement, {
-    settle: settle(deps),
-    redeem: redeem(deps),
-    consume: consume(deps),
-    verify: verify(deps),
-    list: list(deps),
-    get: get(deps),
-    findByQuotes: findByQuotes(deps),
-    putDelegate: putDelegate(deps),
-    findDelegates: findDelegates(deps),
-    settlementActivity: settlementActivity(deps),
-    reserveRefund: reserveRefund(deps),
-    releaseRefund: releaseRefund(deps),
-    listPaid: listPaid(deps),
-    findPaid: findPaid(deps),
-    spentSince: spentSince(deps),
-    showSettling: showSettling(deps),
-    setSettling: setSettling(deps),
+    ...handlers(deps),
     ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], outcomes: outcomes(deps) }),
   });
   const walletBus = await testBus.as('wallet');
