@@ -45,7 +45,7 @@ export type LiveKey = z.infer<typeof Live>;
 export const findLiveKey = (db: Db, keyHash: string): Promise<LiveKey | null> =>
   db.maybeOne(sql.type(Live)`
     select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
-      keys.key_id, account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
+      keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
       accounts.frozen_at is not null as frozen, accounts.limit_factor
     from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
     where keys.key_hash = ${keyHash} and ${isLive}
