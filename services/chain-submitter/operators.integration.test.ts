@@ -164,3 +164,29 @@ test('retry and dismiss: a job that is read now is paid once; one that nobody re
     expect(await refusal(decide(rows[0].id, decision))).toMatch(/^conflict: .*names no attempt/);
   expect(await decide(rows[0].id, 'dismiss')).toMatchObject({ decision: 'dismiss' });
 });
+
+test('a payment whose record was lost is never declared failed: retry adopts it from the chain, nothing is paid twice', async () => {
+  const { payer, job } = await jobFor(fixture.quote());
+  await fixture.send(fixture.settlementBus, 'settle', job);
+  const { tx_hash } = await fixture.facts.wait(job.settlement_id, 'finalized');
+  await fixture.admin.query('delete from transactions where signature = $1', [tx_hash]);
+  await fixture.admin.query('delete from intents where object_id = $1', [job.settlement_id]);
+  const id = await setAside(job);
+  await fixture.database.withClock('25 minutes', async () => {
+    // Long after the deadline, by the clock that the service reads once a second.
+    const { attempt } = (await until(
+      () => factsOf(id),
+      (facts) => facts?.attempt.why.includes('could land until') === false,
+    ))!;
+    expect(attempt).toMatchObject({ verdict: 'open', why: expect.stringContaining(tx_hash!) });
+    expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*names the quote on chain/);
+    expect(await refusal(decide(id, 'landed'))).toMatch(/^conflict/);
+  });
+  await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
+    JSON.stringify({ ...job, accepted_at: new Date(Date.now() - 60_000).toISOString() }),
+    id,
+  ]);
+  await decide(id, 'retry');
+  expect(await fixture.facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
+  expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+});

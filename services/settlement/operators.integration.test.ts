@@ -7,6 +7,7 @@ import {
   admin,
   as,
   attemptSight,
+  base,
   consumer,
   frozen,
   held,
@@ -24,6 +25,7 @@ import {
   until,
   vendor,
 } from '../../test/support/settlement.ts';
+import { settlingReading } from './readings.ts';
 
 /** What operators change here, and what of a settle it must not touch. */
 beforeAll(startFixture);
@@ -74,6 +76,14 @@ describe('a pause', () => {
     const first = await answer;
     expect(first.status).toBe('confirmed');
     expect(await pay(payer, q, 'before')).toEqual(first);
+  });
+
+  test('a gauge counts the seconds that it stands', async () => {
+    const seconds = async () => (await settlingReading(base.pool).read())[0]!.value;
+    expect(await seconds()).toBe(0);
+    await setPaused(true);
+    await admin.query("update settling set paused_at = paused_at - interval '1 hour'");
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
   });
 
   test('is kept once, with who and why; what is so already is not', async () => {
