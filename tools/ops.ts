@@ -72,5 +72,6 @@ try {
 } catch (error) {
   const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
   console.error(known ? (error as Error).message : error);
-  process.exitCode = known ? 64 : 1;
+  // Not by itself: a bus that is away is tried for ever.
+  process.exit(known ? 64 : 1);
 }

@@ -183,6 +183,17 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     code: 0,
     out: expect.stringContaining('so already'),
   });
+  const at = new URL(running.stack.environments.test!.operator_nats_url);
+  const login = (url: string, NATS_PASSWORD: string) =>
+    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('settling', 'show');
+  expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
+  // An outside server may let everybody in.
+  if (externalServers.natsUrl === undefined)
+    expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
+  expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({
+    code: 64,
+    err: expect.stringContaining('is away'),
+  });
   const help = await ops('--help');
   expect(help.code).toBe(0);
   for (const name of ['account freeze', 'limits set', 'settling pause', 'quarantine decide', 'audit'])
@@ -205,4 +216,4 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     'identity limits.set',
     'identity limits.clear',
   ]);
-});
+}, 90_000);

@@ -7,11 +7,11 @@ export type Ops = { code: number | null; out: string; err: string };
 
 /** Runs `npm run ops -- …` against a stack, as somebody at a terminal who cannot be asked. */
 export const opsAt =
-  (stackFile: string) =>
+  (stackFile: string, env: Record<string, string> = {}) =>
   (...words: string[]): Promise<Ops> =>
     new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [path.join(root, 'tools/ops.ts'), ...words], {
-        env: { PATH: process.env.PATH, STACK_FILE: stackFile },
+        env: { PATH: process.env.PATH, STACK_FILE: stackFile, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let [out, err] = ['', ''];
