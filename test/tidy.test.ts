@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 import { contractList } from '../shared/contract/index.ts';
+import { operatorOperations } from '../shared/contract/operator.ts';
 
 /** The tree checks itself: what CONTRIBUTING.md and docs/ promise about files and imports. */
 
@@ -139,7 +140,10 @@ test.each(contractList.map((contract) => [contract.name, contract] as const))(
   '%s: a file for every operation, consumer and job of the contract, and no other',
   (name, { operations, internal, consumes, jobs }) => {
     expect(filesIn(`services/${name}/handlers`)).toEqual(
-      inOrder([...Object.keys(operations), ...Object.keys(internal)]),
+      // What all services answer to operators is one file for all, shared/db/operating.ts.
+      inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
+        (operation) => !Object.hasOwn(operatorOperations, operation),
+      ),
     );
     expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
     // Beside the jobs of the queue there are those that run by the clock.

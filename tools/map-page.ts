@@ -1,5 +1,6 @@
 import { contractList } from '../shared/contract/index.ts';
 import { limitText } from '../shared/contract/openapi.ts';
+import { operatorOperations } from '../shared/contract/operator.ts';
 import { type HttpOperation, type ServiceContract, subjects } from '../shared/contract/service.ts';
 
 /** docs/map.md: where everything is, one table per kind of thing. */
@@ -50,7 +51,11 @@ const internal = () =>
         code(subjects.internal(name, operation)),
         list(callers),
         summary,
-        code(`services/${name}/handlers/${operation}.ts`),
+        code(
+          Object.hasOwn(operatorOperations, operation)
+            ? 'shared/db/operating.ts'
+            : `services/${name}/handlers/${operation}.ts`,
+        ),
       ]),
     ),
   );

@@ -65,6 +65,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
       moonpay_url: `http://${host}:${onrampsPorts[index]!}/moonpay`,
       coinbase_url: `http://${host}:${onrampsPorts[index]!}/coinbase`,
       nats: bus.nats(environment),
+      operator_nats_url: operatorUrl(bus.nats(environment)),
       databaseUrl: (service) =>
         urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
     };
@@ -101,7 +102,13 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
 /** What stack.json says of an environment: one field after the other, so that no key gets there by mistake. */
 function shown(environment: StackEnvironment): StackEnvironment {
   const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
-  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url };
+  const { operator_nats_url } = environment;
+  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url, operator_nats_url };
+}
+
+function operatorUrl({ url, credentials }: RunningEnvironment['nats']): string {
+  const { user, password } = credentials('operator');
+  return urlAs(url, user, password);
 }
 
 /** Returns the genesis hash of the chain, seeded. */

@@ -5,7 +5,7 @@ import { urlAs } from './database.ts';
 import type { EnvironmentKeys } from './keys.ts';
 import { type NatsAccount, natsUserName } from './nats-conf.ts';
 import type { RunningEnvironment } from './service-environment.ts';
-import { programNames } from './services.ts';
+import { busUserNames } from './services.ts';
 
 export type KeyedEnvironment = { name: string; keys: EnvironmentKeys };
 
@@ -64,7 +64,7 @@ function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
     name: name.toUpperCase(),
     users: [
       { user: natsUserName(name, 'admin'), password: keys.natsPasswords.admin },
-      ...programNames.map((service) => ({
+      ...busUserNames.map((service) => ({
         user: natsUserName(name, service),
         password: keys.natsPasswords[service],
         rights: rights[service],

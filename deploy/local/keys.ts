@@ -4,7 +4,7 @@ import path from 'node:path';
 import bs58 from 'bs58';
 import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { writeAtomically } from './atomic-file.ts';
-import { programNames } from './services.ts';
+import { busUserNames } from './services.ts';
 
 /** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
 export type SigningKey = { kid: string; seed: string; publicKey: string };
@@ -86,7 +86,7 @@ function newKeys(environment: string): EnvironmentKeys {
     cursorKey: secret(),
     identitySecret: secret(),
     databasePasswords: perName(SERVICE_NAMES),
-    natsPasswords: perName([...programNames, 'admin']),
+    natsPasswords: perName([...busUserNames, 'admin']),
   };
 }
 

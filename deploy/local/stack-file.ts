@@ -29,6 +29,8 @@ export type StackEnvironment = {
   fee_wallet: string;
   fee_payer: string;
   /** Sandboxes of the fiat providers. */
+  /** The operators' own user on the bus (`npm run ops`). */
+  operator_nats_url: string;
   moonpay_url: string;
   coinbase_url: string;
 };

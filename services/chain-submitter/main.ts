@@ -3,6 +3,7 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { work } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { tokenAccountOf } from './addresses.ts';
 import { createCaps } from './caps.ts';
@@ -16,6 +17,7 @@ import { createFlights } from './flights.ts';
 import { cancelPrepared } from './handlers/cancelPrepared.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
+import { observeAttempt } from './handlers/observeAttempt.ts';
 import { observeChain } from './handlers/observeChain.ts';
 import { observePrepared } from './handlers/observePrepared.ts';
 import { observeTransfers } from './handlers/observeTransfers.ts';
@@ -29,6 +31,7 @@ import { createTokenAccount } from './jobs/createTokenAccount.ts';
 import { fund } from './jobs/fund.ts';
 import { settle } from './jobs/settle.ts';
 import { checkNetwork } from './network.ts';
+import { outcomes } from './outcomes.ts';
 import { capsReading, feePayerReading, intentsReading } from './readings.ts';
 import { createRpc, lamportsReader } from './rpc.ts';
 
@@ -83,9 +86,18 @@ const parts = {
 const deps: Deps = { ...parts, driver: createDriver(parts) };
 const engine = await startEngine(deps, { pollMs: config.POLL_MS });
 
+const consuming = work(
+  bus,
+  chainSubmitter,
+  { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
+  quarantine,
+);
+const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
+
 await runService(base, config, {
   serving: serve(bus, chainSubmitter, {
     observeChain: observeChain(deps),
+    observeAttempt: observeAttempt(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
     observeWallets: observeWallets(deps),
@@ -97,13 +109,9 @@ await runService(base, config, {
     prepareTransfer: prepareTransfer(deps),
     cancelPrepared: cancelPrepared(deps),
     observePrepared: observePrepared(deps),
+    ...operating,
   }),
-  consuming: work(
-    bus,
-    chainSubmitter,
-    { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
-    quarantine,
-  ),
+  consuming,
   jobs: [engine],
   readings: [
     intentsReading(pool),

@@ -37,6 +37,18 @@ create table intents (
 );
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
 
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,

@@ -9,7 +9,12 @@ import type { BusUser, Handlers } from '../../shared/contract/service.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
-import { AUTHORITY, type ChainStandIn, startChainStandIn } from '../../test/support/chain-stand-in.ts';
+import {
+  AUTHORITY,
+  type ChainStandIn,
+  notForOperators,
+  startChainStandIn,
+} from '../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../test/support/service-process.ts';
 
@@ -47,6 +52,7 @@ beforeAll(async () => {
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
         : null,
     chooseDefault: refuse,
+    ...notForOperators,
   };
   serve(await testBus.as('wallet'), wallet, handlers);
   service = await start({ DEV_FUND: 'true', CHAIN_WAIT_MS: '5000' });

@@ -4,6 +4,7 @@ import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -69,6 +70,20 @@ const deps: Deps = {
   releaseRefund: (refund_id) => call(bus, settlement, 'releaseRefund', { refund_id }),
 };
 
+const consuming = [
+  hear(
+    bus,
+    chainSubmitter,
+    {
+      fundProgressed: fundProgressed(deps),
+      withdrawalProgressed: withdrawalProgressed(deps),
+      refundProgressed: refundProgressed(deps),
+    },
+    quarantine,
+  ),
+];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
   serving: serve(
     bus,
@@ -90,21 +105,11 @@ await runService(base, config, {
       listRefunds: listRefunds(deps),
       getRefund: getRefund(deps),
       listMoved: listMoved(deps),
+      ...operating,
     },
     { now: clock.now, calls: keptCalls(pool) },
   ),
-  consuming: [
-    hear(
-      bus,
-      chainSubmitter,
-      {
-        fundProgressed: fundProgressed(deps),
-        withdrawalProgressed: withdrawalProgressed(deps),
-        refundProgressed: refundProgressed(deps),
-      },
-      quarantine,
-    ),
-  ],
+  consuming,
   jobs: [
     everyMs(DRIVE_EVERY_MS, 'driveDevFunds', driveDevFunds(deps), logger),
     everyMs(DRIVE_EVERY_MS, 'driveTransfers', driveTransfers(deps), logger),

@@ -8,8 +8,8 @@ import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { GatewayEnvironment } from './environments.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 
-/** Who calls, and in which environment. */
-export type Authenticated = { environment: GatewayEnvironment; principal: Principal };
+/** Who calls, in which environment, and by how much an operator has raised the limits of the account. */
+export type Authenticated = { environment: GatewayEnvironment; principal: Principal; limitFactor: number };
 
 /** Who calls, by the Bearer credential of a request. @throws ServiceError unauthorized, rate_limited */
 export type Authenticate = (rawHeaders: readonly string[], address: string) => Promise<Authenticated>;
@@ -59,22 +59,30 @@ export const createAuthenticate = ({
     if (key === null || environment === undefined) return null;
     const tried = { environment: environment.name, hash: key.hash, address };
     refusedKeys.admit(tried);
-    const principal = await environment.findKey(key.hash);
+    const known = await environment.findKey(key.hash);
     // The text's prefix and the record must agree about what the key is.
-    const good = principal?.kind === key.kind;
+    const good = known?.principal.kind === key.kind;
     await refusedKeys.told(tried, good);
-    return good ? { environment, principal } : null;
+    return good ? { environment, principal: known.principal, limitFactor: known.limit_factor } : null;
   };
 
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
     const claims = await verifyAccessToken(text, { keys: publicKeys, now: now() });
     const environment = claims === null ? undefined : environments.get(claims.env);
     if (claims === null || environment === undefined) return null;
-    if (!(await environment.isSessionOpen(claims))) return null;
+    const { open, frozen, limit_factor: limitFactor } = await environment.findSession(claims);
+    if (!open) return null;
     const { accountId, sessionId, authTime } = claims;
     return {
       environment,
-      principal: { kind: 'jwt', account_id: accountId, session_id: sessionId, auth_time: authTime },
+      principal: {
+        kind: 'jwt',
+        account_id: accountId,
+        session_id: sessionId,
+        auth_time: authTime,
+        ...(frozen && { frozen }),
+      },
+      limitFactor,
     };
   };
 

@@ -4,14 +4,13 @@ import { type Bus, connectBus } from '../../shared/bus/connect.ts';
 import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
-import type { Principal } from '../../shared/contract/principal.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
 
 /**
- * A revocation that is heard acts at once, one whose event was lost when what is known is this old: well under the 2 s
- * within which a revoked key or an ended session must be refused everywhere.
+ * Well under the 2 s within which a revoked key or an ended session must be refused everywhere, its event lost or not, and
+ * a frozen account or changed limits act, of which there is no event.
  */
 const CREDENTIAL_MAX_AGE_MS = 1000;
 
@@ -22,20 +21,25 @@ export type GatewayEnvironment = {
   bus: () => Bus;
   /** The bus once it was reached, for health and drain. */
   busIfConnected: () => Bus | undefined;
-  findKey: (keyHash: string) => Promise<Principal | null>;
-  isSessionOpen: (session: { accountId: string; sessionId: string }) => Promise<boolean>;
+  findKey: (keyHash: string) => Promise<KnownKey | null>;
+  findSession: (session: {
+    accountId: string;
+    sessionId: string;
+  }) => Promise<z.infer<typeof identity.internal.findSession.output>>;
 };
 
 /** The key of a session in the cache: the very question that is asked. */
 const sessionKey = ({ session_id, account_id }: SessionInput): string =>
   JSON.stringify({ session_id, account_id });
 
+/** Who is behind a key, with how the account stands: as old as the cache at most. */
+type KnownKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
 type SessionInput = z.infer<typeof identity.internal.findSession.input>;
 
 /** Connects to an environment in the background: one whose NATS is away must not keep the others from starting. */
 export const openEnvironment = (connection: EnvironmentConnection, logger: Logger): GatewayEnvironment => {
   const keys = cached(
-    (key_hash): Promise<Principal | null> => call(bus(), identity, 'findKey', { key_hash }),
+    (key_hash): Promise<KnownKey | null> => call(bus(), identity, 'findKey', { key_hash }),
     { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
   );
   const sessions = cached(
@@ -73,7 +77,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     bus,
     busIfConnected: () => connected,
     findKey: async (keyHash) => keys(keyHash),
-    isSessionOpen: async ({ accountId, sessionId }) =>
-      (await sessions(sessionKey({ session_id: sessionId, account_id: accountId }))).open,
+    findSession: async ({ accountId, sessionId }) =>
+      sessions(sessionKey({ session_id: sessionId, account_id: accountId })),
   };
 };

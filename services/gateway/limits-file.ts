@@ -8,7 +8,10 @@ const KNOWN = new Set(
   contractList.flatMap(({ name, operations }) => Object.keys(operations).map((op) => `${name}.${op}`)),
 );
 
-/** What an operator may change about the limits of the contract. No entry can switch a limit off. */
+/**
+ * What a deployment may change about the limits of the contract. No entry can switch a limit off. What one account may do
+ * more than others is no part of it: `npm run ops -- limits` (docs/operations.md).
+ */
 const Overrides = z.strictObject({
   /** Multiplies the points of every limit. */
   scale: factor.default(1),
@@ -27,8 +30,6 @@ const Overrides = z.strictObject({
         .min(1),
     )
     .default({}),
-  /** Multiplies the points of the account's own limits, on top of `scale`. */
-  accounts: z.record(z.string(), factor).default({}),
 });
 export type LimitOverrides = z.infer<typeof Overrides>;
 

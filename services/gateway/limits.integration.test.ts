@@ -47,10 +47,10 @@ beforeAll(async () => {
             { points: 100, windowSeconds: 60, per: 'ip' },
           ],
         },
-        accounts: { [raised]: 2 },
       },
     },
   );
+  services.limitFactors.set(raised, 2);
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['settlement.list'] = () => ({ data: [], next_cursor: null });
   services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });

@@ -40,6 +40,8 @@ export type LimitedCall = {
   name: string;
   operation: Pick<HttpOperation, 'limits' | 'withoutRedis'>;
   accountId: string | undefined;
+  /** By how much an operator has raised the limits of the account. */
+  accountFactor: number;
   ip: string;
   /** The fields of the call as they came, not yet validated. */
   input: Record<string, unknown>;
@@ -160,7 +162,7 @@ export const createLimits = ({
         limits.map(async ({ points, windowSeconds, per, bucket }, index) => {
           const subject = subjectOf(per, call);
           if (subject === null) return [];
-          const raised = per === 'account' ? (overrides.accounts[subject] ?? 1) : 1;
+          const raised = per === 'account' ? call.accountFactor : 1;
           const scaled = Math.floor(points * overrides.scale * raised);
           const counted = bucket ?? `${call.name}:${index}`;
           const key = `${call.environment}:${counted}:${subject}`;

@@ -100,6 +100,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       name: `${contract.name}.${name}`,
       operation,
       accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
+      accountFactor: request.caller?.limitFactor ?? 1,
       ip: request.origin.address,
       input,
     });
@@ -125,7 +126,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   /** The caller of a call that needs no credential. An environment that is not served is a wrong value of a field. */
   const anonymous = (environmentName: string): Authenticated => {
     const environment = deps.environments.get(environmentName);
-    if (environment !== undefined) return { environment, principal: { kind: 'none' } };
+    if (environment !== undefined) return { environment, principal: { kind: 'none' }, limitFactor: 1 };
     throw new ServiceError('validation_error', 'this environment is not served here', {
       details: [{ path: 'environment', message: 'not served here' }],
     });

@@ -47,6 +47,8 @@ export type Services = {
   /** Keys that identity knows, by the hash of their text. */
   keys: Map<string, Principal>;
   closedSessions: Set<string>;
+  /** Account → by how much its limits are multiplied; others by 1. */
+  limitFactors: Map<string, number>;
   /** Ends a session and tells it as identity does. */
   endSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
   addKey: (text: string, principal: Principal) => string;
@@ -108,15 +110,23 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
   const closedSessions = new Set<string>();
+  const limitFactors = new Map<string, number>();
+  const factorOf = (principal: Principal) =>
+    principal.kind === 'none' ? 1 : (limitFactors.get(principal.account_id) ?? 1);
   const calls: Call[] = [];
   const answers: Record<string, Answer> = {};
   const kept: Record<string, object> = {};
   const identity: Record<string, Answer> = {
     findKey: ({ key_hash }) => {
       lookUps.push(key_hash as string);
-      return keys.get(key_hash as string) ?? null;
+      const principal = keys.get(key_hash as string);
+      return principal === undefined ? null : { principal, limit_factor: factorOf(principal) };
     },
-    findSession: ({ session_id }) => ({ open: !closedSessions.has(session_id as string) }),
+    findSession: ({ session_id, account_id }) => ({
+      open: !closedSessions.has(session_id as string),
+      frozen: false,
+      limit_factor: limitFactors.get(account_id as string) ?? 1,
+    }),
   };
 
   const handler = (environment: Environment, service: string, name: string) => {
@@ -161,6 +171,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     kept,
     keys,
     closedSessions,
+    limitFactors,
     endSession: (environment, session) => {
       closedSessions.add(session.session_id);
       const { nc } = busOf.get(`${environment}.identity`)!;

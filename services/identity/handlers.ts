@@ -1,4 +1,5 @@
 import type { identity } from '../../shared/contract/index.ts';
+import type { operatorOperations } from '../../shared/contract/operator.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
 import type { Deps } from './deps.ts';
 import { createAccount } from './handlers/createAccount.ts';
@@ -16,10 +17,12 @@ import { getDelegate } from './handlers/getDelegate.ts';
 import { getOwnDelegate } from './handlers/getOwnDelegate.ts';
 import { getService } from './handlers/getService.ts';
 import { getSettings } from './handlers/getSettings.ts';
+import { isFrozen } from './handlers/isFrozen.ts';
 import { listDelegates } from './handlers/listDelegates.ts';
 import { listPasskeys } from './handlers/listPasskeys.ts';
 import { listServices } from './handlers/listServices.ts';
 import { listSessions } from './handlers/listSessions.ts';
+import { listStandings } from './handlers/listStandings.ts';
 import { logout } from './handlers/logout.ts';
 import { passkeyLoginOptions } from './handlers/passkeyLoginOptions.ts';
 import { passkeyLoginVerify } from './handlers/passkeyLoginVerify.ts';
@@ -31,6 +34,9 @@ import { revealDelegateKey } from './handlers/revealDelegateKey.ts';
 import { revealServiceKey } from './handlers/revealServiceKey.ts';
 import { rotateDelegateKey } from './handlers/rotateDelegateKey.ts';
 import { rotateServiceKey } from './handlers/rotateServiceKey.ts';
+import { setFrozen } from './handlers/setFrozen.ts';
+import { setLimitFactor } from './handlers/setLimitFactor.ts';
+import { showStanding } from './handlers/showStanding.ts';
 import { updateDelegate } from './handlers/updateDelegate.ts';
 import { updateService } from './handlers/updateService.ts';
 import { updateSettings } from './handlers/updateSettings.ts';
@@ -38,8 +44,8 @@ import { verifyDelegateReveal } from './handlers/verifyDelegateReveal.ts';
 import { verifyMagicLink } from './handlers/verifyMagicLink.ts';
 import { verifyServiceReveal } from './handlers/verifyServiceReveal.ts';
 
-/** All operations of the service, for main.ts and for the test that serves them over a real bus. */
-export const handlers = (deps: Deps): Handlers<typeof identity> => ({
+/** The service's own operations, for main.ts and for the test that serves them over a real bus. */
+export const handlers = (deps: Deps): Omit<Handlers<typeof identity>, keyof typeof operatorOperations> => ({
   createAccount: createAccount(deps),
   requestMagicLink: requestMagicLink(deps),
   verifyMagicLink: verifyMagicLink(deps),
@@ -76,4 +82,9 @@ export const handlers = (deps: Deps): Handlers<typeof identity> => ({
   findKey: findKey(deps),
   findSession: findSession(deps),
   findService: findService(deps),
+  isFrozen: isFrozen(deps),
+  showStanding: showStanding(deps),
+  listStandings: listStandings(deps),
+  setFrozen: setFrozen(deps),
+  setLimitFactor: setLimitFactor(deps),
 });

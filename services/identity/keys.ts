@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { accountFrozen, ServiceError } from '../../shared/contract/errors.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -22,6 +22,7 @@ import {
 } from './store/keys.ts';
 import { insertNotice } from './store/mails.ts';
 import { putRevealLink, useRevealLink } from './store/reveal_links.ts';
+import { isAccountFrozen } from './store/standings.ts';
 
 /** What services and delegates share: their keys (interface.md, Key rules; decisions.md, Services). */
 
@@ -171,7 +172,7 @@ export const reveal = async (
   return { status: 'sent' };
 };
 
-/** Uses the link: a replacement key, once. @throws ServiceError unauthorized */
+/** Uses the link: a replacement key, once. @throws ServiceError unauthorized; forbidden for a frozen account */
 export const verifyReveal = async (deps: Deps, owner: KeyOwner, token: string) => {
   const { answer, told } = await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, null);
@@ -180,6 +181,8 @@ export const verifyReveal = async (deps: Deps, owner: KeyOwner, token: string) =
       // One message for unknown, used, expired, replaced and another's: which it was is nobody's business.
       throw new ServiceError('unauthorized', 'the link is not valid any more; ask for a new one');
     }
+    // The call has no credential, so nobody before has seen whose it is. Thrown here, the link stays unused.
+    if (await isAccountFrozen(tx, locked.account_id)) throw accountFrozen();
     return replaceKey(tx, deps, owner, locked, {
       revokePrevious: link.revoke_previous,
       kind: 'key_revealed',

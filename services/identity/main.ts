@@ -4,6 +4,7 @@ import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -64,9 +65,17 @@ const deps: Deps = {
   },
 };
 
+const consuming = [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
-  serving: serve(bus, identity, handlers(deps), { now: clock.now, calls: keptCalls(pool) }),
-  consuming: [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)],
+  serving: serve(
+    bus,
+    identity,
+    { ...handlers(deps), ...operating },
+    { now: clock.now, calls: keptCalls(pool) },
+  ),
+  consuming,
   jobs: [
     mails,
     startPurge({ pool, logger }),

@@ -8,10 +8,14 @@ create table accounts (
   mail_key_events boolean default true not null,
   mail_payments boolean default false not null,
   spending_alert_threshold bigint,
+  frozen_at timestamp with time zone,
+  limit_factor integer default 1 not null,
   constraint accounts_pkey PRIMARY KEY (account_id),
   constraint accounts_email_key UNIQUE (email),
+  constraint accounts_limit_factor_check CHECK (limit_factor >= 1 AND limit_factor <= 1000),
   constraint accounts_spending_alert_threshold_check CHECK (spending_alert_threshold > 0)
 );
+CREATE INDEX accounts_standing ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
 
 create table delegates (
   delegate_id text collate "C" not null,
@@ -85,6 +89,18 @@ create table mails (
 );
 CREATE INDEX mails_by_address ON mails USING btree (to_address);
 CREATE INDEX mails_in_order ON mails USING btree (((link_id IS NULL)), next_attempt_at);
+
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
 
 create table outbox (
   outbox_id bigint generated always as identity not null,

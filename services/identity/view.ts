@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Passkey } from '../../shared/contract/identity.account.ts';
 import type { Delegate } from '../../shared/contract/identity.delegates.ts';
 import type { Session } from '../../shared/contract/identity.sign-in.ts';
-import type { identity } from '../../shared/contract/identity.ts';
+import type { identity, Standing } from '../../shared/contract/identity.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
@@ -13,6 +13,7 @@ import type { DelegateRow } from './store/delegates.ts';
 import type { PasskeyRow } from './store/passkeys.ts';
 import type { ServiceRow } from './store/services.ts';
 import type { SessionRow } from './store/sessions.ts';
+import type { StandingRow } from './store/standings.ts';
 
 /** A service as its owner reads it. */
 export const showService = (row: ServiceRow): z.infer<typeof identity.operations.getService.output> => ({
@@ -88,4 +89,15 @@ export const showSettings = (
   mail_payments: row.mail_payments,
   spending_alert_threshold:
     row.spending_alert_threshold === null ? null : formatMicro(row.spending_alert_threshold),
+});
+
+/** How an account stands, for an operator. */
+export const presentStanding = ({
+  created_at,
+  frozen_at,
+  ...row
+}: StandingRow): z.infer<typeof Standing> => ({
+  ...row,
+  created_at: isoTime(created_at),
+  frozen_at: isoTimeOrNull(frozen_at),
 });

@@ -4,6 +4,7 @@ import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -50,21 +51,25 @@ const deps: Deps = {
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 
+const consuming = [
+  hear(bus, settlement, { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) }, quarantine),
+];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
   serving: serve(
     bus,
     quote,
-    { create: create(deps), get: get(deps), list: list(deps), quoteActivity: quoteActivity(deps) },
+    {
+      create: create(deps),
+      get: get(deps),
+      list: list(deps),
+      quoteActivity: quoteActivity(deps),
+      ...operating,
+    },
     { calls: keptCalls(pool) },
   ),
-  consuming: [
-    hear(
-      bus,
-      settlement,
-      { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) },
-      quarantine,
-    ),
-  ],
+  consuming,
   jobs: [
     everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
     startPurgeCalls({ pool, logger }),

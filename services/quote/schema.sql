@@ -13,6 +13,17 @@ create table idempotency (
   constraint idempotency_check CHECK (object_id IS NOT NULL OR answer IS NOT NULL)
 );
 CREATE INDEX idempotency_by_age ON idempotency USING btree (created_at);
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
 
 create table outbox (
   outbox_id bigint generated always as identity not null,

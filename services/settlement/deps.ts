@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Quarantine } from '../../shared/bus/consume.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import type { WalletSight } from '../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, WalletSight } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Relay } from '../../shared/db/outbox.ts';
@@ -32,5 +32,13 @@ export type Deps = {
   findWallet: (accountId: string, walletId: string | null) => Promise<PayerWallet | null>;
   /** False: the chain is away, and chain-submitter says so. */
   isChainReadable: () => Promise<boolean>;
+  /** Whether the operators have paused taking new payments; at most 1 s old. */
+  isPaused: () => Promise<boolean>;
+  /** Whether an account is frozen; at most 1 s old. */
+  isFrozen: (accountId: string) => Promise<boolean>;
+  /** How far chain-submitter has brought an attempt, and what the chain proves about it. */
+  observeAttempt: (
+    attempt: z.infer<typeof chainSubmitter.internal.observeAttempt.input>,
+  ) => Promise<z.infer<typeof chainSubmitter.internal.observeAttempt.output>>;
   observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>>;
 };

@@ -2,7 +2,8 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -10,24 +11,15 @@ import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
-import { consume } from './handlers/consume.ts';
-import { findByQuotes } from './handlers/findByQuotes.ts';
-import { findDelegates } from './handlers/findDelegates.ts';
-import { findPaid } from './handlers/findPaid.ts';
-import { get } from './handlers/get.ts';
-import { list } from './handlers/list.ts';
-import { listPaid } from './handlers/listPaid.ts';
-import { putDelegate } from './handlers/putDelegate.ts';
-import { redeem } from './handlers/redeem.ts';
-import { releaseRefund } from './handlers/releaseRefund.ts';
-import { reserveRefund } from './handlers/reserveRefund.ts';
-import { settle } from './handlers/settle.ts';
-import { settlementActivity } from './handlers/settlementActivity.ts';
-import { spentSince } from './handlers/spentSince.ts';
-import { verify } from './handlers/verify.ts';
+import { handlers } from './handlers.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
-import { attemptsReading } from './readings.ts';
+import { outcomes } from './outcomes.ts';
+import { attemptsReading, settlingReading } from './readings.ts';
+import { pausedSince } from './store/settling.ts';
+
+/** Every provider is asked, some of it twice. */
+const PROOF_TIMEOUT_MS = 15_000;
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
@@ -44,6 +36,12 @@ const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet
 });
 // Asked once a second at most, whatever the load.
 const observeChain = cached(() => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }), {
+  maxAgeMs: 1000,
+});
+
+// The operators' words act within this time ("at once" is 2 s in decisions.md), at no cost to a settle.
+const readPaused = cached(async () => (await pausedSince(pool)) !== null, { maxAgeMs: 1000 });
+const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,
 });
 
@@ -70,33 +68,24 @@ const deps: Deps = {
       () => true,
     ),
   observeWallet,
+  isPaused: () => readPaused('settling'),
+  isFrozen: async (accountId) => (await readFrozen(accountId)).frozen,
+  observeAttempt: (attempt) =>
+    call(bus, chainSubmitter, 'observeAttempt', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 
+const consuming = [
+  hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
+  hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
+];
+const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
+
 await runService(base, config, {
-  serving: serve(bus, settlement, {
-    settle: settle(deps),
-    redeem: redeem(deps),
-    consume: consume(deps),
-    verify: verify(deps),
-    list: list(deps),
-    get: get(deps),
-    findByQuotes: findByQuotes(deps),
-    putDelegate: putDelegate(deps),
-    findDelegates: findDelegates(deps),
-    settlementActivity: settlementActivity(deps),
-    reserveRefund: reserveRefund(deps),
-    releaseRefund: releaseRefund(deps),
-    listPaid: listPaid(deps),
-    findPaid: findPaid(deps),
-    spentSince: spentSince(deps),
-  }),
-  consuming: [
-    hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
-    hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
-  ],
+  serving: serve(bus, settlement, { ...handlers(deps), ...operating }),
+  consuming,
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
   ],
-  readings: [attemptsReading(pool)],
+  readings: [attemptsReading(pool), settlingReading(pool)],
 });

@@ -1,6 +1,7 @@
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Reading } from '../../shared/lib/metrics.ts';
 import { ATTEMPT_STATES } from '../../shared/lib/metrics-catalog.ts';
+import { pausedSeconds } from './store/settling.ts';
 import { attemptsUnderWay } from './store/under_way.ts';
 
 /** The attempts under way and what they hold, read at each scrape. */
@@ -31,4 +32,11 @@ export const attemptsReading = (pool: Pool): Reading => ({
       })),
     ];
   },
+});
+
+/** For how long the operators have taken no new payment. */
+export const settlingReading = (pool: Pool): Reading => ({
+  name: 'settling',
+  metrics: ['settle.settling.paused_age'],
+  read: async () => [{ metric: 'settle.settling.paused_age', value: await pausedSeconds(pool) }],
 });

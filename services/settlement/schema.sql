@@ -46,6 +46,18 @@ create table delegates (
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id);
 
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,
@@ -154,3 +166,10 @@ CREATE INDEX settlements_by_service ON settlements USING btree (service_id, sett
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
 CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
 CREATE INDEX settlements_under_way ON settlements USING btree (progress_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
+
+create table settling (
+  only_row boolean default true not null,
+  paused_at timestamp with time zone,
+  constraint settling_pkey PRIMARY KEY (only_row),
+  constraint settling_only_row_check CHECK (only_row)
+);

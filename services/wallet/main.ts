@@ -3,6 +3,7 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -60,6 +61,26 @@ const deps: Deps = {
   findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
+const consuming = [
+  hear(
+    bus,
+    chainSubmitter,
+    {
+      delegationProgressed: delegationProgressed(deps),
+      tokenAccountProgressed: tokenAccountProgressed(deps),
+    },
+    quarantine,
+  ),
+  hear(
+    bus,
+    settlement,
+    { issued: issued(deps), finalized: finalized(deps), reversed: reversed(deps) },
+    quarantine,
+  ),
+  hear(bus, funding, { moved: moved(deps) }, quarantine),
+];
+const operating = operatorHandlers({ pool, consuming });
+
 await runService(base, config, {
   serving: serve(
     bus,
@@ -76,27 +97,11 @@ await runService(base, config, {
       spendingSummary: spendingSummary(deps),
       find: find(deps),
       chooseDefault: chooseDefault(deps),
+      ...operating,
     },
     { now: clock.now },
   ),
-  consuming: [
-    hear(
-      bus,
-      chainSubmitter,
-      {
-        delegationProgressed: delegationProgressed(deps),
-        tokenAccountProgressed: tokenAccountProgressed(deps),
-      },
-      quarantine,
-    ),
-    hear(
-      bus,
-      settlement,
-      { issued: issued(deps), finalized: finalized(deps), reversed: reversed(deps) },
-      quarantine,
-    ),
-    hear(bus, funding, { moved: moved(deps) }, quarantine),
-  ],
+  consuming,
   jobs: [
     everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
     everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),

@@ -1,5 +1,17 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table operator_actions (
+  action_id bigint generated always as identity not null,
+  at timestamp with time zone default app_now() not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text not null,
+  before jsonb not null,
+  after jsonb not null,
+  constraint operator_actions_pkey PRIMARY KEY (action_id)
+);
+
 create table outbox (
   outbox_id bigint generated always as identity not null,
   subject text not null,

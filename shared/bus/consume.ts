@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import type { ConsumerMessages, JsMsg } from 'nats';
 import type { z } from 'zod';
-import type { EventName, JobName, ServiceContract, ServiceName } from '../contract/service.ts';
+import { ServiceError } from '../contract/errors.ts';
+import {
+  type EventName,
+  type JobName,
+  type ServiceContract,
+  type ServiceName,
+  subjects,
+} from '../contract/service.ts';
 import { type Bus, track } from './connect.ts';
 import { decode } from './envelope.ts';
 import { type Durable, eventDurable, jobDurable } from './topology.ts';
@@ -14,7 +21,30 @@ import { inSpan } from './trace.ts';
  * `quarantine` and then acknowledged: it would fail for ever.
  */
 export type Quarantine = (entry: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
-export type Consuming = { stop: () => Promise<void> };
+export type Consuming = {
+  stop: () => Promise<void>;
+  /**
+   * Handles the bytes of a quarantined message as if they came now.
+   * @returns false when this consumer has no handler for the subject
+   * @throws ServiceError conflict when they still cannot be parsed; whatever the handler throws
+   */
+  again: (subject: string, body: Uint8Array) => Promise<boolean>;
+};
+
+/** How one subject's messages are parsed and handled. */
+type Reader = { schema: z.ZodType; handler: (value: unknown) => Promise<void> };
+
+const again =
+  (readers: ReadonlyMap<string, Reader>): Consuming['again'] =>
+  async (subject, body) => {
+    const reader = readers.get(subject);
+    if (reader === undefined) return false;
+    const message = parsed(reader.schema, body);
+    if (!message.ok)
+      throw new ServiceError('conflict', `it still cannot be read here: ${message.reason.slice(0, 500)}`);
+    await reader.handler(message.value);
+    return true;
+  };
 
 const BATCH = 128;
 const MAX_REDELIVERY_DELAY_MS = 15_000;
@@ -22,7 +52,8 @@ const MAX_REDELIVERY_DELAY_MS = 15_000;
 const consumeDurable = (
   bus: Bus,
   { stream, durable }: Durable,
-  handle: (msg: JsMsg) => Promise<void>,
+  readers: ReadonlyMap<string, Reader>,
+  quarantine: Quarantine,
 ): Consuming => {
   let stopping = false;
   let current: ConsumerMessages | undefined;
@@ -32,7 +63,7 @@ const consumeDurable = (
       const { subject: destination, headers } = msg;
       await inSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
         span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
-        return handle(msg);
+        return handle(msg, readers.get(msg.subject), quarantine);
       });
       msg.ack();
     } catch (error) {
@@ -59,6 +90,7 @@ const consumeDurable = (
   };
   const running = loop();
   return {
+    again: again(readers),
     stop: async () => {
       stopping = true;
       await current?.close();
@@ -80,13 +112,13 @@ const parsed = <T>(
   }
 };
 
-const handling =
-  <T>(schema: z.ZodType<T>, handler: (value: T) => Promise<void>, quarantine: Quarantine) =>
-  async (msg: JsMsg): Promise<void> => {
-    const message = parsed(schema, msg.data);
-    if (message.ok) return handler(message.value);
-    await quarantine({ subject: msg.subject, body: msg.data, reason: message.reason.slice(0, 1000) });
-  };
+/** Messages without a reader are acknowledged unread. */
+const handle = async (msg: JsMsg, reader: Reader | undefined, quarantine: Quarantine): Promise<void> => {
+  if (reader === undefined) return;
+  const message = parsed(reader.schema, msg.data);
+  if (message.ok) return reader.handler(message.value);
+  await quarantine({ subject: msg.subject, body: msg.data, reason: message.reason.slice(0, 1000) });
+};
 
 /** Takes the jobs of a service, each by its handler. Leaving one out does not compile. */
 export const work = <S extends ServiceContract>(
@@ -95,13 +127,11 @@ export const work = <S extends ServiceContract>(
   handlers: { [J in JobName<S>]: (job: z.infer<S['jobs'][J]['payload']>) => Promise<void> },
   quarantine: Quarantine,
 ): Consuming[] =>
-  Object.entries(contract.jobs).map(([name, { payload }]) =>
-    consumeDurable(
-      bus,
-      jobDurable(contract.name, name),
-      handling(payload, (handlers as Record<string, (job: unknown) => Promise<void>>)[name]!, quarantine),
-    ),
-  );
+  Object.entries(contract.jobs).map(([name, { payload: schema }]) => {
+    const handler = (handlers as Record<string, (job: unknown) => Promise<void>>)[name]!;
+    const readers = new Map([[subjects.job(contract.name, name), { schema, handler }]]);
+    return consumeDurable(bus, jobDurable(contract.name, name), readers, quarantine);
+  });
 
 /**
  * Hears the facts of another service through this service's durable consumer, in the order of the stream. Facts
@@ -114,13 +144,11 @@ export const hear = <S extends ServiceContract>(
   handlers: { [E in EventName<S>]?: (fact: z.infer<S['events'][E]>) => Promise<void> },
   quarantine: Quarantine,
 ): Consuming => {
-  const byName = new Map(
+  const readers = new Map(
     Object.entries(handlers).map(([name, handler]) => [
-      name,
-      handling(source.events[name]!, handler as (fact: unknown) => Promise<void>, quarantine),
+      subjects.event(source.name, name),
+      { schema: source.events[name]!, handler: handler as Reader['handler'] },
     ]),
   );
-  return consumeDurable(bus, eventDurable(bus.user, source.name as ServiceName), async (msg) => {
-    await byName.get(msg.subject.slice(msg.subject.lastIndexOf('.') + 1))?.(msg);
-  });
+  return consumeDurable(bus, eventDurable(bus.user, source.name as ServiceName), readers, quarantine);
 };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => bus.stop());
 
-const users = contractList.map(({ name }) => name);
+const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
 /** Every subject that the contract names, and those of the server that would undo it. */
 const everySubject = [
   ...contractList.flatMap(({ name, operations, internal, events, jobs }) => [

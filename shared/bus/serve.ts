@@ -1,10 +1,16 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
-import { ServiceError } from '../contract/errors.ts';
+import { accountFrozen, ServiceError } from '../contract/errors.ts';
 import type { CallKey } from '../contract/idempotency.ts';
 import { Principal } from '../contract/principal.ts';
-import type { Handlers, HttpOperation, InternalOperation, ServiceContract } from '../contract/service.ts';
+import {
+  type Handlers,
+  type HttpOperation,
+  type InternalOperation,
+  isRefusedWhenFrozen,
+  type ServiceContract,
+} from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
 import { type Bus, track } from './connect.ts';
@@ -56,6 +62,8 @@ const answer = async (
   const allowed =
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
+  if (caller.kind !== 'none' && caller.frozen && isRefusedWhenFrozen(operation))
+    throw accountFrozen(operation.money ? { money_moved: 'no', safe_action: 'stop' } : {});
   // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = parseInput(operation.input, envelope.input);

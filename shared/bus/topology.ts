@@ -49,8 +49,9 @@ export type Rights = { publish: string[]; subscribe: string[] };
  * from, the work queue and `$JS.API.>` included (docs/settle.md, JetStream).
  */
 export const natsRights = (): Record<BusUser, Rights> => {
+  const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];
   const rights = Object.fromEntries(
-    contractList.map(({ name }) => [
+    users.map((name) => [
       name,
       { publish: new Set<string>(), subscribe: new Set([`${inboxPrefix(name)}.>`]) },
     ]),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -18,7 +19,7 @@ import { internalOperation, service } from './service.ts';
  * How far an intent has come. `signed`: bytes are committed, they may land. `failed`: proven that nothing
  * moved and nothing will. `reopened`: a confirmed transaction was forked away and is driven again.
  */
-const Progress = z.strictObject({
+export const Progress = z.strictObject({
   /** `settlement_id`, the id of the fund, withdrawal or refund, or the preparation's id: what the asking service calls it. */
   object_id: z.string(),
   status: z.enum(['signed', 'confirmed', 'finalized', 'failed', 'reopened']),
@@ -35,6 +36,38 @@ const Progress = z.strictObject({
     .nullable(),
 });
 export type Progress = z.infer<typeof Progress>;
+
+/** What is known of an attempt: for an operator's eyes, and for a decision that must not be wrong. */
+export const AttemptSight = z.strictObject({
+  /** `landed`: final, on every provider. `cannot_land`: proven by rule 11 of docs/settle.md. `open`: neither is proven. */
+  verdict: z.enum(['landed', 'cannot_land', 'open']),
+  why: z.string(),
+  intent: z
+    .strictObject({
+      status: z.string(),
+      generation: z.int(),
+      object_id: z.string(),
+      tx_hash: TransactionHash.nullable(),
+      failure: z.string().nullable(),
+      created_at: Timestamp,
+    })
+    .nullable(),
+  transactions: z.array(
+    z.strictObject({
+      signature: z.string(),
+      generation: z.int(),
+      status: z.string(),
+      last_valid_block_height: z.int(),
+      /** What each provider says of it, in the order of SOLANA_RPC_URLS. */
+      seen: z.array(z.string()),
+    }),
+  ),
+  /** Succeeded transactions that name the quote's reference, whoever made them. */
+  under_reference: z.array(z.string()),
+  /** The lowest finalized block height of the providers. */
+  finalized_height: z.int(),
+});
+export type AttemptSight = z.infer<typeof AttemptSight>;
 
 /** A token account as the chain shows it, and the slot of that sight. */
 export const WalletSight = z.strictObject({
@@ -54,11 +87,22 @@ export const chainSubmitter = service({
   name: 'chain-submitter',
   operations: {},
   internal: {
+    ...operatorOperations,
     observeChain: internalOperation({
       summary: 'Whether the chain can be read right now; answered within 2 s',
       callers: ['settlement'],
       input: z.strictObject({}),
       output: z.strictObject({ readable: z.boolean() }),
+    }),
+    observeAttempt: internalOperation({
+      summary: 'All that is known of an attempt to pay a quote, and what the chain proves about it',
+      callers: ['settlement'],
+      input: z.strictObject({
+        account_id: AccountId,
+        payment_attempt_id: PaymentAttemptId,
+        quote_token: CompactToken,
+      }),
+      output: AttemptSight,
     }),
     observeWallet: internalOperation({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',

@@ -65,6 +65,14 @@ export class ServiceError extends Error {
   }
 }
 
+/** What a frozen account is told, wherever it is refused. */
+export const accountFrozen = (extras: ErrorExtras = {}): ServiceError =>
+  new ServiceError(
+    'forbidden',
+    'this account is frozen: what is paid can be read, redeemed and refunded, nothing new can be begun; write to support',
+    extras,
+  );
+
 /** True for a string that names an error of the table. */
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(ERRORS, value);

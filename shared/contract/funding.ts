@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { deposits } from './funding.deposits.ts';
 import { refunds } from './funding.refunds.ts';
 import { withdrawals } from './funding.withdrawals.ts';
+import { operatorOperations } from './operator.ts';
 import {
   AccountId,
   DelegateId,
@@ -65,6 +66,7 @@ export const funding = service({
     ...refunds,
   },
   internal: {
+    ...operatorOperations,
     listMoved: internalOperation({
       summary:
         'Every transfer that was ever confirmed, as it stands now, in the order of object_id: for a projection that is built anew',

@@ -92,6 +92,7 @@ export const withdrawals = {
     description: 'Final: no transaction of it can be submitted any more.',
     http: { method: 'POST', path: '/v1/withdrawals/:withdrawal_id/cancel', status: 200 },
     access: ['jwt'],
+    whenFrozen: 'served',
     params: byId,
     bodyOptional: true,
     output: Withdrawal,

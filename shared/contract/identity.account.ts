@@ -102,6 +102,7 @@ export const accountOperations = {
     summary: 'End a sign-in at once, on every device that holds it',
     http: { method: 'DELETE', path: '/v1/accounts/me/sessions/:session_id', status: 204 },
     access: ['jwt'],
+    whenFrozen: 'served',
     params: z.strictObject({ session_id: SessionId }),
     output: z.null(),
     errors: ['not_found'],

@@ -126,6 +126,7 @@ export const delegateOperations = {
     description: 'What it has paid stays. A payment that was accepted before goes on.',
     http: { method: 'DELETE', path: '/v1/delegates/:delegate_id', status: 204 },
     access: ['jwt'],
+    whenFrozen: 'served',
     params: byId,
     output: z.null(),
     errors: ['not_found'],

@@ -234,6 +234,7 @@ export const signInOperations = {
     summary: 'End this sign-in at once',
     http: { method: 'POST', path: '/v1/auth/logout', status: 204 },
     access: ['jwt'],
+    whenFrozen: 'served',
     refreshCookie: 'clear',
     body: z.strictObject({ refresh_token: token('rt').optional() }),
     bodyOptional: true,

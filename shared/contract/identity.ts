@@ -3,9 +3,23 @@ import { accountOperations } from './identity.account.ts';
 import { delegateOperations } from './identity.delegates.ts';
 import { Service, serviceOperations } from './identity.services.ts';
 import { signInOperations } from './identity.sign-in.ts';
-import { AccountId, ServiceId } from './primitives.ts';
+import { operatorFields, operatorOperations } from './operator.ts';
+import { AccountId, ServiceId, Timestamp } from './primitives.ts';
 import { Principal } from './principal.ts';
 import { internalOperation, service } from './service.ts';
+
+/** Bounded, so that a slip of the finger cannot switch an account's limits off. */
+export const MAX_LIMIT_FACTOR = 1000;
+const LimitFactor = z.int().min(1).max(MAX_LIMIT_FACTOR);
+
+/** How an account stands with the operators. */
+export const Standing = z.strictObject({
+  account_id: AccountId,
+  email: z.string(),
+  created_at: Timestamp,
+  frozen_at: Timestamp.nullable(),
+  limit_factor: LimitFactor,
+});
 
 export const identity = service({
   name: 'identity',
@@ -21,14 +35,46 @@ export const identity = service({
         'The principal behind a service or delegate key, by the SHA-256 of its text. Null when unknown or ended.',
       callers: ['gateway'],
       input: z.strictObject({ key_hash: z.string().regex(/^[A-Za-z0-9_-]{43}$/) }),
-      output: Principal.nullable(),
+      output: z.strictObject({ principal: Principal, limit_factor: LimitFactor }).nullable(),
     }),
     findSession: internalOperation({
-      summary: 'Whether a sign-in is still open',
+      summary: 'Whether a sign-in is still open, and how its account stands',
       callers: ['gateway'],
       input: z.strictObject({ session_id: z.string().max(64), account_id: AccountId }),
-      output: z.strictObject({ open: z.boolean() }),
+      output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
     }),
+    isFrozen: internalOperation({
+      summary: 'Whether an operator has frozen an account; false for one that is not known',
+      callers: ['settlement'],
+      input: z.strictObject({ account_id: AccountId }),
+      output: z.strictObject({ frozen: z.boolean() }),
+    }),
+    showStanding: internalOperation({
+      summary: 'How an account stands. Null when there is none.',
+      callers: ['operator'],
+      input: z.strictObject({ account_id: AccountId }),
+      output: Standing.nullable(),
+    }),
+    listStandings: internalOperation({
+      summary: 'Accounts that are frozen or have raised limits',
+      callers: ['operator'],
+      input: z.strictObject({ limit: z.int().min(1).max(1000) }),
+      output: z.array(Standing),
+    }),
+    setFrozen: internalOperation({
+      summary:
+        'Freezes an account or gives it back; null when there is none. What stands already is left alone.',
+      callers: ['operator'],
+      input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), ...operatorFields }),
+      output: z.strictObject({ changed: z.boolean(), standing: Standing }).nullable(),
+    }),
+    setLimitFactor: internalOperation({
+      summary: 'Multiplies the request limits of an account, 1 as the contract says; null when there is none',
+      callers: ['operator'],
+      input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, ...operatorFields }),
+      output: z.strictObject({ changed: z.boolean(), standing: Standing }).nullable(),
+    }),
+    ...operatorOperations,
     findService: internalOperation({
       summary: 'What a quote needs of a service. Null when there is none.',
       callers: ['quote'],

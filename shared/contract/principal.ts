@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { AccountId, DelegateId, ServiceId, WalletId } from './primitives.ts';
 
+/** Present on the principal of an account that an operator has frozen. */
+const frozen = z.literal(true).optional();
+
 /** Who calls: made by the gateway from the credential, carried on `rpc.*` only. Nothing in a body can set it. */
 export const Principal = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
@@ -9,6 +12,7 @@ export const Principal = z.discriminatedUnion('kind', [
     account_id: AccountId,
     service_id: ServiceId,
     key_id: z.string(),
+    frozen,
   }),
   z.strictObject({
     kind: z.literal('delegate_key'),
@@ -16,6 +20,7 @@ export const Principal = z.discriminatedUnion('kind', [
     delegate_id: DelegateId,
     wallet_id: WalletId,
     key_id: z.string(),
+    frozen,
   }),
   z.strictObject({
     kind: z.literal('jwt'),
@@ -23,6 +28,7 @@ export const Principal = z.discriminatedUnion('kind', [
     session_id: z.string(),
     /** Seconds since 1970 of the sign-in itself; refresh does not renew it (step-up). */
     auth_time: z.int().min(0).max(4102444800),
+    frozen,
   }),
 ]);
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatorOperations } from './operator.ts';
 import {
   CompactToken,
   Currency,
@@ -105,6 +106,7 @@ export const quote = service({
     }),
   },
   internal: {
+    ...operatorOperations,
     quoteActivity: internalOperation({
       summary: 'Whether quotes of a service can still be paid, and when the last one ends',
       callers: ['identity'],

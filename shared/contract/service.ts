@@ -20,8 +20,10 @@ export const SERVICE_NAMES = [
 ] as const;
 /** Services with a schema and handlers. The gateway stands apart: it has no tables and no operations. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];
-/** Everything that holds a NATS user. */
-export type BusUser = ServiceName | 'gateway';
+/** Every process of the product. */
+export type Program = ServiceName | 'gateway';
+/** Everything that holds a NATS user. `operator` is a person at `npm run ops`: it serves nothing and hears nothing. */
+export type BusUser = Program | 'operator';
 
 /**
  * A true sliding window. `per` says whose calls are counted together: the account over all its credentials,
@@ -69,6 +71,11 @@ type OperationDefinition = {
    * by `serve` before the handler runs; with `when` the handler does it, for the change that the text names.
    */
   stepUp?: true | { when: string };
+  /**
+   * What a frozen account gets from this operation; checked by `serve` before the handler runs. Unset: reads (GET) are
+   * served, everything else is refused. `handler`: the handler decides, for the part that the text names.
+   */
+  whenFrozen?: 'served' | { handler: string };
   refreshCookie?: RefreshCookie;
   environment?: EnvironmentSource;
   /** Set where the operation exists in some environments only; a credential of another gets 403. */
@@ -171,7 +178,7 @@ export const internalOperation = <Input extends Shape, Output extends z.ZodType>
 export type Job = { summary: string; producers: readonly ServiceName[]; payload: z.ZodType };
 
 export type ServiceContract = {
-  name: BusUser;
+  name: Program;
   operations: Record<string, HttpOperation>;
   internal: Record<string, InternalOperation>;
   /** Facts this service publishes, by name: `evt.<service>.<fact>`. */
@@ -223,6 +230,12 @@ export const subjects = {
   /** Core NATS, lossy by design: tells the replica that holds a waiting request to read the row. */
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,
 };
+
+/** Whether a frozen account is refused before the handler runs. */
+export const isRefusedWhenFrozen = ({
+  http,
+  whenFrozen,
+}: Pick<HttpOperation, 'http' | 'whenFrozen'>): boolean => http.method !== 'GET' && whenFrozen === undefined;
 
 const EVERYWHERE = ['validation_error', 'rate_limited', 'internal_error', 'service_unavailable'] as const;
 

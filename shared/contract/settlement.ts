@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
+import { operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -124,6 +125,9 @@ const Paid = z.strictObject({
   ...payment,
 });
 
+/** Since when no new payment is taken, null while they are, and how many accepted ones are under way. */
+const Settling = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
+
 export const settlement = service({
   name: 'settlement',
   operations: {
@@ -139,6 +143,7 @@ export const settlement = service({
         alternative: { status: 202, field: 'status', equals: 'pending', retryAfterSeconds: 5 },
       },
       access: ['jwt', 'delegate_key'],
+      whenFrozen: { handler: 'an attempt that is known is answered, a new one is refused' },
       limits: [{ points: 20, windowSeconds: 60, per: 'account' }],
       body: z.strictObject({ quote_token: CompactToken, payment_attempt_id: PaymentAttemptId }),
       repeatable: true,
@@ -161,6 +166,7 @@ export const settlement = service({
         'The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours.',
       http: { method: 'POST', path: '/v1/settlements/:settlement_id/redeem', status: 200 },
       access: ['service_key'],
+      whenFrozen: 'served',
       limits: [{ points: 30, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
       body: z.strictObject({ settlement_token: CompactToken, redeem_id: RedeemId.optional() }),
@@ -183,6 +189,7 @@ export const settlement = service({
         'and gives the same answer.',
       http: { method: 'POST', path: '/v1/settlements/:settlement_id/consume', status: 200 },
       access: ['service_key'],
+      whenFrozen: 'served',
       limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
       body: z.strictObject({ settlement_token: CompactToken, units: Units, request_id: RequestId }),
@@ -197,6 +204,7 @@ export const settlement = service({
       summary: 'Verify a settlement without consuming it',
       http: { method: 'POST', path: '/v1/settlements/:settlement_id/verify', status: 200 },
       access: ['service_key'],
+      whenFrozen: 'served',
       // A read in spite of its method: it never changes anything.
       limits: [{ points: 120, windowSeconds: 60, per: 'account' }],
       params: z.strictObject({ settlement_id: SettlementId }),
@@ -332,6 +340,20 @@ export const settlement = service({
       }),
       output: z.array(Paid),
     }),
+    showSettling: internalOperation({
+      summary: 'Whether new payments are taken',
+      callers: ['operator'],
+      input: z.strictObject({}),
+      output: Settling,
+    }),
+    setSettling: internalOperation({
+      summary:
+        'Pauses or resumes taking new payments; those accepted go on. What stands already is left alone.',
+      callers: ['operator'],
+      input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
+      output: z.strictObject({ changed: z.boolean(), settling: Settling }),
+    }),
+    ...operatorOperations,
     findPaid: internalOperation({
       summary:
         'The same of named settlements, for a projection that missed facts; those never issued are left out',

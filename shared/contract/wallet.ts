@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatorOperations } from './operator.ts';
 import {
   AccountId,
   label,
@@ -168,6 +169,7 @@ export const wallet = service({
     ...transactionOperations,
   },
   internal: {
+    ...operatorOperations,
     find: internalOperation({
       summary:
         'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',

@@ -29,6 +29,14 @@ const migrateSchema = async (url: string, schema: string, dir: string, migration
   });
 };
 
+/** Owned by whoever migrates, not by the service: an owner could give itself every right on it. */
+const makeAuditTable = async (admin: pg.Client, schema: string, role: string): Promise<void> => {
+  await admin.query(`set search_path = "${schema}", public`);
+  await admin.query(readFileSync(folder('./audit.sql'), 'utf8'));
+  await admin.query(`grant select, insert on operator_actions to "${role}"`);
+  await admin.query('reset search_path');
+};
+
 /**
  * Brings one environment's database to the present: the clock, a role and a schema per service, the shared
  * tables and each service's own migrations, run as the service's role. Safe to run at any time and by two at once
@@ -73,6 +81,7 @@ export const migrateEnvironment = async ({
       await migrateSchema(url.href, schema, './migrations', 'migrations_shared');
       const own = `../../services/${service}/migrations`;
       if (existsSync(folder(own))) await migrateSchema(url.href, schema, own, 'migrations');
+      await makeAuditTable(admin, schema, role);
     }
   } finally {
     await admin.end();

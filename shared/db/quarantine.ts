@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Quarantine } from '../bus/consume.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Reading } from '../lib/metrics.ts';
-import { type Pool, sql } from './pool.ts';
+import { type Db, type Pool, sql } from './pool.ts';
 
 /** Keeps messages that cannot be parsed, for an operator to decide on. */
 export const quarantineInto =
@@ -29,3 +29,35 @@ export const quarantineReading = (pool: Pool): Reading => ({
 });
 
 const Backlog = z.object({ messages: z.bigint(), oldest_age: z.number() });
+
+const Row = z.object({
+  quarantine_id: z.bigint().transform(Number),
+  subject: z.string(),
+  body: z.instanceof(Buffer),
+  reason: z.string(),
+  created_at: z.number(),
+  decided_at: z.number().nullable(),
+  decision: z.string().nullable(),
+});
+export type QuarantineRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`quarantine_id, subject, body, reason, created_at, decided_at, decision`;
+
+/** Messages set aside, oldest first. @param decided also those that were decided */
+export const listQuarantined = (
+  db: Db,
+  { decided, limit }: { decided: boolean; limit: number },
+): Promise<readonly QuarantineRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from quarantine ${decided ? sql.fragment`` : sql.fragment`where decided_at is null`}
+    order by quarantine_id limit ${limit}`);
+
+/** One of them, or null. */
+export const findQuarantined = (db: Db, id: number): Promise<QuarantineRow | null> =>
+  db.maybeOne(sql.type(Row)`select ${columns} from quarantine where quarantine_id = ${id}`);
+
+/** Marks one as decided; null when it is already. One caller wins. */
+export const markDecided = (db: Db, id: number, decision: string): Promise<QuarantineRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    update quarantine set decided_at = app_now(), decision = ${decision}
+    where quarantine_id = ${id} and decided_at is null returning ${columns}`);

@@ -168,6 +168,12 @@ export const METRICS = {
     {},
     'Confirmed transactions that were forked away.',
   ),
+  'settle.settling.paused_age': gauge(
+    's',
+    ['settlement'],
+    {},
+    'Time since operators paused taking new payments, 0 while they are taken.',
+  ),
   'settle.chain.paused': gauge('1', ['chain-submitter'], {}, '1 while the operator’s pause stands.'),
   'settle.chain.cap_used_ratio': gauge(
     '1',

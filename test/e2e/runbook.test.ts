@@ -5,6 +5,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createApi } from '../../deploy/local/people/api.ts';
 import { createConsumer } from '../../deploy/local/people/people.ts';
+import { opsAt } from '../support/ops.ts';
 import { scrape } from '../support/scrape.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -53,17 +54,14 @@ test('a quarantined fact shows in the metrics, takes effect when it is told once
   const quarantined = async () => (await scrape(stack.metrics.funding!)).value('settle_quarantine_messages');
   expect(await quarantined()).toBe(1);
 
-  const type = async (beginning: string) => {
-    const statement = statements.find((sql) => sql.startsWith(beginning))!;
-    expect(statement).toContain('quarantine_id = 7');
-    await database.query(
-      statement
-        .replaceAll('settlement.quarantine', 'funding.quarantine')
-        .replaceAll('quarantine_id = 7', `quarantine_id = ${rows[0]!.quarantine_id}`),
-    );
-  };
-  await type('insert into chain_submitter.outbox');
-  expect((await until(fundOf, ({ status }) => status === 'finalized')).status).toBe('finalized');
-  await type('update settlement.quarantine');
+  const id = rows[0]!.quarantine_id;
+  const ops = opsAt(process.env.STACK_FILE!);
+  expect(JSON.parse((await ops('quarantine', 'show', 'funding', id, '--json')).out)).toMatchObject({
+    subject: 'evt.chain-submitter.fundProgressed',
+    body: JSON.stringify(fact),
+  });
+  const decided = await ops('quarantine', 'decide', 'funding', id, 'retry', '--reason', 'read now', '--yes');
+  expect(decided).toMatchObject({ code: 0, out: expect.stringContaining('Decided: retry') });
+  expect((await fundOf()).status).toBe('finalized');
   expect(await quarantined()).toBe(0);
 });

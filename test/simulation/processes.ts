@@ -156,6 +156,11 @@ export const startSettlement = (
   const deps: SettlementDeps = {
     logger: loggerOf(world, process),
     isChainReadable: async () => true,
+    isPaused: async () => false,
+    isFrozen: async () => false,
+    observeAttempt: async () => {
+      throw new Error('no operator decides in the simulation');
+    },
     pool: database.connect(process),
     clock: () => EPOCH + world.now() + process.skewMs,
     environment: 'test',

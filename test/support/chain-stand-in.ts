@@ -37,6 +37,17 @@ export const AUTHORITY = addressOf('authority');
 export const signedByOwner = (transaction: string): string =>
   base64(Buffer.from(transaction, 'base64').toString().replace('prepared:', 'signed:'));
 
+const notAsked = async (): Promise<never> => {
+  throw new ServiceError('internal_error', 'not asked of a stand-in');
+};
+/** What a stand-in answers to operators. */
+export const notForOperators = {
+  listOperatorActions: notAsked,
+  listQuarantined: notAsked,
+  showQuarantined: notAsked,
+  decideQuarantined: notAsked,
+};
+
 /** A chain-submitter with a chain in memory, for suites of services that only ask it. */
 export const startChainStandIn = (bus: Bus) => {
   const accounts = new Map<string, Account>();
@@ -136,6 +147,8 @@ export const startChainStandIn = (bus: Bus) => {
   };
 
   const handlers: Handlers<typeof chainSubmitter> = {
+    ...notForOperators,
+    observeAttempt: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
         throw new ServiceError('validation_error', 'destination_address: is a program');

@@ -70,6 +70,10 @@ export const startFundingFixture = async () => {
     },
   } as unknown as Handlers<typeof wallet>;
   serve(await testBus.as('wallet'), wallet, handlers);
+  // All that settlement asks of identity: nobody is frozen here.
+  (await testBus.as('identity')).nc.subscribe('int.identity.isFrozen', {
+    callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: { frozen: false } })),
+  });
   const shared = { testBus, database };
   const { quote, settlement } = keys.signing;
   const startFunding = (failpoints?: string) =>

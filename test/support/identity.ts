@@ -21,6 +21,7 @@ import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
 import { keptCalls } from '../../shared/db/idempotency.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
 import { quarantineInto } from '../../shared/db/quarantine.ts';
@@ -147,10 +148,16 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const serving = serve(bus, identity, handlers(deps), { now: clock.now, calls: keptCalls(pool) });
-  cleanups.push(serving.stop);
   const hearing = hear(bus, settlement, { issued: issued(deps) }, quarantineInto(pool, logger));
   cleanups.push(hearing.stop);
+  const operating = operatorHandlers({ pool, consuming: [hearing] });
+  const serving = serve(
+    bus,
+    identity,
+    { ...handlers(deps), ...operating },
+    { now: clock.now, calls: keptCalls(pool) },
+  );
+  cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin' as BusUser);
   let lastTold = 0;
@@ -194,13 +201,20 @@ export const startIdentity = async () => {
       const { session_id, account_id } = callerOf(session);
       return (await call(gateway, identity, 'findSession', { session_id, account_id })).open;
     },
+    /** What a gateway is told of a sign-in and its account. */
+    standing: ({ session_id, account_id }: { session_id: string; account_id: string }) =>
+      call(gateway, identity, 'findSession', { session_id, account_id }),
+    databaseUrl: database.url,
     /** Whether a gateway heard within 2 s that this sign-in has ended. */
     overheard: async (session: { account_id: string; session_id: string }): Promise<boolean> => {
       const deadline = performance.now() + 2000;
       while (performance.now() < deadline && !endedSessions.has(JSON.stringify(session))) await sleep(20);
       return endedSessions.has(JSON.stringify(session));
     },
-    findKey: (key_hash: string) => call(gateway, identity, 'findKey', { key_hash }),
+    findKey: async (key_hash: string) =>
+      (await call(gateway, identity, 'findKey', { key_hash }))?.principal ?? null,
+    /** Calls as the operator does. */
+    operator: await testBus.as('operator'),
     findService: (service_id: string) => call(quote, identity, 'findService', { service_id }),
     /** Hashes of keys that every gateway was told to forget. */
     endedHashes: () =>

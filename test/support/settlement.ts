@@ -4,33 +4,24 @@ import { settleProgressed } from '../../services/settlement/consumers/chain-subm
 import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
-import { consume } from '../../services/settlement/handlers/consume.ts';
-import { findByQuotes } from '../../services/settlement/handlers/findByQuotes.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { findPaid } from '../../services/settlement/handlers/findPaid.ts';
-import { get } from '../../services/settlement/handlers/get.ts';
-import { list } from '../../services/settlement/handlers/list.ts';
-import { listPaid } from '../../services/settlement/handlers/listPaid.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
-import { redeem } from '../../services/settlement/handlers/redeem.ts';
-import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
-import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
-import { settle } from '../../services/settlement/handlers/settle.ts';
-import { settlementActivity } from '../../services/settlement/handlers/settlementActivity.ts';
-import { spentSince } from '../../services/settlement/handlers/spentSince.ts';
-import { verify } from '../../services/settlement/handlers/verify.ts';
+import { handlers } from '../../services/settlement/handlers.ts';
+import { outcomes } from '../../services/settlement/outcomes.ts';
+import { pausedSince } from '../../services/settlement/store/settling.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import type { AttemptSight, Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
@@ -93,6 +84,18 @@ export const chainIs = { readable: true };
 export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
 /** What was told of issued settlements. */
 export const issues: { settlement_id: string }[] = [];
+/** Accounts that identity calls frozen. */
+export const frozen = new Set<string>();
+/** What chain-submitter says of every attempt it is asked about. */
+export const attemptSight: AttemptSight = {
+  verdict: 'open',
+  why: 'not looked at',
+  intent: null,
+  transactions: [],
+  under_reference: [],
+  finalized_height: 1,
+};
+export let operator: Bus;
 export const wallets = new Map<string, { wallet_id: string; owner: string }>();
 
 /** Starts the service; once per test file. */
@@ -131,24 +134,10 @@ export const startFixture = async (): Promise<void> => {
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
     isChainReadable: async () => chainIs.readable,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
+    isPaused: async () => (await pausedSince(base.pool)) !== null,
+    isFrozen: async (accountId) => frozen.has(accountId),
+    observeAttempt: (attempt) => call(base.bus, chainSubmitter, 'observeAttempt', attempt),
   };
-  const serving = serve(base.bus, settlement, {
-    settle: settle(deps),
-    redeem: redeem(deps),
-    consume: consume(deps),
-    verify: verify(deps),
-    list: list(deps),
-    get: get(deps),
-    findByQuotes: findByQuotes(deps),
-    putDelegate: putDelegate(deps),
-    findDelegates: findDelegates(deps),
-    settlementActivity: settlementActivity(deps),
-    reserveRefund: reserveRefund(deps),
-    releaseRefund: releaseRefund(deps),
-    listPaid: listPaid(deps),
-    findPaid: findPaid(deps),
-    spentSince: spentSince(deps),
-  });
   const hearing = hear(
     base.bus,
     chainSubmitter,
@@ -161,7 +150,10 @@ export const startFixture = async (): Promise<void> => {
     { delegationChanged: delegationChanged(deps) },
     base.quarantine,
   );
-
+  const serving = serve(base.bus, settlement, {
+    ...handlers(deps),
+    ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], outcomes: outcomes(deps) }),
+  });
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');
   gateway = await testBus.as('gateway');
@@ -191,6 +183,10 @@ export const startFixture = async (): Promise<void> => {
       msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
     },
   });
+  chain.nc.subscribe('int.chain-submitter.observeAttempt', {
+    callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: attemptSight })),
+  });
+  operator = await testBus.as('operator');
   const watcher = await testBus.as('admin' as BusUser);
   watcher.nc.subscribe('evt.settlement.reversed', {
     callback: (_error, msg) => void reversals.push(msg.json()),

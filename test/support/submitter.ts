@@ -30,6 +30,13 @@ export type Fact = { name: string; progress: Progress };
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
 export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
 
+type Again = Partial<{
+  settlement_id: string;
+  payment_attempt_id: string;
+  authority: string;
+  generation: number;
+}>;
+
 /**
  * The chain-submitter as its own process, over a local chain of its own, real Postgres and JetStream; the test is
  * settlement, wallet and funding at once.
@@ -174,7 +181,23 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     return publish(bus, { subject: `job.chain-submitter.${job}`, msgId: `job-${drives}`, payload });
   };
 
+  /** A settle job as settlement sends it; the ids are new unless given. */
+  const jobOf = (from: Payer, { quote_token }: Pick<Quote, 'quote_token'>, again: Again = {}) => ({
+    account_id: from.account_id,
+    payment_attempt_id: again.payment_attempt_id ?? newId('evt'),
+    settlement_id: again.settlement_id ?? newId('stl'),
+    quote_token,
+    payer: {
+      wallet_id: from.wallet_id,
+      owner: from.owner.publicKey.toBase58(),
+      authority: again.authority ?? authority.address,
+    },
+    ...(again.generation === undefined ? {} : { generation: again.generation }),
+  });
+
   return {
+    jobOf,
+    operatorBus: () => testBus.as('operator'),
     chain,
     outside,
     keys,
@@ -193,28 +216,8 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     quote,
     send,
     /** Asks for a settle; the ids are new unless given. */
-    settle: async (
-      from: Payer,
-      { quote_token }: Quote,
-      again: Partial<{
-        settlement_id: string;
-        payment_attempt_id: string;
-        authority: string;
-        generation: number;
-      }> = {},
-    ) => {
-      const job = {
-        account_id: from.account_id,
-        payment_attempt_id: again.payment_attempt_id ?? newId('evt'),
-        settlement_id: again.settlement_id ?? newId('stl'),
-        quote_token,
-        payer: {
-          wallet_id: from.wallet_id,
-          owner: from.owner.publicKey.toBase58(),
-          authority: again.authority ?? authority.address,
-        },
-        ...(again.generation === undefined ? {} : { generation: again.generation }),
-      };
+    settle: async (from: Payer, { quote_token }: Quote, again: Again = {}) => {
+      const job = jobOf(from, { quote_token }, again);
       await send(settlementBus, 'settle', job);
       return job;
     },

@@ -208,3 +208,20 @@ export const commitSigned = (db: Db, move: Move, signed: Generation): Promise<re
     from ${outboxValues([move.message])}, moved
     returning outbox_id, subject, msg_id, payload, traceparent`);
 };
+
+/**
+ * Writes an intent that is over before anything was signed for it, so that a job that comes later meets its end.
+ * @returns false when the intent is known, or its object belongs to another one
+ */
+export const insertFailedIntent = async (
+  db: Db,
+  row: Pick<IntentRow, 'intent_id' | 'object_id' | 'generation'> & { request: object; failure: Failure },
+): Promise<boolean> => {
+  const inserted = await db.maybeOne(sql.typeAlias('id')`
+    insert into intents (intent_id, kind, object_id, request, status, generation, failure_code, failure_message, next_at)
+    select ${row.intent_id}, 'settle', ${row.object_id}, ${JSON.stringify(row.request)}::jsonb, 'failed',
+      ${row.generation}::int, ${row.failure.code}, ${row.failure.message}, app_now()
+    where not exists (select from intents where kind = 'settle' and object_id = ${row.object_id})
+    on conflict (intent_id) do nothing returning intent_id as id`);
+  return inserted !== null;
+};

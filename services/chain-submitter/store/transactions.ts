@@ -22,3 +22,17 @@ export const intentOf = (db: Db, signature: string): Promise<string | null> =>
     sql.type(z.object({ intent_id: z.string() }))`
       select intent_id from transactions where signature = ${signature}`,
   );
+
+const Signed = z.object({
+  signature: z.string(),
+  generation: z.number(),
+  status: z.string(),
+  last_valid_block_height: z.bigint().transform(Number),
+});
+export type SignedRow = z.infer<typeof Signed>;
+
+/** Every transaction that was ever signed for an intent, the first first. */
+export const transactionsOf = (db: Db, intentId: string): Promise<readonly SignedRow[]> =>
+  db.any(sql.type(Signed)`
+    select signature, generation, status, last_valid_block_height
+    from transactions where intent_id = ${intentId} order by generation`);

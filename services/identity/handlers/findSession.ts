@@ -1,9 +1,10 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
-import { isSessionOpen } from '../store/sessions.ts';
+import { sessionStanding } from '../store/sessions.ts';
 
-/** Internal: whether the sign-in behind an access token has not ended. */
+/** Internal: whether the sign-in behind an access token has not ended, and how the account stands. */
 export const findSession =
   (deps: Deps): Handler<typeof identity.internal.findSession> =>
-  async ({ session_id, account_id }) => ({ open: await isSessionOpen(deps.pool, account_id, session_id) });
+  ({ session_id, account_id }) =>
+    sessionStanding(deps.pool, account_id, session_id);

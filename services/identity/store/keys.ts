@@ -21,12 +21,14 @@ export const insertKey = (
     values (${key.key_id}, ${key.account_id}, ${key.key_hash},
       ${owner.kind === 'service' ? sql.fragment`${owner.id}::uuid` : owner.id})`);
 
+const standing = { frozen: z.boolean(), limit_factor: z.number() };
 const Live = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('service_key'),
     key_id: z.string(),
     account_id: z.string(),
     service_id: z.string(),
+    ...standing,
   }),
   z.object({
     kind: z.literal('delegate_key'),
@@ -34,6 +36,7 @@ const Live = z.discriminatedUnion('kind', [
     account_id: z.string(),
     delegate_id: z.string(),
     wallet_id: z.string(),
+    ...standing,
   }),
 ]);
 export type LiveKey = z.infer<typeof Live>;
@@ -42,8 +45,9 @@ export type LiveKey = z.infer<typeof Live>;
 export const findLiveKey = (db: Db, keyHash: string): Promise<LiveKey | null> =>
   db.maybeOne(sql.type(Live)`
     select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
-      keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id
-    from keys left join delegates using (delegate_id)
+      keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
+      accounts.frozen_at is not null as frozen, accounts.limit_factor
+    from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
     where keys.key_hash = ${keyHash} and ${isLive}
       and (keys.delegate_id is null
         or delegates.deleted_at is null and (delegates.expires_at is null or delegates.expires_at > app_now()))`);

@@ -58,11 +58,17 @@ export const findSessionState = (db: Db, sessionId: string): Promise<z.infer<typ
     select ${columns}, rotated_at, idle_expires_at, expires_at, revoked_at, app_now() as now
     from sessions join accounts using (account_id) where session_id = ${sessionId}`);
 
-/** Whether the account's session is open. */
-export const isSessionOpen = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>
-  db.oneFirst(sql.type(z.object({ open: z.boolean() }))`
-    select exists (select from sessions
-      where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}) as open`);
+/** Whether the account's session is open, and how the account stands. */
+export const sessionStanding = (db: Db, accountId: string, sessionId: string): Promise<Standing> =>
+  db.oneFirst(sql.type(z.object({ standing: Standing }))`
+    select coalesce((
+        select jsonb_build_object('open', true, 'frozen', frozen_at is not null, 'limit_factor', limit_factor)
+        from sessions join accounts using (account_id)
+        where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}),
+      '{"open": false, "frozen": false, "limit_factor": 1}') as standing`);
+
+const Standing = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
+type Standing = z.infer<typeof Standing>;
 
 /**
  * Ends sessions of the account, those of others not. Within a transaction: the facts that tell every gateway are

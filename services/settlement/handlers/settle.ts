@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
-import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import { accountFrozen, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
@@ -74,6 +74,22 @@ const chainAway = () =>
     retryAfterSeconds: 2,
   });
 
+/** Long enough that clients do not call in a loop through a pause, which people begin and end. */
+const PAUSE_RETRY_SECONDS = 30;
+const paused = () =>
+  new ServiceError(
+    'service_unavailable',
+    'new payments are paused; repeat with the same payment_attempt_id, those accepted go on',
+    { money_moved: 'no', safe_action: 'retry_same_attempt', retryAfterSeconds: PAUSE_RETRY_SECONDS },
+  );
+
+/** Of the quote, not of the caller: another credential would not help, so no 403. */
+const vendorFrozen = () =>
+  new ServiceError('conflict', 'the vendor of this quote takes no payments at the moment', {
+    money_moved: 'no',
+    safe_action: 'stop',
+  });
+
 /** POST /v1/settle (docs/settle.md). */
 export const settle =
   (deps: Deps): Handler<typeof settlement.operations.settle> =>
@@ -88,11 +104,16 @@ export const settle =
     const known = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
     if (known !== null) return repeat(deps, known, claims.quote_id, caller);
 
+    if (caller.frozen) throw accountFrozen({ money_moved: 'no', safe_action: 'stop' });
     const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
-    const [payer, chainReadable] = await Promise.all([
+    const [payer, chainReadable, isPaused, isVendorFrozen] = await Promise.all([
       payerFor(deps, caller.account_id, walletId, claims),
       deps.isChainReadable(),
+      deps.isPaused(),
+      deps.isFrozen(claims.vendor_account_id),
     ]);
+    if (isPaused) throw paused();
+    if (isVendorFrozen) throw vendorFrozen();
     // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
     if (!chainReadable) throw chainAway();
     const attempt: Attempt = {

@@ -1,0 +1,42 @@
+import type { operatorOperations } from '../../shared/contract/operator.ts';
+import type { Handlers } from '../../shared/contract/service.ts';
+import type { settlement } from '../../shared/contract/settlement.ts';
+import type { Deps } from './deps.ts';
+import { consume } from './handlers/consume.ts';
+import { findByQuotes } from './handlers/findByQuotes.ts';
+import { findDelegates } from './handlers/findDelegates.ts';
+import { findPaid } from './handlers/findPaid.ts';
+import { get } from './handlers/get.ts';
+import { list } from './handlers/list.ts';
+import { listPaid } from './handlers/listPaid.ts';
+import { putDelegate } from './handlers/putDelegate.ts';
+import { redeem } from './handlers/redeem.ts';
+import { releaseRefund } from './handlers/releaseRefund.ts';
+import { reserveRefund } from './handlers/reserveRefund.ts';
+import { setSettling } from './handlers/setSettling.ts';
+import { settle } from './handlers/settle.ts';
+import { settlementActivity } from './handlers/settlementActivity.ts';
+import { showSettling } from './handlers/showSettling.ts';
+import { spentSince } from './handlers/spentSince.ts';
+import { verify } from './handlers/verify.ts';
+
+/** The service's own operations, for main.ts and for the tests that serve them over a real bus. */
+export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof typeof operatorOperations> => ({
+  settle: settle(deps),
+  redeem: redeem(deps),
+  consume: consume(deps),
+  verify: verify(deps),
+  list: list(deps),
+  get: get(deps),
+  findByQuotes: findByQuotes(deps),
+  putDelegate: putDelegate(deps),
+  findDelegates: findDelegates(deps),
+  settlementActivity: settlementActivity(deps),
+  reserveRefund: reserveRefund(deps),
+  releaseRefund: releaseRefund(deps),
+  listPaid: listPaid(deps),
+  findPaid: findPaid(deps),
+  spentSince: spentSince(deps),
+  showSettling: showSettling(deps),
+  setSettling: setSettling(deps),
+});

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { label, Timestamp } from './primitives.ts';
+import { internalOperation } from './service.ts';
+
+/** Who changes something by `npm run ops`, and why: part of every change, kept with it. */
+export const operatorFields = {
+  actor: label(100, 'jane'),
+  reason: label(500, 'ticket 1042'),
+};
+
+/** One row of the record of what operators did. `before` and `after` are what the change was about, as JSON. */
+export const OperatorAction = z.strictObject({
+  action_id: z.int(),
+  at: Timestamp,
+  actor: z.string(),
+  action: z.string(),
+  /** What it was done to: an account, `settling`, a quarantined message. */
+  target: z.string(),
+  reason: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+});
+export type OperatorAction = z.infer<typeof OperatorAction>;
+
+/** What may be decided on a quarantined message (docs/operations.md). */
+export const DECISIONS = ['retry', 'dismiss', 'landed', 'failed'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+const quarantined = {
+  quarantine_id: z.int().min(1),
+  subject: z.string(),
+  reason: z.string(),
+  created_at: Timestamp,
+  decided_at: Timestamp.nullable(),
+  decision: z.string().nullable(),
+};
+export const Quarantined = z.strictObject(quarantined);
+
+const MAX_LISTED = 200;
+
+/** What every service answers to an operator; the handlers are shared/db/operating.ts, the same for all. */
+export const operatorOperations = {
+  listOperatorActions: internalOperation({
+    summary: 'What operators did here, newest first',
+    callers: ['operator'],
+    input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
+    output: z.array(OperatorAction),
+  }),
+  listQuarantined: internalOperation({
+    summary: 'Messages set aside, oldest first: those that wait for a decision, or all',
+    callers: ['operator'],
+    input: z.strictObject({ decided: z.boolean(), limit: z.int().min(1).max(MAX_LISTED) }),
+    output: z.array(Quarantined),
+  }),
+  showQuarantined: internalOperation({
+    summary: 'One of them with its body and all that is known of what it is about. Null when there is none.',
+    callers: ['operator'],
+    input: z.strictObject({ quarantine_id: z.int().min(1) }),
+    output: z.strictObject({ ...quarantined, body: z.string(), facts: z.unknown() }).nullable(),
+  }),
+  decideQuarantined: internalOperation({
+    summary: 'Decides one of them; refuses (conflict) what the record or the chain does not bear out',
+    callers: ['operator'],
+    input: z.strictObject({ quarantine_id: z.int().min(1), decision: z.enum(DECISIONS), ...operatorFields }),
+    output: Quarantined,
+  }),
+};

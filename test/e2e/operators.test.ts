@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  quoteOf,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import { signIn } from '../../deploy/local/people/sign-in.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+import { externalServers } from '../support/external-servers.ts';
+import { type Ops, opsAt } from '../support/ops.ts';
+import { testStateDir } from '../support/test-state.ts';
+
+/** `npm run ops` against a stack of its own with two gateways and two settlements, which no pause of another test meets. */
+let running: RunningStack;
+let vendor: Vendor;
+let consumer: Consumer;
+let ops: (...words: string[]) => Promise<Ops>;
+const apis = () => running.stack.gateway_urls.map((url) => createApi(url));
+const api = () => apis()[0]!;
+
+beforeAll(async () => {
+  running = await startStack({
+    stateDir: testStateDir('operators'),
+    ports: 'any',
+    chainSlotMs: 100,
+    durable: false,
+    instances: { gateway: 2, settlement: 2 },
+    external: externalServers,
+  });
+  ops = opsAt(running.stackFile);
+  [vendor, consumer] = await Promise.all([
+    createVendor(api(), running.stack),
+    createConsumer(api(), running.stack),
+  ]);
+}, 90_000);
+afterAll(() => running?.stop());
+
+/** Makes a change as jane and returns what it answered. */
+const change = async (...words: string[]): Promise<unknown> => {
+  const done = await ops(...words, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
+  expect({ words, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
+    words,
+    code: 0,
+    err: '',
+  });
+  return JSON.parse(done.out);
+};
+/** "At once" of decisions.md. */
+const atOnce = () => sleep(2000);
+type Refused = { error?: { code: string; message: string; money_moved?: string } };
+/** The same call at every gateway. */
+const everywhere = async (route: `${'GET' | 'POST'} /${string}`, token: string, body?: object) =>
+  Promise.all(
+    apis().map(async (call) => {
+      const answer = await call<Refused>(route, { token, ...(body && { body }) });
+      return { status: answer.status, code: answer.body.error?.code };
+    }),
+  );
+
+test('a frozen vendor: within 2 s nothing new at any gateway, what is paid is delivered, and everything comes back', async () => {
+  const accountId = vendor.signIn.account.account_id;
+  const [paidQuote, openQuote] = [await quoteOf(api(), vendor), await quoteOf(api(), vendor)];
+  const paid = await must(settleWith(api(), consumer.token, paidQuote), 'settle');
+  const quote = () => everywhere('POST /v1/quote', vendor.apiKey, { service_id: vendor.serviceId });
+  // Both gateways have the key in their caches when it happens.
+  expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
+
+  expect(await change('account', 'freeze', accountId)).toMatchObject({ changed: true });
+  await atOnce();
+  const refused = { status: 403, code: 'forbidden' };
+  expect(await quote()).toEqual([refused, refused]);
+  expect(await everywhere('POST /v1/delegates', vendor.signIn.access_token, {})).toEqual([
+    // The input is looked at first by the gateway, who is frozen by the service.
+    { status: 400, code: 'validation_error' },
+    { status: 400, code: 'validation_error' },
+  ]);
+  const service = { name: 'More', price: '1', payout_address: vendor.payout.publicKey.toBase58() };
+  expect(await everywhere('POST /v1/services', vendor.signIn.access_token, service)).toEqual([
+    refused,
+    refused,
+  ]);
+  expect(await everywhere('GET /v1/quotes', vendor.apiKey)).toEqual([{ status: 200 }, { status: 200 }]);
+
+  // Somebody who holds a quote from before: refused, nothing recorded, and the id is free.
+  const attempt = crypto.randomUUID();
+  for (const call of apis()) {
+    const answer = await settleWith(call, consumer.token, openQuote, attempt);
+    expect([answer.status, answer.body.error]).toMatchObject([409, { code: 'conflict', money_moved: 'no' }]);
+  }
+  const found = await api()<{ data: unknown[] }>(`GET /v1/settlements?payment_attempt_id=${attempt}`, {
+    token: consumer.token,
+  });
+  expect(found.body.data).toEqual([]);
+
+  // What is paid is redeemed, and its owner can sign in and read.
+  const redeem = `POST /v1/settlements/${paid.settlement_id}/redeem` as const;
+  const { settlement_token } = paid;
+  expect((await api()(redeem, { token: vendor.apiKey, body: { settlement_token } })).status).toBe(200);
+  const again = await signIn(api(), running.stack, vendor.signIn.account.email, 'test');
+  expect((await api()('GET /v1/accounts/me', { token: again.access_token })).status).toBe(200);
+
+  await change('account', 'unfreeze', accountId);
+  await atOnce();
+  expect(await quote()).toEqual([{ status: 201 }, { status: 201 }]);
+  expect((await settleWith(api(), consumer.token, openQuote, attempt)).status).toBe(200);
+}, 90_000);
+
+test('a frozen consumer settles nothing new, and the repeat of what is paid is answered', async () => {
+  const quote = await quoteOf(api(), vendor);
+  const first = await must(settleWith(api(), consumer.token, quote, 'before-ice'), 'settle');
+  await change('account', 'freeze', consumer.signIn.account.account_id);
+  await atOnce();
+  for (const call of apis()) {
+    expect((await settleWith(call, consumer.token, quote, 'before-ice')).body).toEqual(first);
+    const refused = await settleWith(call, consumer.token, await quoteOf(api(), vendor));
+    expect([refused.status, refused.body.error]).toMatchObject([
+      403,
+      { code: 'forbidden', money_moved: 'no' },
+    ]);
+  }
+  await change('account', 'unfreeze', consumer.signIn.account.account_id);
+  await atOnce();
+}, 90_000);
+
+test('a pause is heeded by both settlements, and ends', async () => {
+  const quote = await quoteOf(api(), vendor);
+  expect(await change('settling', 'pause')).toMatchObject({ changed: true });
+  await atOnce();
+  // The queue group gives calls to either replica.
+  for (let i = 0; i < 6; i += 1) {
+    const refused = await settleWith(api(), consumer.token, quote, 'paused');
+    expect([refused.status, refused.headers.get('retry-after'), refused.body.error]).toMatchObject([
+      503,
+      '30',
+      { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
+    ]);
+  }
+  expect(JSON.parse((await ops('settling', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
+  await change('settling', 'resume');
+  await atOnce();
+  expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
+}, 60_000);
+
+test('raised limits count at every gateway within 2 s', async () => {
+  const policies = () =>
+    Promise.all(
+      apis().map(async (call) => {
+        const { headers } = await call('GET /v1/quotes', { token: vendor.apiKey });
+        return /q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1];
+      }),
+    );
+  const accountId = vendor.signIn.account.account_id;
+  expect(await policies()).toEqual(['120', '120']);
+  await change('limits', 'set', accountId, '3');
+  await atOnce();
+  expect(await policies()).toEqual(['360', '360']);
+  expect((await ops('limits', 'list')).out).toContain(accountId);
+  await change('limits', 'clear', accountId);
+  await atOnce();
+  expect(await policies()).toEqual(['120', '120']);
+}, 60_000);
+
+test('the command: no reason, no change; nobody to ask, no change; wrong words; everything is in the audit', async () => {
+  const accountId = vendor.signIn.account.account_id;
+  for (const [words, complaint] of [
+    [['account', 'freeze', accountId, '--yes'], /--reason/],
+    [['account', 'freeze', accountId, '--reason', 'x'], /add --yes/],
+    [['account', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /no account id/],
+    [['limits', 'set', accountId, '100000', '--reason', 'x', '--yes'], /from 2 to 1000/],
+    [['quarantine', 'show', 'somewhere', '1'], /no service/],
+    [['account', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
+  ] as const) {
+    const { code, err } = await ops(...words);
+    expect({ words, code, err }).toEqual({ words, code: 64, err: expect.stringMatching(complaint) });
+  }
+  expect(JSON.parse((await ops('account', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
+  expect(await ops('account', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('so already'),
+  });
+  const at = new URL(running.stack.environments.test!.operator_nats_url);
+  const login = (url: string, NATS_PASSWORD: string) =>
+    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('settling', 'show');
+  expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
+  // An outside server may let everybody in.
+  if (externalServers.natsUrl === undefined)
+    expect(await login(`nats://${at.host}`, 'wrong')).toMatchObject({ code: 64 });
+  expect(await login('nats://127.0.0.1:9', at.password)).toMatchObject({
+    code: 64,
+    err: expect.stringContaining('is away'),
+  });
+  const help = await ops('--help');
+  expect(help.code).toBe(0);
+  for (const name of ['account freeze', 'limits set', 'settling pause', 'quarantine decide', 'audit'])
+    expect(help.out).toContain(name);
+  expect((await ops('nonsense')).code).toBe(64);
+
+  const audit = JSON.parse((await ops('audit', '--json')).out) as {
+    service: string;
+    action: string;
+    actor: string;
+  }[];
+  expect(audit.every(({ actor }) => actor === 'jane')).toBe(true);
+  expect(audit.map(({ service, action }) => `${service} ${action}`).reverse()).toEqual([
+    'identity account.freeze',
+    'identity account.unfreeze',
+    'identity account.freeze',
+    'identity account.unfreeze',
+    'settlement settling.pause',
+    'settlement settling.resume',
+    'identity limits.set',
+    'identity limits.clear',
+  ]);
+}, 90_000);

@@ -1,0 +1,77 @@
+// `npm run ops -- <command>`: what operators change and look up in a running system (docs/operations.md). It speaks to the
+// services over NATS as the user `operator`, which may call exactly the operations that name it as their caller.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Stack } from '../deploy/local/stack-file.ts';
+import { commands } from './ops/commands.ts';
+import { connectOperator, type Login } from './ops/connect.ts';
+import { helpOf, helpText } from './ops/help.ts';
+import { Refusal, runCommand } from './ops/run.ts';
+
+const OPTIONS = {
+  environment: { type: 'string' },
+  stack: { type: 'string' },
+  reason: { type: 'string' },
+  actor: { type: 'string' },
+  yes: { type: 'boolean' },
+  json: { type: 'boolean' },
+  all: { type: 'boolean' },
+  limit: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** NATS_URL, NATS_USER and NATS_PASSWORD where they are set, else the stack on this machine. */
+const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?: string }): Login => {
+  const { NATS_URL: url, NATS_USER: user, NATS_PASSWORD: password } = env;
+  if (url !== undefined) {
+    if (!user || !password) throw new Refusal('NATS_URL needs NATS_USER and NATS_PASSWORD beside it');
+    return { environment: env.ENVIRONMENT ?? 'as NATS_URL says', url, user, password };
+  }
+  const file = values.stack ?? env.STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
+  let stack: Stack;
+  try {
+    stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
+  } catch {
+    throw new Refusal(
+      `no stack runs here (${file}): start one, or set NATS_URL, NATS_USER and NATS_PASSWORD`,
+    );
+  }
+  const environment = values.environment ?? Object.keys(stack.environments)[0]!;
+  const found = stack.environments[environment];
+  if (found === undefined) throw new Refusal(`this stack has no environment ${environment}`);
+  const at = new URL(found.operator_nats_url);
+  return {
+    environment,
+    url: `nats://${at.host}`,
+    user: decodeURIComponent(at.username),
+    password: decodeURIComponent(at.password),
+  };
+};
+
+const main = async (): Promise<number> => {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const [group, verb] = positionals;
+  const name = [group, verb].filter((word) => word !== undefined).join(' ');
+  const command = commands.find((one) => one.name === name || one.name === group);
+  if (values.help === true || command === undefined) {
+    console.log(command === undefined ? helpText(commands) : helpOf(command));
+    return values.help === true || group === undefined ? 0 : 64; // EX_USAGE of sysexits.h
+  }
+  const words = positionals.slice(command.name.split(' ').length);
+  const bus = await connectOperator(loginOf(process.env, values));
+  try {
+    return await runCommand(command, words, { ...values, environment: bus.environment }, bus);
+  } finally {
+    await bus.close();
+  }
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  console.error(known ? (error as Error).message : error);
+  // Not by itself: a bus that is away is tried for ever.
+  process.exit(known ? 64 : 1);
+}

@@ -1,0 +1,15 @@
+import { accountCommands } from './account.ts';
+import { auditCommands } from './audit.ts';
+import type { Command } from './command.ts';
+import { limitsCommands } from './limits.ts';
+import { quarantineCommands } from './quarantine.ts';
+import { settlingCommands } from './settling.ts';
+
+/** All commands, in the order of the help. A further task is a file like these and its line here. */
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...limitsCommands,
+  ...settlingCommands,
+  ...quarantineCommands,
+  ...auditCommands,
+];
