@@ -9,6 +9,7 @@ import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
 import { registerPages } from './pages.ts';
 import { registerRoutes } from './routes.ts';
+import { registerTracing } from './trace.ts';
 
 /** A settle carries a quote token of at most 16 kB; nothing the API takes is larger than this. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -103,6 +104,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
   app.decorateRequest('caller', null);
   app.decorateRequest('counted', false);
 
+  registerTracing(app);
   app.addHook('onRequest', async (request, reply) => {
     baseHeaders(request, reply);
     const malformed = malformedIn(request.raw);

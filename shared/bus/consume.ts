@@ -6,7 +6,7 @@ import type { EventName, JobName, ServiceContract, ServiceName } from '../contra
 import { type Bus, track } from './connect.ts';
 import { decode } from './envelope.ts';
 import { type Durable, eventDurable, jobDurable } from './topology.ts';
-import { inSpan } from './trace.ts';
+import { inBusSpan } from './trace.ts';
 
 /**
  * Takes messages of one durable consumer. A message is acknowledged after its handler resolved, which is after
@@ -30,7 +30,7 @@ const consumeDurable = (
   const one = async (msg: JsMsg) => {
     try {
       const { subject: destination, headers } = msg;
-      await inSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
+      await inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
         span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
         return handle(msg);
       });

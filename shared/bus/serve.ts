@@ -1,4 +1,4 @@
-import { SpanKind } from '@opentelemetry/api';
+import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
 import { ServiceError } from '../contract/errors.ts';
@@ -6,9 +6,10 @@ import { Principal } from '../contract/principal.ts';
 import type { Handlers, HttpOperation, InternalOperation, ServiceContract } from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
+import { tell } from '../lib/trace.ts';
 import { type Bus, track } from './connect.ts';
 import { decode, encode, type ReplyEnvelope, type RequestEnvelope, toErrorReply } from './envelope.ts';
-import { inSpan, REQUEST_ID } from './trace.ts';
+import { inBusSpan, REQUEST_ID } from './trace.ts';
 
 type AnyHandler = (input: unknown, caller?: Principal) => Promise<unknown>;
 
@@ -35,10 +36,21 @@ const answer = async (
   handler: AnyHandler,
   data: Uint8Array,
   now: Clock,
+  span: Span,
 ) => {
   const envelope = decode(data) as RequestEnvelope;
+  const checked = (schema: z.ZodType, value: unknown) => {
+    const parsed = parseInput(schema, value);
+    tell(span, parsed);
+    return parsed;
+  };
+  const told = (result: unknown) => {
+    const output = operation.output.parse(result);
+    tell(span, output);
+    return output;
+  };
   if (!('access' in operation)) {
-    return operation.output.parse(await handler(parseInput(operation.input, envelope.input)));
+    return told(await handler(checked(operation.input, envelope.input)));
   }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
@@ -47,7 +59,7 @@ const answer = async (
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
   // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
-  return operation.output.parse(await handler(parseInput(operation.input, envelope.input), caller));
+  return told(await handler(checked(operation.input, envelope.input), caller));
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -75,9 +87,9 @@ export const serve = <S extends ServiceContract>(
       if (operation === undefined || handler === undefined)
         throw new ServiceError('not_found', 'no such operation');
       reply = {
-        ok: await inSpan(
+        ok: await inBusSpan(
           { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
-          () => answer(operation, handler, msg.data, now),
+          (span) => answer(operation, handler, msg.data, now, span),
         ),
       };
     } catch (error) {
