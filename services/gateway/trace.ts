@@ -63,10 +63,14 @@ const endSpan = (request: FastifyRequest, reply: FastifyReply): void => {
   span.end();
 };
 
+/** Probes come every few seconds for ever. */
+const isProbe = ({ url }: FastifyRequest['routeOptions']): boolean => url?.startsWith('/v1/health') === true;
+
 /** Gives every call its server span, named by the route, from its first hook on. */
 export const registerTracing = (app: FastifyInstance): void => {
   app.decorateRequest('span', null);
   app.addHook('onRequest', (request, _reply, done) => {
+    if (isProbe(request.routeOptions)) return done();
     request.span = beginSpan(request);
     context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });

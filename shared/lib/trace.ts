@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   type Attributes,
   type Context,
@@ -8,6 +9,7 @@ import {
   type Span,
   type SpanKind,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api';
 import { ERRORS, ServiceError } from '../contract/errors.ts';
@@ -27,6 +29,19 @@ const contextOf = (traceparent: string): Context => propagation.extract(ROOT_CON
 /** Runs work as a part of the trace that a row was kept with; without one, where it stands. */
 export const inTraceOf = <T>(traceparent: string | null, work: () => T): T =>
   traceparent === null ? work() : context.with(contextOf(traceparent), work);
+
+/**
+ * Runs work that belongs to no call untraced, here and in whatever it asks of other services: what goes by the clock
+ * would fill the collector with traces of nothing. What it does for a row goes on in that row's trace.
+ */
+export const untraced = <T>(work: () => T): T => {
+  const spanContext = {
+    traceId: randomBytes(16).toString('hex'),
+    spanId: randomBytes(8).toString('hex'),
+    traceFlags: TraceFlags.NONE,
+  };
+  return context.with(trace.setSpanContext(ROOT_CONTEXT, spanContext), work);
+};
 
 /** Links to the traces that a piece of work done for many of them belongs to as well. */
 export const linksTo = (traceparents: readonly (string | null)[]): Link[] =>

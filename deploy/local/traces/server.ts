@@ -16,8 +16,10 @@ export const createTraceServer = (): FastifyInstance => {
     void reply.headers(pageHeaders);
     if (!isLocalHost(request.headers.host)) return reply.code(421).send('Use 127.0.0.1 or localhost.\n');
   });
-  app.post('/v1/traces', async (request) => {
-    store.add(Export.parse(request.body));
+  app.post('/v1/traces', async (request, reply) => {
+    const sent = Export.safeParse(request.body);
+    if (!sent.success) return reply.code(400).send({ error: 'not OTLP in JSON' });
+    store.add(sent.data);
     return {};
   });
   app.get('/', async (_request, reply) =>
