@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { tell } from '../../shared/lib/trace.ts';
+import { tell, untraced } from '../../shared/lib/trace.ts';
 
 const tracer = trace.getTracer('quittance');
 
@@ -70,7 +70,7 @@ const isProbe = ({ url }: FastifyRequest['routeOptions']): boolean => url?.start
 export const registerTracing = (app: FastifyInstance): void => {
   app.decorateRequest('span', null);
   app.addHook('onRequest', (request, _reply, done) => {
-    if (isProbe(request.routeOptions)) return done();
+    if (isProbe(request.routeOptions)) return untraced(done);
     request.span = beginSpan(request);
     context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });
