@@ -11,7 +11,11 @@ export function ensurePromtool(say) {
   try {
     say('taking promtool out of the Debian package prometheus');
     mkdirSync(folder, { recursive: true });
-    execFileSync('apt-get', ['-qq', 'download', 'prometheus'], { cwd: folder, stdio: 'ignore', timeout: 60_000 });
+    execFileSync('apt-get', ['-qq', 'download', 'prometheus'], {
+      cwd: folder,
+      stdio: 'ignore',
+      timeout: 60_000,
+    });
     const [file] = readdirSync(folder).filter((name) => name.endsWith('.deb'));
     const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', path.join(folder, file)], { maxBuffer: 2 ** 30 });
     execFileSync('tar', ['-x', '-C', unpackedDir, './usr/bin/promtool'], { input: tar });
