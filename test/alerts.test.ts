@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
+import { findBinary } from '../deploy/local/binaries.mjs';
 import { METRICS, type Metric, type MetricName, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import { DASHBOARDS } from '../tools/dashboards.ts';
 
 /** deploy/alerts.yaml, docs/runbook.md and the catalog of metrics say the same. */
 
@@ -108,9 +111,56 @@ describe.each(rules.map((rule) => [rule.alert, rule] as const))('%s', (name, rul
   });
 });
 
+describe.each(DASHBOARDS.map((dashboard) => [dashboard.title, dashboard] as const))(
+  '%s',
+  (_title, { rows }) => {
+    const queries = rows.flatMap(({ panels }) =>
+      panels.flatMap((panel) => panel.queries.map((query) => [panel.title, query] as const)),
+    );
+    test.each(queries)('%s asks for what there is', (_panel, { expr, legend = '' }) => {
+      // Grafana puts its own values there.
+      const filled = expr.replaceAll('$environment', 'test').replaceAll('$__rate_interval', '1m');
+      const { errors, selectors, grouping } = understand(filled);
+      expect(errors).toEqual([]);
+      expect(selectors.length).toBeGreaterThan(0);
+      const exact = selectors.map(({ metric, matchers }) => ({
+        metric,
+        matchers: matchers.filter(({ label, value }) => label !== 'environment' && !value.includes('.*')),
+      }));
+      expect(exact.flatMap(impossible)).toEqual([]);
+      for (const [, label] of legend.matchAll(/\{\{(\w+)\}\}/g)) expect([...grouping]).toContain(label);
+    });
+  },
+);
+
 test('the runbook has no section of an alarm that is none, and every name is given once', () => {
   expect([...sections.keys()]).toEqual(rules.map(({ alert }) => alert));
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+const promtool = findBinary('promtool');
+const why =
+  promtool === undefined ? ' (skipped: no promtool on this machine, Debian has it in prometheus)' : '';
+
+(promtool === undefined ? test.skip : test)(
+  `every alarm fires and is quiet as its unit tests say${why}`,
+  () => {
+    const said = execFileSync(promtool!, ['test', 'rules', 'deploy/alerts.test.yaml'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(said).toContain('SUCCESS');
+  },
+);
+
+test('every alarm has a unit test in which it fires and one in which it does not', () => {
+  const { tests } = parse(readFileSync(path.join(root, 'deploy/alerts.test.yaml'), 'utf8')) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+  };
+  const tried = tests.flatMap((each) =>
+    each.alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
+  );
+  expect(tried.sort()).toEqual(rules.flatMap(({ alert }) => [`${alert} false`, `${alert} true`]).sort());
 });
 
 test('the runbook names no metric that is none', () => {

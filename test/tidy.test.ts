@@ -107,7 +107,7 @@ const PACKAGES: Record<string, RegExp> = {
   nodemailer: /^services\/identity\/mail\.ts$/,
   pg: /^shared\/db\//,
   pino: /^shared\/lib\/logger\.ts$/,
-  slonik: /^shared\/db\/pool\.ts$/,
+  slonik: /^shared\/db\/(pool|spans)\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { DASHBOARDS } from './dashboards.ts';
+import { grafanaJson } from './grafana.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
@@ -14,6 +16,9 @@ const outputs: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openApiDocument({ serverUrl: '/' }), null, 2)}\n`,
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
+  ...Object.fromEntries(
+    DASHBOARDS.map((each) => [`deploy/observability/dashboards/${each.uid}.json`, grafanaJson(each)]),
+  ),
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),

@@ -11,7 +11,7 @@ import { serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
 import type { Supervisor } from './supervisor.ts';
-import { chainSpec, mailSpec, onrampsSpec } from './tools.ts';
+import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tools.ts';
 
 const host = '127.0.0.1';
 
@@ -37,13 +37,17 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const postgres = await choosePostgres(choice);
   const chainPorts = await inOrder(keyed, chainPort);
   const onrampsPorts = await inOrder(keyed, () => port(8090));
+  const tracesPort = settings.traces === true ? await port(4318) : null;
 
   const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
   const preparing = keyed.map((environment, index) =>
     startChain(environment, chainPorts[index]!, index, settings, supervisor),
   );
   await Promise.all([
-    supervisor.start([mailSpec(stateDir, mailPorts)]),
+    supervisor.start([
+      mailSpec(stateDir, mailPorts),
+      ...(tracesPort === null ? [] : [tracesSpec(tracesPort)]),
+    ]),
     starting(redis),
     bus.spec ? starting(bus) : ensureStreams(bus, keyed),
     starting(postgres).then(() => Promise.all(keyed.map((each) => prepareDatabase(postgres.url, each)))),
@@ -76,11 +80,12 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const limitsFile = path.join(stateDir, 'limits.json');
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
+  const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
   const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
   );
-  const services = await serviceSpecs({ settings, environments, gatewayPorts, port, shared });
+  const services = await serviceSpecs({ settings, environments, gatewayPorts, port, shared, tracesUrl });
   await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
 
   return {
@@ -95,6 +100,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     environments: Object.fromEntries(
       environments.map(({ name, ...environment }) => [name, shown(environment)]),
     ),
+    traces_url: tracesUrl,
     metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
   };
 }

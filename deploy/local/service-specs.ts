@@ -29,14 +29,16 @@ export async function serviceSpecs(options: {
   gatewayPorts: readonly number[];
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
+  tracesUrl: string | null;
 }): Promise<ServiceSpec[]> {
-  const { settings, environments, gatewayPorts, port, shared } = options;
+  const { settings, environments, gatewayPorts, port, shared, tracesUrl } = options;
   const metricsPort = () => port(firstMetricsPort);
   const specs: ServiceSpec[] = [];
   for (const [index, http] of gatewayPorts.entries()) {
     const env = gatewayEnvironment(http, environments, shared);
     const ports = { http, metrics: await metricsPort() };
-    specs.push(serviceSpec(settings, 'gateway', instanceName('gateway', index + 1), ports, env));
+    const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
+    specs.push(serviceSpec(settings, 'gateway', instanceName('gateway', index + 1), ports, traced));
   }
   for (const [index, environment] of environments.entries()) {
     for (const [offset, service] of programNames.entries()) {
@@ -50,11 +52,26 @@ export async function serviceSpecs(options: {
           rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? [environment.rpc_url],
         });
         const ports = { http: ownPort, metrics: await metricsPort() };
-        specs.push(serviceSpec(settings, service, name, ports, env));
+        const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
+        specs.push(serviceSpec(settings, service, name, ports, traced));
       }
     }
   }
   return specs;
+}
+
+/** OTEL_* as `npm start` was given them, so that traces can be shipped to a collector; ours where it has its own. */
+function telemetryEnvironment(tracesUrl: string | null): Record<string, string> {
+  const given = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith('OTEL_') && value !== undefined ? [[name, value] as const] : [],
+  );
+  const ours = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${tracesUrl}/v1/traces`,
+    OTEL_BSP_SCHEDULE_DELAY: '500',
+  };
+  return { ...Object.fromEntries(given), ...(tracesUrl === null ? {} : ours) };
 }
 
 const instanceName = (name: string, instance: number): string =>

@@ -23,6 +23,8 @@ export type StackOptions = {
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
   logLevel?: string;
+  /** Every call is traced, and there is a page to look at it. */
+  traces?: boolean;
   /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. `process` as in stack.json. */
   serviceCommand?: (service: BusUser, process: string) => { command: string; args: readonly string[] };
   print?: (line: string) => void;

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from './binaries.mjs';
 import { ensureNodeModules } from './setup-modules.mjs';
+import { ensurePromtool } from './setup-promtool.mjs';
 import { ensureServers } from './setup-servers.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
@@ -14,6 +15,7 @@ try {
   const lock = readFileSync(path.join(repositoryRoot, 'package-lock.json'));
   ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say);
   if (!process.argv.includes('--no-servers')) ensureServers(say);
+  if (process.argv.includes('--promtool')) ensurePromtool(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);
   process.exit(1);

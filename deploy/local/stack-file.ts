@@ -17,6 +17,8 @@ export type Stack = {
   environments: Record<string, StackEnvironment>;
   /** Prometheus page of each service process, by its name in `processes`. */
   metrics: Record<string, string>;
+  /** Page with the traces, as JSON under `/traces`; null where they are not collected here. */
+  traces_url: string | null;
   /** Name → pid; a second environment's have the suffix `@live`, a second instance `#2`. */
   processes: Record<string, number>;
 };

@@ -8,12 +8,13 @@ import type { Stack } from './stack-file.ts';
 const usage = `Usage: npm start -- [options]
 
   --environments test,live   environments to run (default: test)
+  --traces                   trace every call, with a page to look at them
   --fresh                    begin without the state of earlier runs
   --help                     this text
 
 In the environment: RATE_LIMIT_SCALE (default 1) multiplies every request limit, CHAIN_SLOT_MS (default 400)
 sets the pace of the local chain, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
-state, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use instead of own ones.
+state, OTEL_EXPORTER_OTLP_ENDPOINT ships traces to a collector, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use instead of own ones.
 `;
 
 const print = (line: string): void => console.log(line);
@@ -69,6 +70,7 @@ function readArguments() {
     return parseArgs({
       options: {
         environments: { type: 'string', default: 'test' },
+        traces: { type: 'boolean', default: false },
         fresh: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -84,7 +86,7 @@ function fromCommandLine() {
   const unknown = environments.filter((name) => name !== 'test' && name !== 'live');
   if (unknown.length > 0)
     throw new Error(`There are the environments test and live, not ${unknown.join(', ')}.`);
-  return { environments, fresh: values.fresh };
+  return { environments, fresh: values.fresh, traces: values.traces };
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
@@ -133,6 +135,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
     Metrics: Object.entries(stack.metrics)
       .map(([name, url]) => `${name} ${new URL(url).port}`)
       .join(', '),
+    Traces: stack.traces_url ?? 'npm start -- --traces',
     'For tools': path.relative(process.cwd(), stackFile),
     Logs: `${path.relative(process.cwd(), path.join(path.dirname(stackFile), 'logs'))}/`,
   };

@@ -23,6 +23,19 @@ export function mailSpec(stateDir: string, ports: { smtp: number; http: number }
   };
 }
 
+/** Where traces are sent and looked at. */
+export function tracesSpec(port: number): ProcessSpec {
+  return {
+    name: 'traces',
+    kind: 'tool',
+    command: process.execPath,
+    args: [path.join(import.meta.dirname, 'traces/main.ts')],
+    env: { TRACES_PORT: String(port) },
+    ready: () => responds(`http://${host}:${port}/traces`),
+    listed: false,
+  };
+}
+
 /** The local chain of an environment: RPC on `port`, WebSocket on the next one too. */
 export function chainSpec(options: {
   settings: Settings;

@@ -1,6 +1,8 @@
+import { SpanKind } from '@opentelemetry/api';
 import bs58 from 'bs58';
 import { failpoint } from '../../shared/lib/failpoint.ts';
 import { count } from '../../shared/lib/metrics.ts';
+import { inSpan, inTraceOf } from '../../shared/lib/trace.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './caps.ts';
 import type { Deps } from './deps.ts';
 import {
@@ -203,7 +205,11 @@ export const createDriver = (deps: DriveDeps) => {
 
   const drive = (intent: ClaimedIntent): void => {
     if (!flights.begin(intent.intent_id)) return;
-    const work = run(intent).finally(() => running.delete(work));
+    const { kind, generation, traceparent } = intent;
+    const attributes = { 'quittance.generation': generation };
+    const work = inTraceOf(traceparent, () =>
+      inSpan(`drive ${kind}`, { kind: SpanKind.INTERNAL, attributes }, () => run(intent)),
+    ).finally(() => running.delete(work));
     running.add(work);
   };
 

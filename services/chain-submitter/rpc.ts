@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SpanKind, trace } from '@opentelemetry/api';
 import { z } from 'zod';
 import { cached } from '../../shared/lib/cached.ts';
 import { record, secondsSince } from '../../shared/lib/metrics.ts';
+import { inSpan } from '../../shared/lib/trace.ts';
 import type { ChainError } from './domain/failure.ts';
 import type { ChainAccount } from './domain/token-account.ts';
 import { LandedTransaction } from './domain/transfers.ts';
@@ -100,7 +102,7 @@ const createCall = (url: string, number: number) => {
     if (!result.success) throw new RpcUnavailable(`provider ${number}: ${method}: an unknown form of answer`);
     return result.data;
   };
-  return async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+  const measured = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
     const startedAt = performance.now();
     const measure = (error: 'none' | 'unavailable' | 'refused') =>
       record('rpc.client.call.duration', secondsSince(startedAt), {
@@ -116,6 +118,13 @@ const createCall = (url: string, number: number) => {
       measure(error instanceof RpcRefused ? 'refused' : 'unavailable');
       throw error;
     }
+  };
+  // A provider is its number here too. What looks after the chain for nobody's sake would be traces without an end.
+  return <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
+    const call = () => measured(method, params, schema);
+    if (trace.getActiveSpan() === undefined) return call();
+    const attributes = { 'rpc.system.name': 'jsonrpc', 'rpc.method': method, 'quittance.provider': number };
+    return inSpan(method, { kind: SpanKind.CLIENT, attributes }, call);
   };
 };
 

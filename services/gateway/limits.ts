@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
+import { SpanKind } from '@opentelemetry/api';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { HttpOperation, Limit } from '../../shared/contract/service.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import { inSpan } from '../../shared/lib/trace.ts';
 import { addressGroup } from './address.ts';
 import type { LimitOverrides } from './limits-file.ts';
 import type { Quota, Taken } from './quota.ts';
@@ -30,6 +32,7 @@ return {n+pts, f[2] and (tonumber(f[2])+dur-now) or dur}`;
 
 /** After a failure Redis is left alone this long, so that a hanging server does not delay every call. */
 const REDIS_PAUSE_MS = 1000;
+const REDIS_SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
 
 /** A minute, per address: more than a misconfigured client needs to notice, and no load for identity. */
 const REFUSED_KEYS = 60;
@@ -142,9 +145,19 @@ export const createLimits = ({
   ): Promise<Taken> => {
     if (performance.now() >= pausedUntil) {
       try {
-        return takenOf(await limiterOf(points, windowSeconds).consume(key), true);
-      } catch (reason) {
-        if (reason instanceof RateLimiterRes) return takenOf(reason, false);
+        const limiter = limiterOf(points, windowSeconds);
+        return await inSpan('evalsha', REDIS_SPAN, async (span) => {
+          const taken = await limiter.consume(key).then(
+            (left) => takenOf(left, true),
+            (reason: unknown) => {
+              if (reason instanceof RateLimiterRes) return takenOf(reason, false);
+              throw reason;
+            },
+          );
+          span.setAttribute('quittance.limit.passed', taken.passed);
+          return taken;
+        });
+      } catch {
         // Not connected is known at once; only a server that is there and does not answer costs time.
         if (redis.status === 'ready') pausedUntil = performance.now() + REDIS_PAUSE_MS;
       }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type Gateway,
@@ -43,15 +44,20 @@ afterAll(async () => {
   await servers.stop();
 });
 
-type From = { headers?: string[]; peer?: string; to?: Gateway };
+type From = { headers?: string[]; peer?: string; to?: Gateway; path?: string };
 
 /** Calls health and says how many calls its address has left in its window. */
-const remaining = ({ headers = [], peer = '127.0.0.1', to = gateway }: From): Promise<number> =>
+const remaining = ({
+  headers = [],
+  peer = '127.0.0.1',
+  to = gateway,
+  path = '/v1/health',
+}: From): Promise<number> =>
   new Promise((resolve, reject) => {
     let answer = '';
     const host = peer === '::1' ? '::1' : '127.0.0.1';
     const socket = connect({ port: to.port, host, localAddress: peer }, () => {
-      const lines = ['GET /v1/health HTTP/1.1', 'host: x', 'connection: close', ...headers, '', ''];
+      const lines = [`GET ${path} HTTP/1.1`, 'host: x', 'connection: close', ...headers, '', ''];
       socket.write(lines.join('\r\n'));
     });
     socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
@@ -130,8 +136,11 @@ test('neighbours are not counted together: addresses, /64s, foreign connections'
 test('a traceparent goes on only from our proxies; host and protocol from nobody', async () => {
   const [ours, foreign] = ['1'.repeat(32), '2'.repeat(32)];
   const traceparent = (id: string) => `traceparent: 00-${id}-aaaaaaaaaaaaaaaa-01`;
-  await remaining({ headers: [traceparent(ours)] });
-  await remaining({ peer: '127.0.0.2', headers: [...xff('127.0.0.1'), traceparent(foreign)] });
+  const path = '/.well-known/jwks.json';
+  await remaining({ path, headers: [traceparent(ours)] });
+  await remaining({ path, peer: '127.0.0.2', headers: [...xff('127.0.0.1'), traceparent(foreign)] });
+  // The span ends after the answer has gone out.
+  while (!gateway.log().includes(foreign)) await sleep(20);
   // A span's own trace stands two spaces in, that of what it is linked to deeper.
   expect(gateway.log()).toMatch(new RegExp(`^ {2}traceId: '${ours}'`, 'm'));
   expect(gateway.log()).toMatch(new RegExp(`^ {3,}.*traceId: '${foreign}'`, 'm'));

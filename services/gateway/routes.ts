@@ -16,7 +16,7 @@ import type { Origin } from './proxies.ts';
 import { admit, type Quota } from './quota.ts';
 import { intoCookie, withCookie } from './refresh-cookie.ts';
 import { createSlidingWindow } from './sliding-window.ts';
-import { inServerSpan } from './trace.ts';
+import { inCallSpan } from './trace.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -178,12 +178,13 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
           await count(route, request, reply, {});
           throw error;
         },
-        handler: (request: FastifyRequest, reply: FastifyReply) =>
-          inServerSpan(request, reply, { method, path }, async () => {
-            const { status, body, headers } = answerOf(operation, await call(request, reply));
-            void reply.code(status).headers(headers);
-            return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
-          }),
+        handler: async (request: FastifyRequest, reply: FastifyReply) => {
+          const { status, body, headers } = await inCallSpan(request, async () =>
+            answerOf(operation, await call(request, reply)),
+          );
+          void reply.code(status).headers(headers);
+          return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
+        },
       });
     }
   }

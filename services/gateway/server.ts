@@ -10,6 +10,7 @@ import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './er
 import { registerPages } from './pages.ts';
 import { originOf } from './proxies.ts';
 import { registerRoutes } from './routes.ts';
+import { registerTracing } from './trace.ts';
 
 /** A settle carries a quote token of at most 16 kB; nothing the API takes is larger than this. */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -111,6 +112,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     const malformed = malformedIn(request.raw);
     if (malformed !== null) throw new ServiceError('validation_error', malformed);
   });
+  registerTracing(app);
   // After the credential, so that the limits know whose call it was.
   app.addHook('preParsing', async (request) => {
     if (request.method === 'GET' && hasBody(request.raw)) {

@@ -1,43 +1,94 @@
-import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS } from '../../shared/contract/errors.ts';
-import { toServiceError } from './errors.ts';
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { tell, untraced } from '../../shared/lib/trace.ts';
 
-const tracer = trace.getTracer('quittance.gateway');
+const tracer = trace.getTracer('quittance');
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    span: Span | null;
+  }
+}
 
 /**
- * Runs a call in its server span, named by the route. A traceparent from outside starts a trace of our own that
- * is linked to it, as its sampling is not ours to obey; one that came through a trusted proxy is adopted.
+ * A traceparent from outside starts a trace of our own that is linked to it, as its sampling is not ours to obey;
+ * one that came through a trusted proxy is adopted.
  */
-export const inServerSpan = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  route: { method: string; path: string },
-  work: () => Promise<unknown>,
-): Promise<unknown> => {
+const beginSpan = (request: FastifyRequest): Span => {
   const outside = propagation.extract(ROOT_CONTEXT, request.headers);
   const remote = trace.getSpanContext(outside);
   const trusted = request.origin.viaProxy;
-  const options = {
-    kind: SpanKind.SERVER,
-    root: !trusted,
-    links: remote === undefined || trusted ? [] : [{ context: remote }],
-    attributes: { 'http.request.method': route.method, 'http.route': route.path },
+  const { method } = request;
+  const route = request.routeOptions.url;
+  const attributes = {
+    'http.request.method': method,
+    ...(route === undefined ? {} : { 'http.route': route }),
+    'quittance.request_id': request.id,
   };
-  const parent = trusted ? outside : context.active();
-  return tracer.startActiveSpan(`${route.method} ${route.path}`, options, parent, async (span) => {
-    let status: number = ERRORS.internal_error.http;
-    try {
-      const result = await work();
-      status = reply.statusCode;
-      return result;
-    } catch (error) {
-      status = ERRORS[toServiceError(error)?.code ?? 'internal_error'].http;
-      throw error;
-    } finally {
-      span.setAttribute('http.response.status_code', status);
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-      span.end();
-    }
+  return tracer.startSpan(
+    route === undefined ? method : `${method} ${route}`,
+    {
+      kind: SpanKind.SERVER,
+      root: !trusted,
+      links: remote === undefined || trusted ? [] : [{ context: remote }],
+      attributes,
+    },
+    trusted ? outside : ROOT_CONTEXT,
+  );
+};
+
+const endSpan = (request: FastifyRequest, reply: FastifyReply): void => {
+  const { span, caller } = request;
+  if (span === null) return;
+  request.span = null;
+  const { statusCode } = reply;
+  span.setAttribute('http.response.status_code', statusCode);
+  if (caller !== null) {
+    span.setAttribute('deployment.environment.name', caller.environment.name);
+    span.setAttribute('quittance.credential', caller.principal.kind);
+  }
+  if (statusCode >= 500) {
+    span.setAttribute('error.type', String(statusCode));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+};
+
+/** Probes come every few seconds for ever. */
+const isProbe = ({ url }: FastifyRequest['routeOptions']): boolean => url?.startsWith('/v1/health') === true;
+
+/** Gives every call its server span, named by the route, from its first hook on. */
+export const registerTracing = (app: FastifyInstance): void => {
+  app.decorateRequest('span', null);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isProbe(request.routeOptions)) return untraced(done);
+    request.span = beginSpan(request);
+    context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });
+  app.addHook('onResponse', async (request, reply) => endSpan(request, reply));
+  // Nobody is left to answer: without this the span would never end.
+  app.addHook('onRequestAbort', async (request) => {
+    request.span?.setStatus({ code: SpanStatusCode.ERROR });
+    request.span?.end();
+    request.span = null;
+  });
+};
+
+/** Runs the work of a call in its span again (reading the body leaves it), and puts the ids of the answer on it. */
+export const inCallSpan = async <T extends { body: unknown }>(
+  { span }: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> => {
+  if (span === null) return work();
+  const answer = await context.with(trace.setSpan(ROOT_CONTEXT, span), work);
+  tell(span, answer.body);
+  return answer;
 };

@@ -6,7 +6,7 @@ import type { Principal } from '../contract/principal.ts';
 import { type InternalName, type ServiceContract, subjects } from '../contract/service.ts';
 import type { Bus } from './connect.ts';
 import { type Answered, encode, openReply, type RequestEnvelope } from './envelope.ts';
-import { inSpan, traceHeaders } from './trace.ts';
+import { inBusSpan, traceHeaders } from './trace.ts';
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -25,7 +25,7 @@ const request = (
   timeoutMs: number,
   headers: Record<string, string> = {},
 ): Promise<Answered> =>
-  inSpan({ operation: 'request', destination: subject, kind: SpanKind.CLIENT }, async () => {
+  inBusSpan({ operation: 'request', destination: subject, kind: SpanKind.CLIENT }, async () => {
     if (!bus.connected) throw unavailable();
     try {
       const reply = await bus.nc.request(subject, encode(envelope), {

@@ -13,7 +13,7 @@ import {
 import { type Bus, track } from './connect.ts';
 import { decode } from './envelope.ts';
 import { type Durable, eventDurable, jobDurable } from './topology.ts';
-import { inSpan } from './trace.ts';
+import { inBusSpan } from './trace.ts';
 
 /**
  * Takes messages of one durable consumer. A message is acknowledged after its handler resolved, which is after
@@ -61,7 +61,7 @@ const consumeDurable = (
   const one = async (msg: JsMsg) => {
     try {
       const { subject: destination, headers } = msg;
-      await inSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
+      await inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
         span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
         return handle(msg, readers.get(msg.subject), quarantine);
       });

@@ -1,7 +1,8 @@
 import { SpanKind } from '@opentelemetry/api';
+import { inTraceOf } from '../lib/trace.ts';
 import type { Bus } from './connect.ts';
 import { encode } from './envelope.ts';
-import { inSpan, traceHeaders } from './trace.ts';
+import { inBusSpan, traceHeaders } from './trace.ts';
 
 /**
  * Puts a message on its JetStream stream and waits for the server's word that it is stored. Inside the
@@ -15,12 +16,19 @@ export const publish = (
     subject,
     msgId,
     payload,
-    traceparent,
-  }: { subject: string; msgId: string; payload: unknown; traceparent?: string },
+    traceparent = null,
+  }: { subject: string; msgId: string; payload: unknown; traceparent?: string | null },
 ): Promise<void> =>
-  inSpan({ operation: 'send', destination: subject, kind: SpanKind.PRODUCER }, async () => {
-    // The client would keep it and send it late, once more for every try meanwhile.
-    if (!bus.connected) throw new Error('NATS is away');
-    const headers = traceHeaders(traceparent === undefined ? {} : { traceparent });
-    await bus.js.publish(subject, encode(payload), { msgID: msgId, headers, timeout: 5000 });
-  });
+  // What a sweep publishes hours later belongs to the trace of the commit that it tells.
+  inTraceOf(traceparent, () =>
+    inBusSpan({ operation: 'send', destination: subject, kind: SpanKind.PRODUCER }, async (span) => {
+      // The client would keep it and send it late, once more for every try meanwhile.
+      if (!bus.connected) throw new Error('NATS is away');
+      span.setAttribute('messaging.message.id', msgId);
+      await bus.js.publish(subject, encode(payload), {
+        msgID: msgId,
+        headers: traceHeaders(),
+        timeout: 5000,
+      });
+    }),
+  );

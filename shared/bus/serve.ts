@@ -1,4 +1,4 @@
-import { SpanKind } from '@opentelemetry/api';
+import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
 import { accountFrozen, ServiceError } from '../contract/errors.ts';
@@ -13,6 +13,7 @@ import {
 } from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
+import { tell } from '../lib/trace.ts';
 import { type Bus, track } from './connect.ts';
 import {
   type Answered,
@@ -23,7 +24,7 @@ import {
   toErrorReply,
 } from './envelope.ts';
 import { callKey, type KeptCalls, once } from './idempotency.ts';
-import { inSpan, REQUEST_ID } from './trace.ts';
+import { inBusSpan, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
 type AnyHandler = (input: unknown, caller?: Principal, key?: CallKey) => Promise<unknown>;
@@ -52,10 +53,21 @@ const answer = async (
   { name, operation, handler }: { name: string; operation: Operation; handler: AnyHandler },
   data: Uint8Array,
   { now, calls }: Options,
+  span: Span,
 ): Promise<Answered> => {
   const envelope = decode(data) as RequestEnvelope;
+  const checked = (given: unknown) => {
+    const input = parseInput<unknown>(operation.input, given);
+    tell(span, input);
+    return input;
+  };
+  const told = (result: unknown) => {
+    const output = operation.output.parse(result);
+    tell(span, output);
+    return output;
+  };
   if (!('access' in operation)) {
-    return { ok: operation.output.parse(await handler(parseInput(operation.input, envelope.input))) };
+    return { ok: told(await handler(checked(envelope.input))) };
   }
   const caller = Principal.parse(envelope.principal);
   // The gateway refuses a wrong kind first; this is the second lock on the same door.
@@ -66,14 +78,14 @@ const answer = async (
     throw accountFrozen(operation.money ? { money_moved: 'no', safe_action: 'stop' } : {});
   // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
-  const input = parseInput(operation.input, envelope.input);
+  const input = checked(envelope.input);
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
-    return { ok: operation.output.parse(await handler(input, caller)) };
+    return { ok: told(await handler(input, caller)) };
   }
   if (calls === undefined) throw new Error(`${name} takes keys, and this service keeps none`);
   const { idempotency, output } = operation;
   const key = callKey(name, { idempotency, output }, { key: envelope.idempotency_key, caller, input });
-  return once(calls, key, async (call) => output.parse(await handler(input, caller, call)));
+  return once(calls, key, async (call) => told(await handler(input, caller, call)));
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -101,9 +113,9 @@ export const serve = <S extends ServiceContract>(
     try {
       if (operation === undefined || handler === undefined)
         throw new ServiceError('not_found', 'no such operation');
-      reply = await inSpan(
+      reply = await inBusSpan(
         { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
-        () => answer({ name, operation, handler }, msg.data, { now, calls }),
+        (span) => answer({ name, operation, handler }, msg.data, { now, calls }, span),
       );
     } catch (error) {
       reply = toErrorReply(error);

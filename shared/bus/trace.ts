@@ -1,10 +1,7 @@
-import { context, propagation, type Span, type SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, propagation, type Span, type SpanKind, trace } from '@opentelemetry/api';
 import { headers as createHeaders, type MsgHdrs } from 'nats';
-import { ServiceError } from '../contract/errors.ts';
 import { record, secondsSince } from '../lib/metrics.ts';
-import { isUnavailable } from '../lib/unavailable.ts';
-
-const tracer = trace.getTracer('quittance.bus');
+import { errorType, inSpan } from '../lib/trace.ts';
 
 /** Header of the request id, given by the gateway and carried on every hop. */
 export const REQUEST_ID = 'x-request-id';
@@ -14,13 +11,6 @@ const getter = {
   keys: (carrier: MsgHdrs) => carrier.keys(),
 };
 const setter = { set: (carrier: MsgHdrs, key: string, value: string) => carrier.set(key, value) };
-
-/** The active trace's W3C traceparent, for a row whose work goes on later; null without a trace. */
-export const activeTraceparent = (): string | null => {
-  const carrier: { traceparent?: string } = {};
-  propagation.inject(context.active(), carrier);
-  return carrier.traceparent ?? null;
-};
 
 /** Headers that carry the active trace context (W3C traceparent) over a hop. */
 export const traceHeaders = (extra: Record<string, string> = {}): MsgHdrs => {
@@ -40,12 +30,6 @@ export type BusOperation = {
   headers?: MsgHdrs | undefined;
 };
 
-/** What went wrong, as one of few words. */
-const errorType = (error: unknown): string => {
-  if (error instanceof ServiceError) return error.code;
-  return isUnavailable(error) ? 'service_unavailable' : 'internal_error';
-};
-
 const measure = ({ operation, destination }: BusOperation, startedAt: number, error: string): void => {
   const labels = { 'messaging.destination.name': destination, 'error.type': error };
   if (operation === 'process') record('messaging.process.duration', secondsSince(startedAt), labels);
@@ -57,7 +41,7 @@ const measure = ({ operation, destination }: BusOperation, startedAt: number, er
 };
 
 /** Runs work in a span of its own and measures how long it took. */
-export const inSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
+export const inBusSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T>): Promise<T> => {
   const { operation, destination, kind, headers } = told;
   const parent =
     headers === undefined ? context.active() : propagation.extract(context.active(), headers, getter);
@@ -66,25 +50,18 @@ export const inSpan = <T>(told: BusOperation, work: (span: Span) => Promise<T>):
   const attributes = {
     'messaging.system': 'nats',
     'messaging.operation.name': operation,
+    'messaging.operation.type': operation === 'request' ? 'send' : operation,
     'messaging.destination.name': destination,
   };
-  return tracer.startActiveSpan(
-    `${operation} ${destination}`,
-    { kind, links, attributes },
-    parent,
-    async (span) => {
-      const startedAt = performance.now();
-      try {
-        const result = await work(span);
-        measure(told, startedAt, 'none');
-        return result;
-      } catch (error) {
-        measure(told, startedAt, errorType(error));
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
-  );
+  return inSpan(`${operation} ${destination}`, { kind, links, attributes, parent }, async (span) => {
+    const startedAt = performance.now();
+    try {
+      const result = await work(span);
+      measure(told, startedAt, 'none');
+      return result;
+    } catch (error) {
+      measure(told, startedAt, errorType(error));
+      throw error;
+    }
+  });
 };

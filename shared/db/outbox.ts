@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Bus } from '../bus/connect.ts';
 import { publish } from '../bus/publish.ts';
-import { activeTraceparent } from '../bus/trace.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Reading } from '../lib/metrics.ts';
+import { activeTraceparent } from '../lib/trace.ts';
 import { type Db, type Pool, sql } from './pool.ts';
 
 /**
@@ -109,7 +109,7 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
       subject: row.subject,
       msgId: row.msg_id,
       payload: row.payload,
-      ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
+      traceparent: row.traceparent,
     });
     await failpoint('outbox.afterPublish');
   };

@@ -233,6 +233,12 @@ export const METRICS = {
     },
     'NATS as its caller sees it: requests up to their answer, messages up to the server’s word.',
   ),
+  'db.client.operation.duration': histogram(
+    CALL_SECONDS,
+    SERVICE_NAMES,
+    { 'db.query.summary': null, 'error.type': ['none', 'error'] },
+    'Statements by what they change or read; the wait for a connection is not in it.',
+  ),
   'messaging.process.duration': histogram(
     CALL_SECONDS,
     SERVICE_NAMES,

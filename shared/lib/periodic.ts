@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './logger.ts';
 import { count } from './metrics.ts';
+import { untraced } from './trace.ts';
 
 export type Periodic = { stop: () => Promise<void> };
 
@@ -18,7 +19,7 @@ export const everyMs = (
   count('settle.job_runs', 0, { task: name, outcome: 'error' });
   const loop = async () => {
     while (!stopped.signal.aborted) {
-      await job().then(
+      await untraced(job).then(
         () => count('settle.job_runs', 1, { task: name, outcome: 'ok' }),
         (error: unknown) => {
           count('settle.job_runs', 1, { task: name, outcome: 'error' });

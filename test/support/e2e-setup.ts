@@ -22,6 +22,7 @@ export default async function setUp(): Promise<void> {
       chainSlotMs: 100,
       rateLimitScale: 100,
       durable: false,
+      traces: true,
       external: externalServers,
     });
     (globalThis as WithStack).testStack = running;

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../local-page.ts';
 import type { CaughtMessage } from './store.ts';
 
 /**
@@ -60,8 +61,4 @@ function textOf(html: string): string {
     .replace(/&quot;/g, '"')
     .replace(/&amp;/g, '&')
     .trim();
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../local-page.ts';
 import type { Behaviour, Purchase } from './purchases.ts';
 
 /** Pages for a person's browser, without a script: forms that post to this server alone. */
@@ -8,9 +9,6 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
-
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** A whole page. `body` is HTML: what comes from outside was escaped where it was put in. */
 export const page = (title: string, body: string): string => `<!doctype html>

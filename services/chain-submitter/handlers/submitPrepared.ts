@@ -3,6 +3,7 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from '../caps.ts';
 import type { Deps } from '../deps.ts';
 import { errorKind, otherFailure } from '../domain/failure.ts';
@@ -126,7 +127,7 @@ export const submitPrepared =
       intent_id: intentIdOf(preparation),
       kind,
       object_id: preparation_id,
-      traceparent: null,
+      traceparent: activeTraceparent(),
       request,
     };
     const order = readOrder({ kind, request, created_at: clock() }, deps);
@@ -137,7 +138,7 @@ export const submitPrepared =
       const inserted = await insertIntent(tx, intent, workerId);
       if (inserted === null) throw new Error('an open preparation has an intent already');
       const signed = { status: 'signed', generation: 1, slot: null, failure: null } as const;
-      const move = { intentId: intent.intent_id, generation: 1, traceparent: null };
+      const move = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
       const fact = progressMessage(intent, { ...signed, tx_hash: bytes.signature });
       return { inserted, rows: await commitSigned(tx, { ...move, message: fact }, bytes) };
     });

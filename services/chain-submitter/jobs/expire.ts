@@ -1,4 +1,5 @@
 import { count } from '../../../shared/lib/metrics.ts';
+import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import type { Flight } from '../flights.ts';
 import { signaturesUnder } from '../found.ts';
@@ -56,7 +57,9 @@ export const expireFlights = async (deps: Deps): Promise<void> => {
   });
   const height = Math.min(...heights);
   const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
-  const results = await Promise.allSettled(past.map((flight) => expire(deps, flight)));
+  const results = await Promise.allSettled(
+    past.map((flight) => inTraceOf(flight.intent.traceparent, () => expire(deps, flight))),
+  );
   for (const result of results) {
     if (result.status === 'fulfilled') continue;
     count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });

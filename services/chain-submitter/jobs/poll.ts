@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SpanKind } from '@opentelemetry/api';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
+import { inSpan, inTraceOf, linksTo } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { otherFailure, settleFailure } from '../domain/failure.ts';
 import type { Flight } from '../flights.ts';
@@ -127,6 +129,25 @@ const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise
   if (final.length > 0) await finalize(deps, final);
 };
 
+const MAX_LINKS = 32;
+
+/**
+ * A look for many payments stands in the trace of the first that waits for it, with links to those of the others.
+ * Waiting for finality, after the payer has its answer, is in none.
+ */
+const traced = <T>(flights: readonly Flight[], work: () => Promise<T>): Promise<T> => {
+  const waiting = flights.flatMap(({ phase, intent }) =>
+    phase === 'sent' && intent.traceparent !== null ? [intent.traceparent] : [],
+  );
+  const [first, ...others] = waiting;
+  if (first === undefined) return work();
+  const links = linksTo(others.slice(0, MAX_LINKS));
+  const attributes = { 'quittance.transactions': flights.length };
+  return inTraceOf(first, () =>
+    inSpan('look at the chain', { kind: SpanKind.INTERNAL, links, attributes }, work),
+  );
+};
+
 /** Looks once at what is due. `looks` counts those that found something to look at. */
 export const pollDue = async (deps: Deps, pollMs: number, looks: { count: number }): Promise<void> => {
   const { flights } = deps;
@@ -138,7 +159,9 @@ export const pollDue = async (deps: Deps, pollMs: number, looks: { count: number
   const patient = sent.filter(({ launchedAt }) => performance.now() - launchedAt >= LEAST_GAP_MS);
   const shared = due.some(({ phase }) => phase === 'sent') ? [...due, ...patient] : due;
   looks.count += 1;
-  await judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0), pollMs);
+  await traced(shared, async () =>
+    judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0), pollMs),
+  );
 };
 
 /**

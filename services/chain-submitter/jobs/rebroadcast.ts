@@ -1,3 +1,4 @@
+import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { RESEND_MS } from '../launch.ts';
 
@@ -9,6 +10,6 @@ export const rebroadcast = async ({ flights, rpc }: Deps): Promise<void> => {
     .filter(({ phase, wire, sendAt }) => phase === 'sent' && wire.length > 0 && sendAt <= now);
   for (const flight of due) {
     flight.sendAt = now + RESEND_MS;
-    void rpc.broadcast(flight.wire);
+    void inTraceOf(flight.intent.traceparent, () => rpc.broadcast(flight.wire));
   }
 };

@@ -1,7 +1,7 @@
-import { activeTraceparent } from '../../../shared/bus/trace.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { isTerminal } from '../domain/intent.ts';
 import { presentProgress, progressMessage } from '../progress.ts';

@@ -1,0 +1,182 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  createConsumer,
+  createDelegate,
+  createVendor,
+  quoteOf,
+  settleWith,
+} from '../../deploy/local/people/people.ts';
+import type { Trace, TracedSpan } from '../../deploy/local/traces/store.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
+
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const collector = stack.traces_url!;
+
+const traces = async (): Promise<Trace[]> => (await (await fetch(`${collector}/traces`)).json()) as Trace[];
+const has = (trace: Trace, name: string, value: string) =>
+  trace.spans.some(({ attributes }) => attributes[name] === value);
+
+/** The trace with a value on one of its spans, once everything that it should hold has been exported. */
+const traceWith = async (
+  name: string,
+  value: string,
+  complete: (trace: Trace) => boolean = () => true,
+): Promise<Trace> => {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const found = (await traces()).find((trace) => has(trace, name, value));
+    if (found !== undefined && complete(found)) return found;
+    if (Date.now() > deadline) throw new Error(`no complete trace with ${name}=${value}`);
+    await sleep(200);
+  }
+};
+const traceOf = (attempt: string, complete: (trace: Trace) => boolean): Promise<Trace> =>
+  traceWith('quittance.payment_attempt_id', attempt, complete);
+
+const line = ({ kind, service, name }: TracedSpan) => `${kind} ${service} ${name}`;
+
+test('one settle is one trace, from the call over NATS and JetStream to the chain and back', async () => {
+  const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
+  const attempt = `traced-${crypto.randomUUID()}`;
+  const quote = await quoteOf(api, vendor);
+  const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
+  const whole = await traceOf(attempt, ({ spans }) =>
+    ['evt.settlement.issued', 'evt.settlement.finalized'].every((fact) =>
+      spans.some(({ name, service }) => name === `process ${fact}` && service === 'wallet'),
+    ),
+  );
+
+  const byId = new Map(whole.spans.map((span) => [span.span_id, span]));
+  const arrows = new Set(
+    whole.spans.map((span) => {
+      const parent = span.parent_span_id === null ? undefined : byId.get(span.parent_span_id);
+      return `${parent === undefined ? '' : line(parent)} → ${line(span)}`;
+    }),
+  );
+  const settle = 'server settlement process rpc.settlement.settle';
+  const job = 'consumer chain-submitter process job.chain-submitter.settle';
+  const drive = 'internal chain-submitter drive settle';
+  const progress = 'evt.chain-submitter.settleProgressed';
+  const expected = [
+    ' → server gateway POST /v1/settle',
+    'server gateway POST /v1/settle → client gateway evalsha',
+    'server gateway POST /v1/settle → client gateway request rpc.settlement.settle',
+    `client gateway request rpc.settlement.settle → ${settle}`,
+    `${settle} → client settlement request int.wallet.find`,
+    'client settlement request int.wallet.find → server wallet process int.wallet.find',
+    `${settle} → client settlement INSERT settlements UPDATE payers INSERT outbox`,
+    `${settle} → producer settlement send job.chain-submitter.settle`,
+    `producer settlement send job.chain-submitter.settle → ${job}`,
+    `${job} → client chain-submitter INSERT intents`,
+    `${job} → ${drive}`,
+    `${drive} → client chain-submitter simulateTransaction`,
+    `${drive} → client chain-submitter sendTransaction`,
+    `${job} → internal chain-submitter look at the chain`,
+    'internal chain-submitter look at the chain → client chain-submitter getSignatureStatuses',
+    `${job} → producer chain-submitter send ${progress}`,
+    `producer chain-submitter send ${progress} → consumer settlement process ${progress}`,
+    `consumer settlement process ${progress} → producer settlement send evt.settlement.issued`,
+    'producer settlement send evt.settlement.issued → consumer wallet process evt.settlement.issued',
+  ];
+  expect(expected.filter((arrow) => !arrows.has(arrow))).toEqual([]);
+  // Nothing of it stands beside the call: every other span has its parent in the trace.
+  expect([...arrows].filter((arrow) => arrow.startsWith(' → '))).toEqual([expected[0]]);
+
+  const root = whole.spans.find(({ parent_span_id }) => parent_span_id === null)!;
+  expect(root.attributes).toMatchObject({
+    'http.request.method': 'POST',
+    'http.route': '/v1/settle',
+    'http.response.status_code': 200,
+    'deployment.environment.name': 'test',
+    'quittance.settlement_id': paid.settlement_id,
+  });
+  // Consumers name the message they come from as a link too, as the semantic conventions ask.
+  const consumed = whole.spans.filter(({ kind }) => kind === 'consumer');
+  for (const { parent_span_id, links } of consumed) expect(links[0]?.span_id).toBe(parent_span_id);
+});
+
+test('settles at once have a trace each, though the submitter looks at the chain for all of them in one call', async () => {
+  const [vendor, consumer] = [await createVendor(api, stack), await createConsumer(api, stack)];
+  const attempts = await atOnce(8, async () => {
+    const attempt = `traced-${crypto.randomUUID()}`;
+    await must(settleWith(api, consumer.token, await quoteOf(api, vendor), attempt), 'settle');
+    return attempt;
+  });
+  const found = await Promise.all(
+    attempts.map((attempt) =>
+      traceOf(attempt, ({ spans }) => spans.some(({ name }) => name === 'process evt.settlement.issued')),
+    ),
+  );
+  expect(new Set(found.map(({ trace_id }) => trace_id)).size).toBe(8);
+  for (const [index, { spans }] of found.entries()) {
+    const told = spans.flatMap(({ attributes }) => attributes['quittance.payment_attempt_id'] ?? []);
+    expect(new Set(told)).toEqual(new Set([attempts[index]]));
+  }
+});
+
+test('a traceparent from outside starts a trace of our own, linked to it', async () => {
+  const outside = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
+  await fetch(`${stack.gateway_url}/v1/quotes`, {
+    headers: { traceparent: `00-${outside.trace}-${outside.span}-01`, 'x-request-id': 'traced-from-outside' },
+  });
+  const trace = await traceWith('quittance.request_id', 'traced-from-outside');
+  expect(trace.trace_id).not.toBe(outside.trace);
+  expect(trace.spans[0]!.links).toEqual([{ trace_id: outside.trace, span_id: outside.span }]);
+  expect(trace.spans[0]!.attributes['http.response.status_code']).toBe(401);
+});
+
+test('no trace, log or metric holds a key, a token, a signed transaction or a mail address', async () => {
+  const vendor = await createVendor(api, stack);
+  const consumer = await createConsumer(api, stack);
+  const delegate = await createDelegate(api, consumer, { total: '50000000' });
+  const quote = await quoteOf(api, vendor);
+  const paid = await must(
+    settleWith(api, delegate.api_key, quote, `secret-${crypto.randomUUID()}`),
+    'settle',
+  );
+  await must(
+    api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
+      token: vendor.apiKey,
+      body: { settlement_token: paid.settlement_token },
+    }),
+    'redeem',
+  );
+  const rotated = await must(
+    api<{ api_key: string }>(`POST /v1/services/${vendor.serviceId}/key/rotate`, { token: vendor.apiKey }),
+    'rotate',
+  );
+  await api('POST /v1/quote', { token: `${rotated.api_key.slice(0, -1)}0`, body: {} });
+  const secrets = [
+    ...[vendor.apiKey, rotated.api_key, delegate.api_key],
+    ...[vendor, consumer].flatMap(({ signIn }) => [signIn.access_token, signIn.refresh_token]),
+    ...[quote.quote_token, paid.settlement_token],
+  ].map((secret) => secret.slice(-30)); // A part of a key is a part of a secret.
+  const mails = [vendor, consumer].map(({ signIn }) => signIn.account.email);
+  await traceWith('quittance.service_id', vendor.serviceId, ({ spans }) =>
+    spans.some(({ name }) => name.endsWith('/key/rotate')),
+  );
+
+  const logs = path.join(path.dirname(process.env.STACK_FILE!), 'logs');
+  const pages = await Promise.all(
+    Object.entries(stack.metrics).map(
+      async ([name, url]) => [name, await (await fetch(url)).text()] as const,
+    ),
+  );
+  const outputs: (readonly [string, string])[] = [
+    ['traces', JSON.stringify(await traces())],
+    ...(existsSync(logs) ? readdirSync(logs) : []).map(
+      (name) => [name, readFileSync(path.join(logs, name), 'utf8')] as const,
+    ),
+    ...pages,
+  ];
+  expect(outputs.length).toBeGreaterThan(15);
+  const leaks = outputs.flatMap(([name, text]) =>
+    [...secrets, ...mails].filter((secret) => text.includes(secret)).map((secret) => `${name}: …${secret}`),
+  );
+  expect(leaks).toEqual([]);
+});
