@@ -62,6 +62,8 @@ export const WithdrawalId = typeId('wd', 'WithdrawalId');
 export const RefundId = typeId('ref', 'RefundId');
 export const DelegateId = typeId('del', 'DelegateId');
 export const DepositId = typeId('dep', 'DepositId');
+export const EventId = typeId('evt', 'EventId');
+export const EndpointId = typeId('whe', 'EndpointId');
 /** interface.md calls it a service UUID, so it has no prefix. */
 export const ServiceId = z
   .string()

@@ -84,6 +84,10 @@ export const voidRefunds = (db: Db, refundId: string | null): Promise<unknown> =
         : sql.fragment`refund_id = ${refundId}`
     }`);
 
+/** Whose it is does not matter: for the service's own use, never straight into an answer. */
+export const lookUpRefund = (db: Db, refundId: string): Promise<RefundRow> =>
+  db.one(sql.type(Row)`select ${columns} from refunds where refund_id = ${refundId}`);
+
 /** Who may see which refunds: it goes into the query, so that a forgotten check finds nothing. */
 export type Viewer =
   | { as: 'service'; service_id: string }

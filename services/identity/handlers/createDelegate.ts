@@ -5,6 +5,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { expiryOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
 import { withLimits } from '../domain/delegate.ts';
+import { tellDelegate } from '../facts.ts';
 import { mintFirstKey } from '../keys.ts';
 import { insertDelegate } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
@@ -28,7 +29,7 @@ export const createDelegate =
       expected_version: 0,
     });
     if (spending === null) throw new Error('a new delegate id is in use');
-    const created = await deps.pool.transaction(async (tx) => {
+    const { created, told } = await deps.pool.transaction(async (tx) => {
       const row = await insertDelegate(tx, {
         delegate_id,
         account_id,
@@ -38,8 +39,10 @@ export const createDelegate =
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
-      return { ...showDelegate(row, spending), api_key };
+      const told = await tellDelegate(tx, deps, 'created', row);
+      return { created: { ...showDelegate(row, spending), api_key }, told };
     });
+    deps.relay.dispatch(told);
     deps.pokeMails();
     return created;
   };
