@@ -43,6 +43,12 @@ export const Timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
+/** A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not know. */
+export const Moment = Timestamp.refine((text) => {
+  const time = Date.parse(text);
+  return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
+}, 'must be a time that exists, not before 1970');
+
 /** An id of ours: prefix + UUIDv7 in base32. */
 export const typeId = (prefix: string, name: string) =>
   z

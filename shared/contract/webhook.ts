@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AccountId, EndpointId, EventId, label, page, pageQuery, Timestamp } from './primitives.ts';
+import { AccountId, EndpointId, EventId, label, Moment, page, pageQuery, Timestamp } from './primitives.ts';
 import { operation, service } from './service.ts';
 
 /**
@@ -264,7 +264,7 @@ export const webhook = service({
       params: byId,
       body: z.strictObject({
         event_id: EventId.optional().meta({ description: 'This event, or' }),
-        since: Timestamp.optional().meta({ description: 'all that are not older than this' }),
+        since: Moment.optional().meta({ description: 'all that are not older than this' }),
       }),
       output: z.strictObject({
         redelivering: z

@@ -123,18 +123,19 @@ export const finishTry = async (
 export const redeliverEvents = async (
   db: Db,
   { account_id, endpoint_id }: { account_id: string; endpoint_id: string },
-  which: { event_id: string } | { since: string },
+  { event_id, since }: { event_id: string | undefined; since: string | undefined },
   limit: number,
 ): Promise<number> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     insert into deliveries as known (endpoint_id, event_id)
     select endpoint_id, event_id from endpoints join events using (account_id)
-    where endpoint_id = ${endpoint_id} and account_id = ${account_id} and ${
-      'event_id' in which
-        ? sql.fragment`event_id = ${which.event_id}`
-        : sql.fragment`events.created_at >= ${which.since}::timestamptz and type <> 'webhook.test'
-            and ${wants(sql.fragment`events.type`)}`
-    }
+    where endpoint_id = ${endpoint_id} and account_id = ${account_id}
+      ${since === undefined ? sql.fragment`` : sql.fragment`and events.created_at >= ${since}::timestamptz`}
+      and ${
+        event_id === undefined
+          ? sql.fragment`type <> 'webhook.test' and ${wants(sql.fragment`events.type`)}`
+          : sql.fragment`event_id = ${event_id}`
+      }
     order by event_id limit ${limit}
     on conflict (endpoint_id, event_id) do update set status = 'pending', tries = 0, next_attempt_at = app_now(),
       leased_until = null
