@@ -119,6 +119,9 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/refunds', true],
   ['POST /v1/services/:id/key/rotate', true],
   ['POST /v1/services/:id/key/reveal', true],
+  ['POST /v1/webhook-endpoints', true],
+  ['PATCH /v1/webhook-endpoints/:id', false],
+  ['POST /v1/webhook-endpoints/:id/secret/rotate', true],
 ];
 
 test('what needs a fresh sign-in says so', () => {

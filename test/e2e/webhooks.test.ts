@@ -122,3 +122,25 @@ test('a delegate and its keys are told to their account', async () => {
   for (let tries = 0; tries < 100 && (await told()).length < expected.length; tries += 1) await sleep(50);
   expect(await told()).toEqual(expected);
 });
+
+test('a receiver that is gone turns its endpoint off at once, and the owner gets a mail', async () => {
+  const { token, signIn } = consumer;
+  const gone = await startReceiver(answer(410));
+  const { endpoint_id } = await endpointOf(token, gone, ['refund.*']);
+  await must(api(`POST /v1/webhook-endpoints/${endpoint_id}/test`, { token }), 'test event');
+  const mailsOf = async () => {
+    const to = encodeURIComponent(signIn.account.email);
+    const response = await fetch(`${stack.mail_url}/messages?to=${to}`);
+    const messages = (await response.json()) as { subject: string; text: string }[];
+    return messages.filter(({ subject }) => /^A webhook endpoint was turned off/.test(subject));
+  };
+  for (let tries = 0; tries < 200 && (await mailsOf()).length === 0; tries += 1) await sleep(50);
+  const [mail, ...more] = await mailsOf();
+  expect(mail!.text).toContain(endpoint_id);
+  expect(more).toEqual([]);
+  expect((await api(`GET /v1/webhook-endpoints/${endpoint_id}`, { token })).body).toMatchObject({
+    enabled: false,
+    disabled_reason: 'gone',
+  });
+  await gone.stop();
+});
