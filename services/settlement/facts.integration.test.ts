@@ -20,6 +20,7 @@ import {
 } from '../../test/support/settlement.ts';
 import { atOnce } from '../../test/support/stack.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
+import { consumeOnce } from './store/consumptions.ts';
 
 /** What is told of a settlement, as the service that tells accounts hears it: parsed by the contract, by its own rights. */
 type Told = { name: string; settlement_id: string } & Record<string, unknown>;
@@ -96,6 +97,16 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
   await afterAnother();
   expect(await namesOf(p.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
   expect(of(p.settlementId)[2]).toMatchObject({ redeem_id: null });
+  // The stream would drop a second message of the same id; here there is none.
+  const other = await paid(consumer(), quote(1_000_000n, { scope: { units: 2 } }));
+  const draw = async () =>
+    (await consumeOnce(deps.pool, {
+      settlementId: other.settlementId,
+      serviceId: vendor.service_id,
+      requestId: newId('evt'),
+      units: 1,
+    }))!.outbox.length;
+  expect([await draw(), await draw()]).toEqual([1, 0]);
 });
 
 test('settlements past their window are told once by three replicas at once; those redeemed are not', async () => {

@@ -1,4 +1,4 @@
-import { lookup as systemLookup } from 'node:dns/promises';
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -28,6 +28,25 @@ const RESPONSE_CHARACTERS = 200;
 /** Of an answer so much is read; a receiver that never ends must not fill the process. */
 const RESPONSE_BYTES = 1024;
 const RESOLVE_MS = 3000;
+
+/** As this machine does it, its hosts file included. */
+const resolveHere: Resolve = (hostname) => systemLookup(hostname, { all: true });
+
+/**
+ * By asking name servers alone: no hosts file, no search domain, and no thread of the few that the system's look-up keeps
+ * busy, which a stranger's slow name server would take from everybody.
+ */
+const askNameServers = (): Resolve => {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  return async (hostname) => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return answers.flatMap((answer, index) =>
+      answer.status === 'rejected'
+        ? []
+        : answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 })),
+    );
+  };
+};
 
 class AddressRefused extends Error {}
 class NotResolved extends Error {}
@@ -73,7 +92,7 @@ const withTimeout = async <T>(work: Promise<T>, ms: number): Promise<T> => {
 export const createSender = ({
   allowPrivate,
   timeoutMs,
-  resolve = (hostname) => systemLookup(hostname, { all: true }),
+  resolve = allowPrivate ? resolveHere : askNameServers(),
 }: {
   allowPrivate: boolean;
   timeoutMs: number;
