@@ -1,3 +1,4 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, expect, test } from '@jest/globals';
 import {
   type Answer,
@@ -72,6 +73,31 @@ test('nobody there, no such name, a certificate that nobody vouches for, a serve
   expect(unknown.received).toEqual([]);
   const plain = await receiver(answer(200));
   expect(await local.post(plain.url.replace('http:', 'https:'), message)).toMatchObject({ error: 'tls' });
+});
+
+test('https, with a certificate that is vouched for: of this name it is taken, of another it is not', async () => {
+  const identity = await selfSigned('hooks.example.com');
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, identity.cert]);
+  try {
+    const inner = await receiver(answer(200), identity);
+    const { port } = new URL(inner.url);
+    const sender = createSender({
+      allowPrivate: true,
+      timeoutMs: 2000,
+      resolve: resolvesTo(['127.0.0.1']),
+    });
+    expect(await sender.post(`https://hooks.example.com:${port}/hook`, message)).toMatchObject({
+      statusCode: 200,
+      error: null,
+    });
+    expect(await sender.post(`https://other.example.com:${port}/hook`, message)).toMatchObject({
+      error: 'tls',
+    });
+    expect(inner.received).toHaveLength(1);
+  } finally {
+    setDefaultCACertificates(before);
+  }
 });
 
 test('no proxy of the environment is asked', async () => {
