@@ -14,6 +14,7 @@ import {
   database,
   delegateFact,
   type Out,
+  replicas,
   startFixture,
   stopFixture,
   tell,
@@ -217,6 +218,9 @@ test('secrets are encrypted at rest, bound to their endpoint, and in no log', as
     1,
   );
   expect(target.received).toEqual([]);
+  const logs = replicas.map((replica) => replica.output()).join('');
+  expect(logs).toContain('the secret of another endpoint');
+  for (const { secret } of [mine, other]) expect(logs).not.toContain(secret.slice(6, 30));
 });
 
 test('five days of nothing but failures turn an endpoint off, with a mail; enabled again it gets what was waiting', async () => {

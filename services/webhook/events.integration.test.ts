@@ -16,7 +16,7 @@ import {
   stopFixture,
   tell,
 } from '../../test/support/webhook.ts';
-import { purgeEvents } from './store/events.ts';
+import { purge } from './jobs/purge.ts';
 
 // As in a deployment: nothing private may be reached.
 beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }), 60_000);
@@ -84,9 +84,9 @@ test('events are kept for 30 days', async () => {
   await tell('identity.delegateChanged', delegateFact(who.account_id));
   await expectSoon(async () => (await ask('listEvents', who)).data.length, 1);
   const pool = await connectPool(database.url('webhook'), { max: 1 });
-  await database.withClock('29 days', () => purgeEvents(pool, 1000));
+  await database.withClock('29 days', purge({ pool }));
   expect((await ask('listEvents', who)).data.length).toBe(1);
-  await database.withClock('31 days', () => purgeEvents(pool, 1000));
+  await database.withClock('31 days', purge({ pool }));
   expect((await ask('listEvents', who)).data).toEqual([]);
   await pool.end();
 });
@@ -154,6 +154,21 @@ test('another account’s endpoint does not exist, whatever is asked of it', asy
   expect(await refusal(ask('redeliver', who, { endpoint_id, event_id: event!.event_id }))).toBe(
     'not_found: no such event',
   );
+});
+
+test('a secret is forgotten when its overlap is over', async () => {
+  const who = account();
+  const { endpoint_id } = await ask('createEndpoint', who, quiet);
+  await ask('rotateEndpointSecret', who, { endpoint_id });
+  const pool = await connectPool(database.url('webhook'), { max: 1 });
+  const kept = async () =>
+    (await admin.query('select previous_secret from endpoints where endpoint_id = $1', [endpoint_id])).rows[0]
+      .previous_secret !== null;
+  await database.withClock('23 hours', purge({ pool }));
+  expect(await kept()).toBe(true);
+  await database.withClock('25 hours', purge({ pool }));
+  expect(await kept()).toBe(false);
+  await pool.end();
 });
 
 test('of 24 at once ten are created; a sign-in of six minutes ago gets no secret and no other url', async () => {

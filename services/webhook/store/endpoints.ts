@@ -116,6 +116,12 @@ export const replaceSecret = (
     where endpoint_id = ${endpointId} and account_id = ${accountId}
     returning ${columns}`);
 
+/** Forgets secrets that sign nothing any more. */
+export const forgetSecrets = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update endpoints set previous_secret = null, previous_secret_expires_at = null
+    where previous_secret_expires_at <= app_now()`);
+
 /** A success: nothing but failures is over. */
 export const noteSuccess = (db: Db, endpointId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
