@@ -119,6 +119,9 @@ const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/refunds', true],
   ['POST /v1/services/:id/key/rotate', true],
   ['POST /v1/services/:id/key/reveal', true],
+  ['POST /v1/webhook-endpoints', true],
+  ['PATCH /v1/webhook-endpoints/:id', false],
+  ['POST /v1/webhook-endpoints/:id/secret/rotate', true],
 ];
 
 test('what needs a fresh sign-in says so', () => {
@@ -155,6 +158,7 @@ const HARMLESS = new Set([
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],
   ...['identity.passkeyLoginVerify', 'identity.refresh', 'identity.logout', 'identity.revealServiceKey'],
+  ...['webhook.testEndpoint', 'webhook.redeliver'],
   ...['identity.verifyServiceReveal', 'identity.revealDelegateKey', 'identity.verifyDelegateReveal'],
 ]);
 

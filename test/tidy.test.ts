@@ -101,13 +101,15 @@ const PACKAGES: Record<string, RegExp> = {
   fastify: /^services\/gateway\//,
   ioredis: /^services\/gateway\/limits\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
-  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$/,
+  'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
   nats: /^shared\/bus\//,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
   nodemailer: /^services\/identity\/mail\.ts$/,
   pg: /^shared\/db\//,
   pino: /^shared\/lib\/logger\.ts$/,
   slonik: /^shared\/db\/(pool|spans)\.ts$/,
+  standardwebhooks: /^services\/webhook\/secrets\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 

@@ -33,6 +33,8 @@ export type EnvironmentKeys = {
   };
   cursorKey: string;
   identitySecret: string;
+  /** Encrypts the secrets of webhook endpoints. */
+  webhookSecretsKey: string;
   databasePasswords: Record<ServiceName, string>;
   natsPasswords: Record<BusUser | 'admin', string>;
 };
@@ -85,6 +87,7 @@ function newKeys(environment: string): EnvironmentKeys {
     onramps: onrampKeys(),
     cursorKey: secret(),
     identitySecret: secret(),
+    webhookSecretsKey: secret(),
     databasePasswords: perName(SERVICE_NAMES),
     natsPasswords: perName([...busUserNames, 'admin']),
   };

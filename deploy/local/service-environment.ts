@@ -105,6 +105,12 @@ export function serviceEnvironment(
       ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
       PUBLIC_KEYS: publicKeys([environment]),
     },
+    // Receivers of this machine: http, and addresses that nobody else's events may be sent to.
+    webhook: {
+      SECRETS_KEY: keys.webhookSecretsKey,
+      CURSOR_KEY: keys.cursorKey,
+      ALLOW_PRIVATE_TARGETS: 'true',
+    },
   };
   return {
     ENVIRONMENT: environment.name,

@@ -25,7 +25,16 @@ createServer((request, response) => response.end('{}')).listen(process.env.HTTP_
 process.on('SIGTERM', () => process.exit(0));
 `;
 
-const services = ['gateway', 'quote', 'settlement', 'wallet', 'funding', 'identity', 'chain-submitter'];
+const services = [
+  'gateway',
+  'quote',
+  'settlement',
+  'wallet',
+  'funding',
+  'identity',
+  'chain-submitter',
+  'webhook',
+];
 
 let folder = '';
 let running: RunningStack;

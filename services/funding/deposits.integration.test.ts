@@ -58,6 +58,8 @@ test.each(PROVIDERS)('%s: from the page to the transfer on chain', async (by) =>
   const done = await fixture.until(made.deposit_id, ({ status }) => status === 'completed');
   expect(done).toMatchObject({ tx_hash: hash, amount: AMOUNT, redirect_url: null, problem: null });
   expect(done.completed_at).not.toBeNull();
+  await fixture.until(made.deposit_id, () => fixture.toldOf(made.deposit_id).length >= 3);
+  expect(fixture.toldOf(made.deposit_id)).toEqual(['processing', 'settling', 'completed']);
 });
 
 const seconds = () => Math.floor(Date.now() / 1000);

@@ -92,6 +92,7 @@ test('a part and then the rest: reserved, signed by the payout address, given ba
   expect(fixture.chain.account(vendor.payout).balance).toBe(0n);
   expect(await codeOf(create(settlement_id, { amount: '1' }))).toBe('conflict');
   expect(await fixture.reserved(settlement_id)).toBe(NET);
+  expect(await fixture.toldOf(first.refund_id, 2)).toEqual(['submitted', 'confirmed']);
 });
 
 test.each<[string, object, string]>([
@@ -163,6 +164,7 @@ test('failed on chain and expired: released by the job', async () => {
   fixture.chain.outcomes.transfer = 'failed';
   const refund = await create(settlement_id, { amount: '10' });
   expect(await codeOf(submit(refund))).toBe('payment_failed');
+  expect(await fixture.toldOf(refund.refund_id, 2)).toEqual(['submitted', 'failed']);
   await until(
     () => fixture.reserved(settlement_id),
     (reserved) => reserved === '0',

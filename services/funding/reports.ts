@@ -1,5 +1,6 @@
 import type { OnrampProvider } from '../../shared/contract/funding.deposits.ts';
 import { count } from '../../shared/lib/metrics.ts';
+import { tellDepositChanged } from './changed.ts';
 import type { Deps } from './deps.ts';
 import type { DepositProblem } from './domain/deposit.ts';
 import type { Report } from './providers/onramp.ts';
@@ -20,7 +21,7 @@ const problemIn = ({ event, reason }: Report): DepositProblem | null => {
  * about nothing of ours change nothing.
  */
 export const takeReport = async (
-  { pool, logger }: Pick<Deps, 'pool' | 'logger'>,
+  { pool, relay, logger }: Pick<Deps, 'pool' | 'relay' | 'logger'>,
   provider: OnrampProvider,
   report: Report,
   source: 'webhook' | 'poll',
@@ -37,7 +38,7 @@ export const takeReport = async (
     logger.error(about, 'the provider sends to another wallet');
     return;
   }
-  await pool.transaction(async (tx) => {
+  const outbox = await pool.transaction(async (tx) => {
     const isNew = await insertReport(tx, {
       deposit_id: depositId,
       provider,
@@ -48,8 +49,9 @@ export const takeReport = async (
       tx_hash: txHash,
       source,
     });
-    if (!isNew) return;
-    await moveDeposit(tx, depositId, event, { promisedMicro: amountMicro, problem: problemIn(report) });
+    if (!isNew) return [];
+    const change = { promisedMicro: amountMicro, problem: problemIn(report) };
+    const moved = await moveDeposit(tx, depositId, event, change);
     if (event === 'sent' && deposit.status === 'completed') {
       // A page may be paid twice. The wallet has the money; the deposit was completed by the first.
       count('settle.anomalies', 1, { kind: 'deposit_paid_again' });
@@ -57,5 +59,7 @@ export const takeReport = async (
     }
     if (event === 'sent') await lookAgain(tx, depositId);
     if (event === 'waiting') await waitLonger(tx, depositId);
+    return moved ? tellDepositChanged(tx, depositId) : [];
   });
+  relay.dispatch(outbox);
 };

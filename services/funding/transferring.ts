@@ -2,6 +2,7 @@ import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
 import { isDecided } from '../../shared/lib/progress.ts';
+import { tellTransferChanged } from './changed.ts';
 import { type Deps, wakeKey } from './deps.ts';
 import { tellMoved } from './moved.ts';
 import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
@@ -43,16 +44,31 @@ export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
   if (!isWaiting(status)) throw conflict(status, `the ${kind} was submitted already`);
 };
 
+/** Ends a transfer that waits for its owner, and tells it. */
+export const end = async (
+  { pool, relay }: Pick<Deps, 'pool' | 'relay'>,
+  kind: Kind,
+  objectId: string,
+  event: 'cancel' | 'elapse',
+): Promise<void> => {
+  const outbox = await pool.transaction(async (tx) =>
+    (await endTransfer(tx, kind, objectId, event)) ? tellTransferChanged(tx, kind, objectId) : [],
+  );
+  relay.dispatch(outbox);
+};
+
 /** Takes over what chain-submitter says, and tells whoever waits for it. */
 export const takeOver = async (
   { pool, relay, waiting }: Pick<Deps, 'pool' | 'relay' | 'waiting'>,
   kind: Kind,
   fact: Progress,
 ): Promise<void> => {
-  const outbox = await pool.transaction(async (tx) =>
+  const outbox = await pool.transaction(async (tx) => {
+    if (!(await advanceTransfer(tx, kind, fact))) return [];
     // Sent, or sent again after a fork: where the transfer stands has not been decided.
-    (await advanceTransfer(tx, kind, fact)) && isDecided(fact.status) ? tellMoved(tx, fact.object_id) : [],
-  );
+    const moved = isDecided(fact.status) ? await tellMoved(tx, fact.object_id) : [];
+    return [...moved, ...(await tellTransferChanged(tx, kind, fact.object_id))];
+  });
   relay.dispatch(outbox);
   waiting.wake(wakeKey.transfer(fact.object_id));
 };
@@ -80,7 +96,7 @@ export const submit = async <T extends Transfer>(
     slot: null,
     failure: null,
   } as const;
-  await advanceTransfer(deps.pool, kind, signed);
+  await takeOver(deps, kind, signed);
   const outcome = await readUntil(deps.waiting, wakeKey.transfer(id), {
     read,
     done: (transfer) => isDecided(transfer.status),
@@ -113,5 +129,5 @@ export const cancel = async (
     await takeOver(deps, kind, progress);
     throw conflict('submitted', `the ${kind} was submitted already`);
   }
-  await endTransfer(deps.pool, kind, id, 'cancel');
+  await end(deps, kind, id, 'cancel');
 };

@@ -345,7 +345,8 @@ test('nothing of the inside is told, whatever fails', async () => {
 
 test('health, readiness, keys and pages', async () => {
   expect((await send('GET', '/v1/health')).body).toMatchObject({ status: 'ok' });
-  const up = { nats: 'up', quote: 'up', settlement: 'up', wallet: 'up', funding: 'up', identity: 'up' };
+  const services = ['quote', 'settlement', 'wallet', 'funding', 'identity', 'webhook'];
+  const up = Object.fromEntries(['nats', ...services].map((name) => [name, 'up']));
   expect((await send('GET', '/v1/health/ready')).body).toEqual({
     status: 'ready',
     environments: { test: up, live: up },

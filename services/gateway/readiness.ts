@@ -1,7 +1,7 @@
 import { isServed } from '../../shared/bus/call.ts';
 import { pingBus } from '../../shared/bus/connect.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { contractList } from '../../shared/contract/index.ts';
+import { contractList, webhook } from '../../shared/contract/index.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { runChecks } from '../../shared/lib/http.ts';
 import type { GatewayEnvironment } from './environments.ts';
@@ -38,8 +38,10 @@ const stateOf = (environment: GatewayEnvironment): Promise<Record<string, 'up' |
     ),
   });
 
-const isComplete = (state: Record<string, 'up' | 'down'>): boolean =>
-  Object.values(state).every((each) => each === 'up');
+/** Payments do not wait for what tells of them: a gateway starts without it, and its own calls answer 503. */
+const NOT_AWAITED: string = webhook.name;
+const missingIn = (state: Record<string, 'up' | 'down'>): string[] =>
+  Object.entries(state).flatMap(([part, up]) => (up === 'up' || part === NOT_AWAITED ? [] : [part]));
 
 /**
  * Ready means: take my calls. It is reached once, when every environment has answered completely; from then on
@@ -62,12 +64,12 @@ export const createReadiness = (environments: readonly GatewayEnvironment[]): Re
     check: async () => {
       if (phase === 'draining') throw refuse('draining');
       const seen = await states('all');
-      const complete = Object.values(seen).filter(isComplete).length;
+      const complete = Object.values(seen).filter((state) => missingIn(state).length === 0).length;
       const patient = performance.now() - startedAt < START_PATIENCE_MS;
       if (phase === 'starting' && complete >= (patient ? environments.length : 1)) phase = 'ready';
       if (phase === 'ready') return seen;
       const missing = Object.entries(seen).flatMap(([name, state]) =>
-        Object.entries(state).flatMap(([part, up]) => (up === 'up' ? [] : [`${part} of ${name}`])),
+        missingIn(state).map((part) => `${part} of ${name}`),
       );
       throw refuse(`starting: waiting for ${missing.join(', ')}`);
     },

@@ -11,6 +11,7 @@ import { newId } from '../../shared/lib/id.ts';
 import { createKeyText, keyHash } from '../../shared/lib/key-text.ts';
 import type { Deps } from './deps.ts';
 import { revealToken, tokenHash } from './domain/tokens.ts';
+import { insertFact } from './facts.ts';
 import {
   endGrace,
   endKeys,
@@ -68,15 +69,35 @@ const tellEnded = async (tx: Db, hashes: readonly string[]): Promise<readonly Ou
         },
       ]);
 
+type KeyChange = { change: 'rotated' | 'revealed' | 'ended'; previousEndsAt: number | null };
+
+/** Tells the account's own listeners; within the transaction that changed the keys. */
+const tellChanged = (
+  tx: Db,
+  deps: Pick<Deps, 'clock'>,
+  { kind, id }: KeyOwner,
+  accountId: string,
+  { change, previousEndsAt }: KeyChange,
+): Promise<readonly OutboxRow[]> =>
+  insertFact(tx, deps, 'keyChanged', {
+    account_id: accountId,
+    change,
+    service_id: kind === 'service' ? id : null,
+    delegate_id: kind === 'delegate' ? id : null,
+    previous_key_expires_at: isoTimeOrNull(previousEndsAt),
+  });
+
 /** Ends all keys of an owner that is over, and whatever link could make another. */
 export const endAllKeys = async (
   tx: Db,
+  deps: Pick<Deps, 'clock'>,
   owner: KeyOwner,
   { account_id, name }: { account_id: string; name: string },
 ): Promise<readonly OutboxRow[]> => {
   const told = await tellEnded(tx, await endKeys(tx, owner));
   await insertNotice(tx, { account_id, kind: 'keys_ended', details: about(owner, name) });
-  return told;
+  const change = { change: 'ended', previousEndsAt: deps.clock() } as const;
+  return [...told, ...(await tellChanged(tx, deps, owner, account_id, change))];
 };
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockKeyOwner>>>;
@@ -101,7 +122,9 @@ const replaceKey = async (
   const until = previousEndsAt === null || atOnce ? 'now' : isoTime(previousEndsAt);
   await insertNotice(tx, { account_id, kind, details: { ...about(owner, name), until } });
   const answer = { api_key, previous_key_expires_at: isoTimeOrNull(previousEndsAt) };
-  return { answer, told: await tellEnded(tx, ended) };
+  const change = { change: kind === 'key_rotated' ? 'rotated' : 'revealed', previousEndsAt } as const;
+  const told = [...(await tellEnded(tx, ended)), ...(await tellChanged(tx, deps, owner, account_id, change))];
+  return { answer, told };
 };
 
 /** The caller that may rotate: the owner's key itself, or the account's sign-in. */

@@ -2,13 +2,14 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import { chainSubmitter, identity, quote, settlement, wallet } from '../../shared/contract/index.ts';
+import { chainSubmitter, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
 import { issued } from './consumers/settlement.issued.ts';
+import { endpointDisabled } from './consumers/webhook.endpointDisabled.ts';
 import type { Deps } from './deps.ts';
 import { handlers } from './handlers.ts';
 import { endServices } from './jobs/endServices.ts';
@@ -65,7 +66,10 @@ const deps: Deps = {
   },
 };
 
-const consuming = [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)];
+const consuming = [
+  hear(bus, settlement, { issued: issued(deps) }, base.quarantine),
+  hear(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
+];
 const operating = operatorHandlers({ pool, consuming });
 
 await runService(base, config, {

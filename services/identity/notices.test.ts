@@ -32,6 +32,18 @@ test.each([
   expect(`${mail.text}${mail.html}`).not.toContain('undefined');
 });
 
+test.each([
+  ['gone', 'answered 410'],
+  ['failing', 'For five days every delivery'],
+])('an endpoint that was turned off (%s): which, why, and no link', (reason, words) => {
+  const off = { endpoint_id: 'whe_1', host: 'hooks.example.com<b>', reason, at: payment.at };
+  const mail = noticeMail('webhook_disabled', { ...notice, details: off }, null)!;
+  expect(mail.text).toContain(words);
+  for (const said of ['whe_1', 'hooks.example.com', payment.at]) expect(mail.text).toContain(said);
+  expect(mail.html).not.toMatch(/<b>|<a /);
+  expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
 test('a stranger’s name cannot turn the text around it', () => {
   const mail = noticeMail(
     'payment_made',

@@ -110,6 +110,16 @@ const TEXTS: Record<string, (words: Words) => Text> = {
       'You can change or turn off this alert in the settings of your account (spending_alert_threshold).',
     ],
   }),
+  webhook_disabled: ({ endpoint_id, host, reason, at }) => ({
+    subject: 'A webhook endpoint was turned off',
+    sentences: [
+      reason === 'gone'
+        ? `At ${at} the server at ${host} answered 410 (gone), so nothing is sent to the webhook endpoint ${endpoint_id} any more.`
+        : `For five days every delivery to the webhook endpoint ${endpoint_id} at ${host} has failed, so at ${at} it was turned off.`,
+      'Once it works, turn it on again (PATCH it with enabled: true) and have what it missed sent again (redeliver); ' +
+        'events are kept for 30 days and can be read at GET /v1/events.',
+    ],
+  }),
   key_mails_off: ({ at }) => ({
     subject: 'Mails about keys were turned off',
     sentences: [`At ${at} the mails about new and removed keys and passkeys were turned off.`, IF_NOT_YOU],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { settlement } from '../../shared/contract/index.ts';
+import { quote as contract, settlement } from '../../shared/contract/index.ts';
+import type { OutboxRow } from '../../shared/db/outbox.ts';
 import { connectPool, type Pool } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
@@ -43,6 +44,14 @@ const findByQuotes: Deps['findByQuotes'] = (quotes) => {
   return call(bus, settlement, 'findByQuotes', { quotes: [...quotes] });
 };
 
+/** Facts that were committed for publication. */
+const told: OutboxRow[] = [];
+const relay = { dispatch: (rows: readonly OutboxRow[]) => void told.push(...rows) };
+const toldOf = ({ quote_id }: { quote_id: string }) =>
+  told.flatMap(({ subject, payload }) =>
+    (payload as { quote_id: string }).quote_id === quote_id ? [[subject, payload]] : [],
+  );
+
 /** A quote as its service has it, without having heard anything. */
 const known = async (q = quote()) => {
   const now = Date.now();
@@ -61,7 +70,7 @@ const known = async (q = quote()) => {
 };
 
 /** Runs the job when so much time has passed; returns the quotes it asked about. */
-const askAfter = async (minutes: number, deps = { pool, findByQuotes }): Promise<string[]> => {
+const askAfter = async (minutes: number, deps = { pool, relay, findByQuotes }): Promise<string[]> => {
   asked = [];
   await database.withClock(`${minutes} minutes`, askSettlement(deps));
   return asked;
@@ -78,6 +87,7 @@ test('a payment of which no fact arrived shows once the quote can be paid no mor
   expect(await askAfter(16)).toContain(q.quote_id);
   expect(await seen(q)).toEqual(['settled', settlementId]);
   expect(await askAfter(60)).not.toContain(q.quote_id);
+  expect(toldOf(q)).toEqual([]);
 });
 
 test('a quote that stays settling is asked about every minute, until it is paid', async () => {
@@ -108,10 +118,29 @@ test('a failure that was not heard of lets the quote be paid again; the attempt 
 
 test('a quote that nobody paid is asked about once; while settlement is away the question waits', async () => {
   const q = await known();
-  const away = { pool, findByQuotes: () => Promise.reject(new Error('away')) };
+  const away = { pool, relay, findByQuotes: () => Promise.reject(new Error('away')) };
   await expect(askAfter(16, away)).rejects.toThrow('away');
   expect(await askAfter(16)).not.toContain(q.quote_id);
   expect(await askAfter(18)).toContain(q.quote_id);
   expect(await askAfter(60)).not.toContain(q.quote_id);
   expect(await seen(q)).toEqual(['pending', null]);
+});
+
+test('what nobody paid is told to have expired once, by three replicas at once; not while it is being paid', async () => {
+  const quotes = await Promise.all(Array.from({ length: 40 }, () => known()));
+  const late = await known();
+  const { settlementId, answer } = await underWay(consumer(), late);
+  asked = [];
+  const run = askSettlement({ pool, relay, findByQuotes });
+  // The last round comes after a minute for those that another replica held.
+  await database.withClock('16 minutes', () => Promise.all([run(), run(), run()]));
+  await askAfter(18);
+  for (const q of quotes) {
+    const facts = toldOf(q);
+    expect(facts.map(([subject]) => subject)).toEqual(['evt.quote.expired']);
+    expect(contract.events.expired.parse(facts[0]![1])).toMatchObject({ account_id: owner.account_id });
+  }
+  expect(toldOf(late)).toEqual([]);
+  await say(settlementId, 'confirmed');
+  await answer;
 });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { chainSubmitter, identity, settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
+import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
@@ -17,6 +18,7 @@ export type Deps = {
   fee: FeeRule;
   signingKey: SigningKey;
   cursorKey: Buffer;
+  relay: Pick<Relay, 'dispatch'>;
   findService: (serviceId: string) => Promise<Out<typeof identity.internal.findService>>;
   reserveTokenAccount: (
     accountId: string,

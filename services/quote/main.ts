@@ -23,7 +23,7 @@ const ASK_EVERY_MS = 5000;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);
-const { bus, pool, clock, quarantine, logger } = base;
+const { bus, pool, clock, relay, quarantine, logger } = base;
 
 // A changed price or payout address acts within this time ("at once" is 2 s in decisions.md).
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
@@ -46,6 +46,7 @@ const deps: Deps = {
   fee: { bps: config.FEE_BPS, minMicro: config.FEE_MIN_MICRO },
   signingKey: config.SIGNING_KEYS[0]!,
   cursorKey: config.CURSOR_KEY,
+  relay,
   findService,
   reserveTokenAccount: (accountId, owner) => reserve(`${accountId}/${owner}`),
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),

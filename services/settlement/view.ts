@@ -68,8 +68,8 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   };
 };
 
-/** Who paid whom, and how much, as other services are told it. */
-export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
+/** Who pays whom, and how much, as other services are told it. */
+export const partiesOf = (row: SettlementRow) => ({
   account_id: row.account_id,
   delegate_id: row.delegate_id,
   wallet_id: row.wallet_id,
@@ -77,6 +77,10 @@ export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
   vendor_account_id: row.vendor_account_id,
   quote_amount: formatMicro(row.quote_amount),
   fee_amount: formatMicro(row.fee_amount),
+});
+/** The same of a payment that was made. */
+export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
+  ...partiesOf(row),
   issued_at: isoTime(issuedAt),
 });
 

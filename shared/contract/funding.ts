@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { deposits } from './funding.deposits.ts';
-import { refunds } from './funding.refunds.ts';
-import { withdrawals } from './funding.withdrawals.ts';
+import { Deposit, deposits } from './funding.deposits.ts';
+import { Refund, refunds } from './funding.refunds.ts';
+import { Withdrawal, withdrawals } from './funding.withdrawals.ts';
 import { operatorOperations } from './operator.ts';
 import {
   AccountId,
@@ -78,7 +78,18 @@ export const funding = service({
       output: z.array(Moved),
     }),
   },
-  events: { moved: Moved },
+  events: {
+    moved: Moved,
+    /** The status has changed: the object as its owner reads it then. The answer of the call that made it is not told. */
+    withdrawalChanged: z.strictObject({ account_id: AccountId, withdrawal: Withdrawal }),
+    refundChanged: z.strictObject({
+      vendor_account_id: AccountId,
+      payer_account_id: AccountId,
+      refund: Refund,
+    }),
+    /** Without the provider's page: whoever has its address pays there. */
+    depositChanged: z.strictObject({ account_id: AccountId, deposit: Deposit.omit({ redirect_url: true }) }),
+  },
   jobs: {},
   consumes: [
     'chain-submitter.fundProgressed',

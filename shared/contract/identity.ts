@@ -4,7 +4,7 @@ import { delegateOperations } from './identity.delegates.ts';
 import { Service, serviceOperations } from './identity.services.ts';
 import { signInOperations } from './identity.sign-in.ts';
 import { operatorFields, operatorOperations } from './operator.ts';
-import { AccountId, ServiceId, Timestamp } from './primitives.ts';
+import { AccountId, DelegateId, EventId, label, ServiceId, Timestamp, WalletId } from './primitives.ts';
 import { Principal } from './principal.ts';
 import { internalOperation, service } from './service.ts';
 
@@ -20,6 +20,9 @@ export const Standing = z.strictObject({
   frozen_at: Timestamp.nullable(),
   limit_factor: LimitFactor,
 });
+
+/** What makes a change of an account recognisable when it is told again, whose it is, and when it was. */
+const change = { fact_id: EventId, account_id: AccountId, at: Timestamp };
 
 export const identity = service({
   name: 'identity',
@@ -86,7 +89,23 @@ export const identity = service({
     /** Keys that are refused from now on, by the hash of their text: caches forget them. */
     keysEnded: z.strictObject({ key_hashes: z.array(z.string()) }),
     sessionEnded: z.strictObject({ account_id: AccountId, session_id: z.string() }),
+    delegateChanged: z.strictObject({
+      ...change,
+      change: z.enum(['created', 'updated', 'deleted']),
+      delegate_id: DelegateId,
+      name: label(80, 'Research agent'),
+      wallet_id: WalletId,
+      expires_at: Timestamp.nullable(),
+    }),
+    /** Of a service or of a delegate: a new key in place of the current one, or the end of all. Never a key or its hash. */
+    keyChanged: z.strictObject({
+      ...change,
+      change: z.enum(['rotated', 'revealed', 'ended']),
+      service_id: ServiceId.nullable(),
+      delegate_id: DelegateId.nullable(),
+      previous_key_expires_at: Timestamp.nullable(),
+    }),
   },
   jobs: {},
-  consumes: ['settlement.issued'],
+  consumes: ['settlement.issued', 'webhook.endpointDisabled'],
 });

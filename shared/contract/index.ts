@@ -6,6 +6,7 @@ import { quote } from './quote.ts';
 import type { ServiceContract } from './service.ts';
 import { settlement } from './settlement.ts';
 import { wallet } from './wallet.ts';
+import { webhook } from './webhook.ts';
 
 /** Every service there is. Adding an endpoint = one entry in its contract file + one handler file. */
 export const contracts = {
@@ -16,9 +17,10 @@ export const contracts = {
   funding,
   identity,
   'chain-submitter': chainSubmitter,
+  webhook,
 } as const;
 
 /** The same as a list with the wide type, for loops that derive something from all of them. */
 export const contractList: readonly ServiceContract[] = Object.values(contracts);
 
-export { chainSubmitter, funding, gateway, identity, quote, settlement, wallet };
+export { chainSubmitter, funding, gateway, identity, quote, settlement, wallet, webhook };

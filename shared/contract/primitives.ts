@@ -43,6 +43,12 @@ export const Timestamp = z
     examples: ['2026-11-21T10:00:00.000Z'],
   });
 
+/** A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not know. */
+export const Moment = Timestamp.refine((text) => {
+  const time = Date.parse(text);
+  return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
+}, 'must be a time that exists, not before 1970');
+
 /** An id of ours: prefix + UUIDv7 in base32. */
 export const typeId = (prefix: string, name: string) =>
   z
@@ -62,6 +68,8 @@ export const WithdrawalId = typeId('wd', 'WithdrawalId');
 export const RefundId = typeId('ref', 'RefundId');
 export const DelegateId = typeId('del', 'DelegateId');
 export const DepositId = typeId('dep', 'DepositId');
+export const EventId = typeId('evt', 'EventId');
+export const EndpointId = typeId('whe', 'EndpointId');
 /** interface.md calls it a service UUID, so it has no prefix. */
 export const ServiceId = z
   .string()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operatorOperations } from './operator.ts';
 import {
+  AccountId,
   CompactToken,
   Currency,
   MicroUsdc,
@@ -114,7 +115,17 @@ export const quote = service({
       output: Activity,
     }),
   },
-  events: {},
+  events: {
+    /** Told once, when settlement has said that nobody paid it and nobody can any more: five minutes after its end. */
+    expired: z.strictObject({
+      quote_id: QuoteId,
+      account_id: AccountId,
+      service_id: ServiceId,
+      quote_amount: MicroUsdc,
+      fee_amount: MicroUsdcOrZero,
+      expires_at: Timestamp,
+    }),
+  },
   jobs: {},
   consumes: ['settlement.accepted', 'settlement.issued', 'settlement.failed'],
 });

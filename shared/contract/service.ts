@@ -17,6 +17,7 @@ export const SERVICE_NAMES = [
   'funding',
   'identity',
   'chain-submitter',
+  'webhook',
 ] as const;
 /** Services with a schema and handlers. The gateway stands apart: it has no tables and no operations. */
 export type ServiceName = (typeof SERVICE_NAMES)[number];

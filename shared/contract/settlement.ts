@@ -106,8 +106,8 @@ export const DelegateSpending = z.strictObject({
 });
 
 const fact = { settlement_id: SettlementId, quote_id: QuoteId };
-/** Who paid whom, and how much. */
-const payment = {
+/** Who pays whom, and how much. */
+const parties = {
   account_id: AccountId,
   delegate_id: DelegateId.nullable(),
   wallet_id: WalletId,
@@ -115,8 +115,11 @@ const payment = {
   vendor_account_id: AccountId,
   quote_amount: MicroUsdc,
   fee_amount: MicroUsdcOrZero,
-  issued_at: Timestamp,
 };
+const payment = { ...parties, issued_at: Timestamp };
+/** With who is concerned, or as it was told before: outboxes and the stream, which keeps a week, may have such facts. */
+const concerning = <F extends z.ZodRawShape, Before extends z.ZodRawShape>(told: F, before: Before) =>
+  z.union([z.strictObject({ ...told, ...parties }), z.strictObject(before)]);
 /** A settlement that was issued, and what the chain says of its payment now. */
 const Paid = z.strictObject({
   settlement_id: SettlementId,
@@ -364,7 +367,7 @@ export const settlement = service({
   },
   events: {
     /** An attempt was accepted: holds taken, the payment is on its way. */
-    accepted: z.strictObject({ ...fact, account_id: AccountId }),
+    accepted: concerning(fact, { ...fact, account_id: AccountId }),
     /** The payment is confirmed on chain; the settlement can be redeemed. */
     issued: z.union([
       z.strictObject({ ...fact, tx_hash: TransactionHash, ...payment }),
@@ -372,11 +375,20 @@ export const settlement = service({
       z.strictObject({ ...fact, tx_hash: TransactionHash }),
     ]),
     /** No fork can undo it any more. The transaction is another than the issued one when a fork forced a new one. */
-    finalized: z.strictObject({ ...fact, tx_hash: TransactionHash }),
+    finalized: concerning({ ...fact, tx_hash: TransactionHash }, { ...fact, tx_hash: TransactionHash }),
     /** Proven: no money moved and none will. The quote may be tried again. */
-    failed: z.strictObject({ ...fact, code: z.string() }),
+    failed: concerning({ ...fact, code: z.string() }, { ...fact, code: z.string() }),
     /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */
-    reversed: z.strictObject({ ...fact, redeemed: z.boolean() }),
+    reversed: concerning({ ...fact, redeemed: z.boolean() }, { ...fact, redeemed: z.boolean() }),
+    /** The vendor has taken it, by redeem or by the first consume. */
+    redeemed: z.strictObject({
+      ...fact,
+      ...parties,
+      redeemed_at: Timestamp,
+      redeem_id: RedeemId.nullable(),
+    }),
+    /** Paid, and not redeemed in its window. */
+    expired: z.strictObject({ ...fact, ...parties, redeem_expires_at: Timestamp }),
   },
   jobs: {},
   consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged'],

@@ -3,6 +3,7 @@ import {
   DelegateId,
   MicroUsdc,
   MicroUsdcOrZero,
+  Moment,
   page,
   pageQuery,
   ServiceId,
@@ -40,12 +41,6 @@ export const Transaction = z
     created_at: Timestamp.meta({ description: 'When the transfer was first seen confirmed' }),
   })
   .meta({ id: 'Transaction', description: 'A transfer on chain as one account sees it' });
-
-/** A moment that exists: the shape alone lets 30 February pass, and a year 0 that Postgres does not know. */
-const Moment = Timestamp.refine((text) => {
-  const time = Date.parse(text);
-  return time >= 0 && new Date(time).toISOString().slice(0, 10) === text.slice(0, 10);
-}, 'must be a time that exists, not before 1970');
 
 /** Of one spending summary. */
 export const MAX_SUMMARY_DAYS = 366;

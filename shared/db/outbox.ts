@@ -24,6 +24,11 @@ export const outboxRow = z.object({
 });
 export type OutboxRow = z.infer<typeof outboxRow>;
 
+/** The same rows as the JSON column `jsonb_agg(to_jsonb(...))` of a statement that returns something else besides. */
+export const outboxColumn = z.array(
+  outboxRow.extend({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt) }),
+);
+
 /**
  * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them in the same breath:
  * ``insert into outbox (subject, msg_id, payload, traceparent) select * from ${outboxValues([...])}``

@@ -18,7 +18,8 @@ export type IdPrefix =
   | 'fund'
   | 'prep'
   | 'txn'
-  | 'evt';
+  | 'evt'
+  | 'whe';
 
 /** TypeID: prefix + UUIDv7 in base32, so ids sort by time and keyset pages need no second column. */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();

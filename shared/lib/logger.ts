@@ -14,6 +14,7 @@ const SECRET_FIELDS = [
   'refresh_token',
   'transaction',
   'password',
+  'secret',
 ];
 
 /** JSON lines on stdout with trace and span id. */

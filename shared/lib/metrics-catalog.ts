@@ -1,4 +1,5 @@
 import { type BusUser, SERVICE_NAMES } from '../contract/service.ts';
+import { DELIVERY_ERRORS } from '../contract/webhook.ts';
 
 /**
  * Every metric of the system, once: what it is called, what it counts, which labels it has and who tells it.
@@ -87,7 +88,7 @@ export const METRICS = {
   ),
   'settle.idempotent_replays': counter(
     '{call}',
-    ['settlement', 'quote', 'funding', 'identity'],
+    ['settlement', 'quote', 'funding', 'identity', 'webhook'],
     { operation: ['settle', 'redeem', 'consume', 'keyed'] },
     'Calls that repeated one which was carried out before, and were answered from its row; `keyed`: by Idempotency-Key.',
   ),
@@ -223,6 +224,19 @@ export const METRICS = {
     'Mails not yet taken by the mail server; counted up to 10,000.',
   ),
   'settle.mails.oldest_age': gauge('s', ['identity'], {}, 'Time since the oldest of them was asked for.'),
+  'settle.webhook.attempts': counter(
+    '{attempt}',
+    ['webhook'],
+    { outcome: ['delivered', ...DELIVERY_ERRORS] },
+    'Tries to deliver events to customers’ endpoints, by what came of them.',
+  ),
+  'settle.webhook.due': gauge(
+    '{delivery}',
+    ['webhook'],
+    {},
+    'Deliveries that are due and not begun, to endpoints that do not fail; counted up to 10,000.',
+  ),
+  'settle.webhook.oldest_due_age': gauge('s', ['webhook'], {}, 'Time since the oldest of them was due.'),
   'messaging.client.operation.duration': histogram(
     CALL_SECONDS,
     ALL,

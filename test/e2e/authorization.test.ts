@@ -154,6 +154,17 @@ const RECIPES: Record<string, Recipe> = {
   'identity.deleteDelegate': {},
   'identity.rotateDelegateKey': { body: () => ({}) },
   'identity.revealDelegateKey': { body: () => ({}) },
+  'webhook.createEndpoint': { body: () => ({ url: 'http://127.0.0.1:9/hook' }), foreign: 'hidden' },
+  'webhook.listEndpoints': { foreign: 'hidden' },
+  'webhook.getEndpoint': {},
+  'webhook.updateEndpoint': { body: () => ({ enabled: false }) },
+  'webhook.deleteEndpoint': {},
+  'webhook.rotateEndpointSecret': {},
+  'webhook.listDeliveries': {},
+  'webhook.redeliver': { body: () => ({ since: '2026-01-01T00:00:00Z' }) },
+  'webhook.testEndpoint': {},
+  'webhook.listEvents': { foreign: 'hidden' },
+  'webhook.getEvent': {},
   'identity.verifyDelegateReveal': { body: () => ({ token: `rv_test_${'A'.repeat(43)}` }), open: 401 },
 };
 

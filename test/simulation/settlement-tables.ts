@@ -124,6 +124,10 @@ export const createSettlementTables = (world: World) => {
     ];
   };
 
+  /** The message of a redeem or an expiry, which the statement completes by what the row says. */
+  const tellEnd = ({ settlement_id }: Settlement, json: string) =>
+    outbox.insert(json).map((row) => Object.assign(row, { msg_id: row.msg_id + settlement_id }));
+
   type Sight = Pick<Payer, 'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'> & {
     slot: bigint;
   };
@@ -211,20 +215,20 @@ export const createSettlementTables = (world: World) => {
       failed,
     ),
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
-    model<{ redeemId: string | null; id: string }>(
+    model<{ redeemId: string | null; id: string; json: string }>(
       /update settlements set status = 'redeemed'/,
-      'redeemId id _',
-      ({ redeemId, id }) => {
+      'redeemId id _ json',
+      ({ redeemId, id, json }) => {
         const row = settlements.get(id);
         if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem')) return [];
         Object.assign(row, { redeemed_at: appNow(), redeem_id: redeemId });
-        return show(row);
+        return show(row).map((shown) => ({ ...(shown as object), outbox: tellEnd(row, json) }));
       },
     ),
-    model(/update settlements set status = 'expired'/, '_', () => {
+    model<{ json: string }>(/update settlements set status = 'expired'/, '_ json', ({ json }) => {
       const elapsed = rows().filter((row) => row.status === 'issued' && row.redeem_expires_at! <= appNow());
       for (const row of elapsed) move(row, 'elapse');
-      return elapsed.map(({ settlement_id }) => ({ id: settlement_id }));
+      return elapsed.flatMap((row) => tellEnd(row, json));
     }),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];

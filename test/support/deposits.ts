@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
+import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import type { Deposit } from '../../shared/contract/funding.deposits.ts';
 import { funding, wallet } from '../../shared/contract/index.ts';
@@ -169,6 +170,19 @@ export const startDepositsFixture = async () => {
     }
   };
 
+  /** Statuses as the service that tells accounts hears them, by deposit. */
+  const told = new Map<string, string[]>();
+  const hearing = hear(
+    await testBus.as('webhook'),
+    funding,
+    {
+      depositChanged: async ({ account_id, deposit: { deposit_id, status } }) => {
+        if (account_id === ACCOUNT) told.set(deposit_id, [...(told.get(deposit_id) ?? []), status]);
+      },
+    },
+    async () => {},
+  );
+
   return {
     database,
     chain,
@@ -186,6 +200,7 @@ export const startDepositsFixture = async () => {
     hook,
     tell,
     until,
+    toldOf: (depositId: string): string[] => told.get(depositId) ?? [],
     /** What the service keeps of the provider's words. */
     reports: async (depositId: string) =>
       (
@@ -202,6 +217,7 @@ export const startDepositsFixture = async () => {
       }),
     stop: async () => {
       await service?.stop();
+      await hearing.stop();
       await Promise.all([chain.stop(), admin.end(), providers.stop()]);
       await Promise.all([database.drop(), testBus.stop()]);
     },

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { environmentKeys } from '../../deploy/local/keys.ts';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
+import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { contracts, wallet } from '../../shared/contract/index.ts';
@@ -50,6 +52,19 @@ export const startFundingFixture = async () => {
   const admin = new pg.Pool({ connectionString: database.adminUrl, max: 2 });
   const gateway: Bus = await testBus.as('gateway');
   const chain = startChainStandIn(await testBus.as('chain-submitter'));
+
+  /** Statuses as the service that tells accounts hears them, by object id; what the contract does not read is `unread`. */
+  const told = new Map<string, string[]>();
+  const note = (id: string, status: string) => void told.set(id, [...(told.get(id) ?? []), status]);
+  const hearing = hear(
+    await testBus.as('webhook'),
+    contracts.funding,
+    {
+      withdrawalChanged: async ({ withdrawal }) => note(withdrawal.withdrawal_id, withdrawal.status),
+      refundChanged: async ({ refund }) => note(refund.refund_id, refund.status),
+    },
+    async ({ subject }) => note('unread', subject),
+  );
 
   const accounts = new Map<string, Account>();
   const refuse = async () => {
@@ -156,6 +171,11 @@ export const startFundingFixture = async () => {
       chain.account(vendor.payout).balance += 990_000n;
       return settled.settlement_id;
     },
+    /** What was told of an object once that many statuses were. */
+    toldOf: async (objectId: string, count: number): Promise<string[]> => {
+      for (let i = 0; i < 200 && (told.get(objectId)?.length ?? 0) < count; i += 1) await sleep(25);
+      return [...(told.get(objectId) ?? []), ...(told.get('unread') ?? [])];
+    },
     reserved: async (settlementId: string): Promise<string> => {
       const { rows } = await admin.query(
         'select refund_reserved from settlement.settlements where settlement_id = $1',
@@ -171,6 +191,7 @@ export const startFundingFixture = async () => {
     },
     stop: async (): Promise<(number | null)[]> => {
       const codes = await Promise.all([funding.stop(), settlements.stop()]);
+      await hearing.stop();
       await chain.stop();
       await admin.end();
       await Promise.all([database.drop(), testBus.stop()]);

@@ -25,7 +25,9 @@ export type Tenant = {
     | 'session_id'
     | 'deposit_id'
     | 'withdrawal_id'
-    | 'refund_id',
+    | 'refund_id'
+    | 'endpoint_id'
+    | 'event_id',
     string
   >;
   /** Bodies that belong to it. */
@@ -60,6 +62,11 @@ export const createTenant = async (
     name: 'Robot',
     wallet_id,
     limits: { daily: '5000000' },
+  });
+  // Nothing that a tenant does is told there, so its log stays as it is.
+  const endpoint = await post<{ endpoint_id: string }>('/v1/webhook-endpoints', {
+    url: 'http://127.0.0.1:9/hook',
+    event_types: ['quote.expired'],
   });
   const options = await post<Options>('/v1/auth/passkey/register/options', {});
   const origin = `http://localhost:${new URL(stack.gateway_url).port}`;
@@ -118,12 +125,26 @@ export const createTenant = async (
       deposit_id: deposit.deposit_id,
       withdrawal_id: withdrawal.withdrawal_id,
       refund_id: refund.refund_id,
+      endpoint_id: endpoint.endpoint_id,
+      event_id: await firstEvent(api, token),
     },
     quoteToken: quote.quote_token,
     settlementToken: paid.settlement_token,
     attemptId,
     walletProof: await walletProof(wallet, accountId),
   };
+};
+
+/** The account has made a delegate: that is an event. */
+const firstEvent = async (api: Api, token: string): Promise<string> => {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { body } = await api<{ data: { event_id: string }[] }>('GET /v1/events?type=delegate.created', {
+      token,
+    });
+    if (body.data[0] !== undefined) return body.data[0].event_id;
+    await sleep(50);
+  }
+  throw new Error('no event of a delegate that was created');
 };
 
 /**
@@ -158,7 +179,10 @@ export const createSnapshot = async (postgresUrl: string) => {
       for (let tries = 0; tries < 300; tries += 1) {
         const { rowCount } = await pool.query(
           `select from settlement.settlements where account_id = $1 and chain_status <> 'finalized'
-          union all select from funding.dev_funds where account_id = $1 and status <> 'finalized'`,
+          union all select from funding.dev_funds where account_id = $1 and status <> 'finalized'
+          union all select from settlement.settlements as s where account_id = $1 and not exists (
+            select from webhook.events as e where e.account_id = $1 and e.object_id = s.settlement_id
+              and e.type = 'settlement.finalized')`,
           [accountId],
         );
         if (rowCount === 0) return;

@@ -152,6 +152,30 @@ export interface Operations {
     /** Use the mailed link: a replacement key, once `POST /v1/delegates/:delegate_id/key/reveal/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyDelegateReveal(input: Input<'identity.verifyDelegateReveal'>, options?: CallOptions): Answer<'identity.verifyDelegateReveal'>;
   };
+  webhook: {
+    /** Create a webhook endpoint. Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the last 5 minutes; at most 10 per account. `POST /v1/webhook-endpoints`. Errors: conflict, unauthorized, forbidden, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    createEndpoint(input: Input<'webhook.createEndpoint'>, options?: CallOptions): Answer<'webhook.createEndpoint'>;
+    /** List webhook endpoints `GET /v1/webhook-endpoints`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listEndpoints(input?: Input<'webhook.listEndpoints'>, options?: CallOptions): Listing<'webhook.listEndpoints'>;
+    /** Get a webhook endpoint `GET /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getEndpoint(input: Input<'webhook.getEndpoint'>, options?: CallOptions): Answer<'webhook.getEndpoint'>;
+    /** Change a webhook endpoint. Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver. `PATCH /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    updateEndpoint(input: Input<'webhook.updateEndpoint'>, options?: CallOptions): Answer<'webhook.updateEndpoint'>;
+    /** Delete a webhook endpoint with its log `DELETE /v1/webhook-endpoints/:endpoint_id`. Errors: not_found, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    deleteEndpoint(input: Input<'webhook.deleteEndpoint'>, options?: CallOptions): Answer<'webhook.deleteEndpoint'>;
+    /** Rotate the secret of a webhook endpoint. For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older. `POST /v1/webhook-endpoints/:endpoint_id/secret/rotate`. Errors: not_found, unauthorized, forbidden, conflict, idempotency_mismatch, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    rotateEndpointSecret(input: Input<'webhook.rotateEndpointSecret'>, options?: CallOptions): Answer<'webhook.rotateEndpointSecret'>;
+    /** What was delivered to a webhook endpoint, and how `GET /v1/webhook-endpoints/:endpoint_id/deliveries`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listDeliveries(input: Input<'webhook.listDeliveries'>, options?: CallOptions): Listing<'webhook.listDeliveries'>;
+    /** Deliver one event, or all since a time, once more. Of those that the endpoint asks for, also what it never got; at most 10000, the oldest first. `POST /v1/webhook-endpoints/:endpoint_id/redeliver`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    redeliver(input: Input<'webhook.redeliver'>, options?: CallOptions): Answer<'webhook.redeliver'>;
+    /** Send a test event to a webhook endpoint `POST /v1/webhook-endpoints/:endpoint_id/test`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    testEndpoint(input: Input<'webhook.testEndpoint'>, options?: CallOptions): Answer<'webhook.testEndpoint'>;
+    /** List events: the pull form of webhooks. Newest first, kept for 30 days. `GET /v1/events`. Errors: unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    listEvents(input?: Input<'webhook.listEvents'>, options?: CallOptions): Listing<'webhook.listEvents'>;
+    /** Get an event `GET /v1/events/:event_id`. Errors: not_found, unauthorized, forbidden, validation_error, rate_limited, internal_error, service_unavailable. */
+    getEvent(input: Input<'webhook.getEvent'>, options?: CallOptions): Answer<'webhook.getEvent'>;
+  };
 }
 
 export const OPERATIONS = {
@@ -235,6 +259,19 @@ export const OPERATIONS = {
     revealDelegateKey: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal","body":true},
     verifyDelegateReveal: {"method":"POST","path":"/v1/delegates/:delegate_id/key/reveal/verify","body":true,"anonymous":true},
   },
+  webhook: {
+    createEndpoint: {"method":"POST","path":"/v1/webhook-endpoints","body":true,"keyed":true,"timeoutSeconds":10},
+    listEndpoints: {"method":"GET","path":"/v1/webhook-endpoints","query":["cursor","limit"],"list":true},
+    getEndpoint: {"method":"GET","path":"/v1/webhook-endpoints/:endpoint_id"},
+    updateEndpoint: {"method":"PATCH","path":"/v1/webhook-endpoints/:endpoint_id","body":true,"timeoutSeconds":10},
+    deleteEndpoint: {"method":"DELETE","path":"/v1/webhook-endpoints/:endpoint_id"},
+    rotateEndpointSecret: {"method":"POST","path":"/v1/webhook-endpoints/:endpoint_id/secret/rotate","keyed":true},
+    listDeliveries: {"method":"GET","path":"/v1/webhook-endpoints/:endpoint_id/deliveries","query":["cursor","limit","status"],"list":true},
+    redeliver: {"method":"POST","path":"/v1/webhook-endpoints/:endpoint_id/redeliver","body":true},
+    testEndpoint: {"method":"POST","path":"/v1/webhook-endpoints/:endpoint_id/test"},
+    listEvents: {"method":"GET","path":"/v1/events","query":["cursor","limit","type","object_id"],"list":true},
+    getEvent: {"method":"GET","path":"/v1/events/:event_id"},
+  },
 } as const satisfies { [S in keyof Operations]: { [O in keyof Operations[S]]: OperationInfo } };
 
 export type AccountId = components['schemas']['AccountId'];
@@ -247,11 +284,16 @@ export type DelegateId = components['schemas']['DelegateId'];
 export type DelegateLimits = components['schemas']['DelegateLimits'];
 export type DelegateUsage = components['schemas']['DelegateUsage'];
 export type Delegation = components['schemas']['Delegation'];
+export type DeliveryStatus = components['schemas']['DeliveryStatus'];
 export type Deposit = components['schemas']['Deposit'];
 export type DepositId = components['schemas']['DepositId'];
 export type DepositStatus = components['schemas']['DepositStatus'];
 export type Email = components['schemas']['Email'];
+export type EndpointId = components['schemas']['EndpointId'];
 export type Environment = components['schemas']['Environment'];
+export type Event = components['schemas']['Event'];
+export type EventId = components['schemas']['EventId'];
+export type EventType = components['schemas']['EventType'];
 export type FiatAmount = components['schemas']['FiatAmount'];
 export type FiatCurrency = components['schemas']['FiatCurrency'];
 export type IdempotencyKey = components['schemas']['IdempotencyKey'];
@@ -292,6 +334,8 @@ export type TransactionId = components['schemas']['TransactionId'];
 export type TransactionType = components['schemas']['TransactionType'];
 export type Wallet = components['schemas']['Wallet'];
 export type WalletId = components['schemas']['WalletId'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookEndpoint = components['schemas']['WebhookEndpoint'];
 export type WireTransaction = components['schemas']['WireTransaction'];
 export type Withdrawal = components['schemas']['Withdrawal'];
 export type WithdrawalId = components['schemas']['WithdrawalId'];

@@ -1326,6 +1326,194 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook endpoints
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listEndpoints"];
+        put?: never;
+        /**
+         * Create a webhook endpoint
+         * @description Events are POSTed to it as JSON `{ id, type, timestamp, data }`, signed as Standard Webhooks say (webhook-id, webhook-timestamp, webhook-signature); `id` is the event_id, so a repeat is known by it. Any 2xx within 15 s takes the event; else it is tried 8 times over three days. At least once, in no certain order. Needs a sign-in of the last 5 minutes; at most 10 per account.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["webhook.createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook endpoint
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.getEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook endpoint with its log
+         * @description Limit: 30 per minute per account.
+         */
+        delete: operations["webhook.deleteEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook endpoint
+         * @description Turned on again, it gets what was still to be delivered; what happened while it was off: redeliver.
+         *
+         *     Needs a sign-in of the last 5 minutes, for another url.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["webhook.updateEndpoint"];
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the secret of a webhook endpoint
+         * @description For 24 hours deliveries are signed with both, then with the new one alone. A further rotation ends the older.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        post: operations["webhook.rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was delivered to a webhook endpoint, and how
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver one event, or all since a time, once more
+         * @description Of those that the endpoint asks for, also what it never got; at most 10000, the oldest first.
+         *
+         *     Limit: 10 per minute per account.
+         */
+        post: operations["webhook.redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook-endpoints/{endpoint_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Limit: 10 per minute per account.
+         */
+        post: operations["webhook.testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events: the pull form of webhooks
+         * @description Newest first, kept for 30 days.
+         *
+         *     Limit: 120 per minute per account.
+         */
+        get: operations["webhook.listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description Limit: 120 per minute per account.
+         */
+        get: operations["webhook.getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1432,6 +1620,8 @@ export interface components {
             /** @description When the chain was seen so: now, or earlier while it cannot be read */
             as_of: components["schemas"]["Timestamp"];
         };
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivered" | "failed";
         Deposit: {
             deposit_id: components["schemas"]["DepositId"];
             status: components["schemas"]["DepositStatus"];
@@ -1471,10 +1661,43 @@ export interface components {
         /** @example ada@example.com */
         Email: string;
         /**
+         * @description Identifier beginning with whe_ (TypeID: UUIDv7 in base32)
+         * @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        EndpointId: string;
+        /**
          * @description test or live: a deployment of its own
          * @enum {string}
          */
         Environment: "test" | "live";
+        /** @description Kept for 30 days */
+        Event: {
+            event_id: components["schemas"]["EventId"];
+            type: components["schemas"]["EventType"];
+            /**
+             * @description What it is about: a quote, settlement, refund, withdrawal, deposit, delegate or service
+             * @example stl_01kaj5w0c0e8h9x2m4n6p8q0rs
+             */
+            object_id: string;
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * @description Refunds, withdrawals and deposits as their GET shows them. Of a settlement ids, amounts and `role`, as whom the account is told: `payer` or `vendor`. Never a token or a key.
+             * @example {
+             *       "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+             *       "role": "vendor"
+             *     }
+             */
+            data: {
+                [key: string]: components["schemas"]["__schema0"];
+            };
+        };
+        /**
+         * @description Identifier beginning with evt_ (TypeID: UUIDv7 in base32)
+         * @example evt_01kaj5w0c0e8h9x2m4n6p8q0rs
+         */
+        EventId: string;
+        /** @enum {string} */
+        EventType: "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test";
         /**
          * @description Amount in the fiat currency, fees of the provider included
          * @example 50.00
@@ -1823,6 +2046,49 @@ export interface components {
          * @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs
          */
         WalletId: string;
+        WebhookDelivery: {
+            event_id: components["schemas"]["EventId"];
+            type: components["schemas"]["EventType"];
+            status: components["schemas"]["DeliveryStatus"];
+            /** @description In their order, the last 16 */
+            attempts: {
+                at: components["schemas"]["Timestamp"];
+                /** @example 200 */
+                status_code: number | null;
+                error: ("timeout" | "unreachable" | "not_resolved" | "address_refused" | "tls" | "redirect" | "status") | null;
+                /** @example 84 */
+                duration_ms: number;
+                /** @description The beginning of the answer, at most 200 characters */
+                response: string | null;
+            }[];
+            next_attempt_at: components["schemas"]["Timestamp"] | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        WebhookEndpoint: {
+            endpoint_id: components["schemas"]["EndpointId"];
+            /**
+             * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+             * @example https://api.example.com/quittance
+             */
+            url: string;
+            description: string | null;
+            /**
+             * @description Types, groups like `settlement.*`, or `*` for all
+             * @example [
+             *       "settlement.*"
+             *     ]
+             */
+            event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+            /** @example true */
+            enabled: boolean;
+            /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+            disabled_reason: ("owner" | "failing" | "gone") | null;
+            /** @description Of the first failure since the last success */
+            failing_since: components["schemas"]["Timestamp"] | null;
+            /** @description Until then deliveries are signed with the secret before the rotation too */
+            previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
         /**
          * @description Base64 of a Solana wire transaction
          * @example AQAAAAAAAAAAAAAAAAAAAA==
@@ -5488,6 +5754,565 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["NewKey"];
+                };
+            };
+        };
+    };
+    "webhook.listEndpoints": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "endpoint_id": "whe_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "url": "https://api.example.com/quittance",
+                     *           "description": "Order service",
+                     *           "event_types": [
+                     *             "settlement.*"
+                     *           ],
+                     *           "enabled": true,
+                     *           "disabled_reason": "owner",
+                     *           "failing_since": "2026-11-21T10:00:00.000Z",
+                     *           "previous_secret_expires_at": "2026-11-21T10:00:00.000Z",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["WebhookEndpoint"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.createEndpoint": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://api.example.com/quittance",
+                 *       "description": "Order service",
+                 *       "event_types": [
+                 *         "settlement.*"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                     * @example https://api.example.com/quittance
+                     */
+                    url: string;
+                    /** @example Order service */
+                    description?: string;
+                    /**
+                     * @description Default all: `["*"]`
+                     * @example [
+                     *       "settlement.*"
+                     *     ]
+                     */
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "endpoint_id": "whe_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "url": "https://api.example.com/quittance",
+                     *       "description": "Order service",
+                     *       "event_types": [
+                     *         "settlement.*"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": "owner",
+                     *       "failing_since": "2026-11-21T10:00:00.000Z",
+                     *       "previous_secret_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": {
+                        endpoint_id: components["schemas"]["EndpointId"];
+                        /**
+                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                         * @example https://api.example.com/quittance
+                         */
+                        url: string;
+                        description: string | null;
+                        /**
+                         * @description Types, groups like `settlement.*`, or `*` for all
+                         * @example [
+                         *       "settlement.*"
+                         *     ]
+                         */
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        /** @example true */
+                        enabled: boolean;
+                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+                        disabled_reason: ("owner" | "failing" | "gone") | null;
+                        /** @description Of the first failure since the last success */
+                        failing_since: components["schemas"]["Timestamp"] | null;
+                        /** @description Until then deliveries are signed with the secret before the rotation too */
+                        previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        created_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description Shown this once. For the libraries of standardwebhooks.com
+                         * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                         */
+                        secret: string;
+                    } | {
+                        endpoint_id: components["schemas"]["EndpointId"];
+                        /**
+                         * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                         * @example https://api.example.com/quittance
+                         */
+                        url: string;
+                        description: string | null;
+                        /**
+                         * @description Types, groups like `settlement.*`, or `*` for all
+                         * @example [
+                         *       "settlement.*"
+                         *     ]
+                         */
+                        event_types: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                        /** @example true */
+                        enabled: boolean;
+                        /** @description owner: by PATCH. failing: five days of nothing but failures. gone: it answered 410 */
+                        disabled_reason: ("owner" | "failing" | "gone") | null;
+                        /** @description Of the first failure since the last success */
+                        failing_since: components["schemas"]["Timestamp"] | null;
+                        /** @description Until then deliveries are signed with the secret before the rotation too */
+                        previous_secret_expires_at: components["schemas"]["Timestamp"] | null;
+                        created_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.getEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "endpoint_id": "whe_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "url": "https://api.example.com/quittance",
+                     *       "description": "Order service",
+                     *       "event_types": [
+                     *         "settlement.*"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": "owner",
+                     *       "failing_since": "2026-11-21T10:00:00.000Z",
+                     *       "previous_secret_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    "webhook.deleteEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    "webhook.updateEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://api.example.com/quittance",
+                 *       "description": "Order service",
+                 *       "event_types": [
+                 *         "settlement.*"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description https, on a public address, port 443 or 1024 and up. Redirects are not followed
+                     * @example https://api.example.com/quittance
+                     */
+                    url?: string;
+                    description?: string | null;
+                    /**
+                     * @description Types, groups like `settlement.*`, or `*` for all
+                     * @example [
+                     *       "settlement.*"
+                     *     ]
+                     */
+                    event_types?: ("*" | "quote.*" | "settlement.*" | "refund.*" | "withdrawal.*" | "deposit.*" | "delegate.*" | "key.*" | "quote.settling" | "quote.settled" | "quote.expired" | "settlement.issued" | "settlement.finalized" | "settlement.redeemed" | "settlement.expired" | "settlement.failed" | "settlement.reversed" | "refund.submitted" | "refund.confirmed" | "refund.finalized" | "refund.failed" | "refund.cancelled" | "refund.expired" | "withdrawal.submitted" | "withdrawal.confirmed" | "withdrawal.finalized" | "withdrawal.failed" | "withdrawal.cancelled" | "withdrawal.expired" | "deposit.awaiting_payment" | "deposit.processing" | "deposit.settling" | "deposit.completed" | "deposit.failed" | "deposit.cancelled" | "deposit.expired" | "delegate.created" | "delegate.updated" | "delegate.deleted" | "key.rotated" | "key.revealed" | "key.ended" | "webhook.test")[];
+                    /** @example true */
+                    enabled?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "endpoint_id": "whe_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "url": "https://api.example.com/quittance",
+                     *       "description": "Order service",
+                     *       "event_types": [
+                     *         "settlement.*"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabled_reason": "owner",
+                     *       "failing_since": "2026-11-21T10:00:00.000Z",
+                     *       "previous_secret_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "created_at": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    "webhook.rotateEndpointSecret": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["schemas"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "previous_secret_expires_at": "2026-11-21T10:00:00.000Z",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": {
+                        previous_secret_expires_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description Shown this once. For the libraries of standardwebhooks.com
+                         * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                         */
+                        secret: string;
+                    } | {
+                        previous_secret_expires_at: components["schemas"]["Timestamp"];
+                        /**
+                         * @description A repeat by Idempotency-Key: the secret was in the first answer and is not kept
+                         * @constant
+                         */
+                        secret_already_shown: true;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.listDeliveries": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                status?: components["schemas"]["DeliveryStatus"];
+            };
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "quote.settling",
+                     *           "status": "pending",
+                     *           "attempts": [
+                     *             {
+                     *               "at": "2026-11-21T10:00:00.000Z",
+                     *               "status_code": 200,
+                     *               "error": "timeout",
+                     *               "duration_ms": 84,
+                     *               "response": "text"
+                     *             }
+                     *           ],
+                     *           "next_attempt_at": "2026-11-21T10:00:00.000Z",
+                     *           "created_at": "2026-11-21T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                 *       "since": "2026-11-21T10:00:00.000Z"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description This event, or */
+                    event_id?: components["schemas"]["EventId"];
+                    /** @description all that are not older than this */
+                    since?: components["schemas"]["Timestamp"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "redelivering": 3
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example 3 */
+                        redelivering: number;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.testEndpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example whe_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                endpoint_id: components["schemas"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settling",
+                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "role": "vendor"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    "webhook.listEvents": {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: string;
+                type?: components["schemas"]["EventType"];
+                object_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "type": "quote.settling",
+                     *           "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "created_at": "2026-11-21T10:00:00.000Z",
+                     *           "data": {
+                     *             "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *             "role": "vendor"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Event"][];
+                        /** @example null */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    "webhook.getEvent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example evt_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                event_id: components["schemas"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "event_id": "evt_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "type": "quote.settling",
+                     *       "object_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "created_at": "2026-11-21T10:00:00.000Z",
+                     *       "data": {
+                     *         "settlement_id": "stl_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *         "role": "vendor"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
                 };
             };
         };

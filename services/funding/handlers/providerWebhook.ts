@@ -10,7 +10,9 @@ import { takeReport } from '../reports.ts';
  * chosen this deployment; its keys are what makes a webhook of another one unauthorized here.
  */
 export const providerWebhook =
-  (deps: Pick<Deps, 'pool' | 'logger' | 'onramps'>): Handler<typeof funding.operations.providerWebhook> =>
+  (
+    deps: Pick<Deps, 'pool' | 'relay' | 'logger' | 'onramps'>,
+  ): Handler<typeof funding.operations.providerWebhook> =>
   async ({ provider, raw_body, raw_headers }) => {
     const onramp = deps.onramps[provider];
     if (onramp === undefined) throw new ServiceError('not_found', 'no such provider in this environment');

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
-import { claimDueTransfers, endTransfer, type Kind } from '../store/transfers.ts';
-import { takeOver } from '../transferring.ts';
+import { claimDueTransfers, type Kind } from '../store/transfers.ts';
+import { end, takeOver } from '../transferring.ts';
 
 const BATCH = 50;
 const KINDS: readonly Kind[] = ['withdrawal', 'refund'];
@@ -8,7 +8,7 @@ const KINDS: readonly Kind[] = ['withdrawal', 'refund'];
 /** Life is over: chain-submitter makes sure that nothing of it is signed any more, unless it was just then. */
 const elapse = async (deps: Deps, kind: Kind, id: string): Promise<void> => {
   const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
-  if (progress === null) await endTransfer(deps.pool, kind, id, 'elapse');
+  if (progress === null) await end(deps, kind, id, 'elapse');
   else await takeOver(deps, kind, progress);
 };
 

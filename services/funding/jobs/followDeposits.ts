@@ -1,5 +1,6 @@
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
+import { tellDepositChanged } from '../changed.ts';
 import type { Deps } from '../deps.ts';
 import { type DepositProblem, isOverdue, matchTransfer, problemOf } from '../domain/deposit.ts';
 import { tellMoved } from '../moved.ts';
@@ -59,7 +60,9 @@ const lookAtChain = async (
     if ('transfer' in match) {
       const { transfer } = match;
       const outbox = await pool.transaction(async (tx) =>
-        (await completeDeposit(tx, deposit_id, { txHash, ...transfer })) ? tellMoved(tx, deposit_id) : [],
+        (await completeDeposit(tx, deposit_id, { txHash, ...transfer }))
+          ? [...(await tellMoved(tx, deposit_id)), ...(await tellDepositChanged(tx, deposit_id))]
+          : [],
       );
       relay.dispatch(outbox);
       return 'done';
@@ -84,7 +87,10 @@ const follow = async (deps: Deps, deposit: DepositRow): Promise<void> => {
   }
   // Only after the provider was asked: a webhook that was lost must not end a deposit that is paid.
   if (!deposit.elapsed) return;
-  await moveDeposit(pool, deposit_id, 'elapsed');
+  const outbox = await pool.transaction(async (tx) =>
+    (await moveDeposit(tx, deposit_id, 'elapsed')) ? tellDepositChanged(tx, deposit_id) : [],
+  );
+  deps.relay.dispatch(outbox);
   await stopLooking(pool, deposit_id);
 };
 

@@ -75,6 +75,10 @@ export const voidLeftRefunds = (db: Db): Promise<unknown> =>
     update refunds set status = 'void'
     where status = 'new' and progressed_at < app_now() - interval '1 minute'`);
 
+/** Whose it is does not matter: for the service's own use, never straight into an answer. */
+export const lookUpRefund = (db: Db, refundId: string): Promise<RefundRow> =>
+  db.one(sql.type(Row)`select ${columns} from refunds where refund_id = ${refundId}`);
+
 /** Who may see which refunds: it goes into the query, so that a forgotten check finds nothing. */
 export type Viewer =
   | { as: 'service'; service_id: string }

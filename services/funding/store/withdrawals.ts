@@ -26,6 +26,10 @@ export const insertWithdrawal = (
       to_timestamp(${row.created_at}::float8 / 1000), to_timestamp(${row.pending_until}::float8 / 1000))
     returning ${columns}`);
 
+/** Whose it is does not matter: for the service's own use, never straight into an answer. */
+export const lookUpWithdrawal = (db: Db, withdrawalId: string): Promise<WithdrawalRow> =>
+  db.one(sql.type(Row)`select ${columns} from withdrawals where withdrawal_id = ${withdrawalId}`);
+
 /** The account's withdrawal, or null: another's does not exist for it. */
 export const findWithdrawal = (
   db: Db,

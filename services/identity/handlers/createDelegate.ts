@@ -6,6 +6,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { expiryOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
 import { withLimits } from '../domain/delegate.ts';
+import { tellDelegate } from '../facts.ts';
 import { mintFirstKey } from '../keys.ts';
 import { insertDelegate } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
@@ -29,7 +30,7 @@ export const createDelegate =
       expected_version: 0,
     });
     if (spending === null) throw new Error('a new delegate id is in use');
-    const created = await deps.pool.transaction(async (tx) => {
+    const { created, told } = await deps.pool.transaction(async (tx) => {
       const row = await insertDelegate(tx, {
         delegate_id,
         account_id,
@@ -39,10 +40,12 @@ export const createDelegate =
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
+      const told = await tellDelegate(tx, deps, 'created', row);
       const answer = { ...showDelegate(row, spending), api_key };
       await keepAnswer(tx, key, answer);
-      return answer;
+      return { created: answer, told };
     });
+    deps.relay.dispatch(told);
     deps.pokeMails();
     return created;
   };

@@ -2,6 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
+import { tellDelegate } from '../facts.ts';
 import { endAllKeys } from '../keys.ts';
 import { markDelegateDeleted } from '../store/delegates.ts';
 import { lockKeyOwner } from '../store/keys.ts';
@@ -16,7 +17,8 @@ export const deleteDelegate =
       const locked = await lockKeyOwner(tx, owner, account_id);
       const row = locked === null ? null : await markDelegateDeleted(tx, account_id, delegate_id);
       if (row === null) throw new ServiceError('not_found', 'no such delegate');
-      return endAllKeys(tx, owner, row);
+      const ended = await endAllKeys(tx, deps, owner, row);
+      return [...ended, ...(await tellDelegate(tx, deps, 'deleted', row))];
     });
     deps.relay.dispatch(told);
     deps.pokeMails();

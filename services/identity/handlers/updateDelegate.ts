@@ -5,6 +5,7 @@ import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { expiryOf, spendingOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
 import { extendsExpiry, raises, withLimits } from '../domain/delegate.ts';
+import { tellDelegate } from '../facts.ts';
 import { findOwnDelegate, updateDelegateRow } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
 
@@ -33,14 +34,15 @@ export const updateDelegate =
     const spending = isChanged
       ? await deps.putDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
       : before;
-    const changed =
-      spending === null
-        ? null
-        : await updateDelegateRow(deps.pool, account_id, delegate_id, {
-            name,
-            expires_at,
-            mayExtend: extended,
-          });
+    const change = { name, expires_at, mayExtend: extended };
+    const { changed, told } = await deps.pool.transaction(async (tx) => {
+      const updated = spending === null ? null : await updateDelegateRow(tx, account_id, delegate_id, change);
+      return {
+        changed: updated,
+        told: updated === null ? [] : await tellDelegate(tx, deps, 'updated', updated),
+      };
+    });
+    deps.relay.dispatch(told);
     if (spending === null || changed === null) {
       throw new ServiceError('conflict', 'the delegate was changed at the same time; read it and repeat');
     }

@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3600_000;
 export const endNow = async (deps: Deps, serviceId: string): Promise<void> => {
   const told = await deps.pool.transaction(async (tx) => {
     const ended = await endService(tx, serviceId);
-    return ended === null ? [] : endAllKeys(tx, { kind: 'service', id: serviceId }, ended);
+    return ended === null ? [] : endAllKeys(tx, deps, { kind: 'service', id: serviceId }, ended);
   });
   deps.relay.dispatch(told);
   deps.pokeMails();

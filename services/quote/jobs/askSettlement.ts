@@ -5,10 +5,11 @@ import { advanceQuote, claimUnsure, closeAsked } from '../store/quotes.ts';
 
 /**
  * Asks settlement about quotes whose facts may have been lost (a NATS that was wiped): else their displayed status
- * would stay behind for ever. An answer counts as the fact that was missed, so it never undoes a later one.
+ * would stay behind for ever. An answer counts as the fact that was missed, so it never undoes a later one. A quote has
+ * expired once settlement has said so: at its end a payment that was accepted in time may not have been heard of.
  */
 export const askSettlement =
-  ({ pool, findByQuotes }: Pick<Deps, 'pool' | 'findByQuotes'>) =>
+  ({ pool, relay, findByQuotes }: Pick<Deps, 'pool' | 'relay' | 'findByQuotes'>) =>
   async (): Promise<void> => {
     for (;;) {
       const unsure = await claimUnsure(pool, MAX_QUOTES_ASKED);
@@ -16,10 +17,8 @@ export const askSettlement =
       const answers = await findByQuotes(unsure);
       for (const { quote_id, settlement_id, last } of answers)
         await advanceQuote(pool, quote_id, settlement_id, STEP[last]);
-      await closeAsked(
-        pool,
-        unsure.map(({ quote_id }) => quote_id),
-      );
+      const asked = unsure.map(({ quote_id }) => quote_id);
+      relay.dispatch(await closeAsked(pool, asked));
       if (unsure.length < MAX_QUOTES_ASKED) return;
     }
   };

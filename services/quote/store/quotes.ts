@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { quote } from '../../../shared/contract/quote.ts';
+import { subjects } from '../../../shared/contract/service.ts';
+import { type OutboxRow, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
 const Row = z.object({
@@ -109,9 +112,25 @@ export const claimUnsure = (db: Db, limit: number): Promise<readonly z.infer<typ
       select quote_id from quotes where ask_at <= app_now() order by ask_at limit ${limit} for update skip locked)
     returning quote_id, settlement_id`);
 
-/** After settlement has answered: those that are not being settled and can be paid no more are not asked about again. */
-export const closeAsked = (db: Db, quoteIds: readonly string[]): Promise<unknown> =>
-  db.query(sql.typeAlias('void')`
-    update quotes set ask_at = null
-    where quote_id = any(${sql.array([...quoteIds], 'text')}) and settlement_step is distinct from 1
-      and expires_at <= app_now() - ${ASK_AFTER_EXPIRY}::interval`);
+/**
+ * After settlement has answered: those that are not being settled and can be paid no more are not asked about again.
+ * Of those, what nobody paid is told to have expired; once, on any number of replicas, as a row is closed once.
+ */
+export const closeAsked = (db: Db, quoteIds: readonly string[]): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
+    with closed as (
+      update quotes set ask_at = null
+      where quote_id = any(${sql.array([...quoteIds], 'text')}) and settlement_step is distinct from 1
+        and expires_at <= app_now() - ${ASK_AFTER_EXPIRY}::interval and ask_at is not null
+      returning *
+    )
+    insert into outbox (subject, msg_id, payload, traceparent)
+    select message.subject, message.msg_id || closed.quote_id, jsonb_build_object(
+        'quote_id', closed.quote_id, 'account_id', closed.account_id, 'service_id', closed.service_id,
+        'quote_amount', closed.quote_amount::text, 'fee_amount', closed.fee_amount::text,
+        'expires_at', to_char(closed.expires_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      message.traceparent
+    from closed,
+      ${outboxValues([{ subject: subjects.event(quote.name, 'expired'), msgId: 'expired:', payload: null }])}
+    where closed.settlement_step is distinct from 3
+    returning outbox_id, subject, msg_id, payload, traceparent`);

@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
 import { lookUpSettlement } from '../store/settlements.ts';
-import { paymentOf } from '../view.ts';
+import { partiesOf, paymentOf } from '../view.ts';
 
 /** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
 export const settleProgressed =
@@ -96,7 +96,7 @@ const landed = async (deps: Deps, progress: Progress): Promise<void> => {
     settlementId,
     { generation, txHash, slot, finalized: status === 'finalized' },
     { issuedAt, redeemExpiresAt, settlementToken },
-    { issued, finalized: fact('finalized', told) },
+    { issued, finalized: fact('finalized', { ...told, ...partiesOf(row) }) },
   );
   await failpoint('settlement.afterIssue');
   if (outbox.length === 0) await watchForContradiction(deps, progress);
@@ -116,7 +116,7 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const row = await lookUpSettlement(deps.pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const told = { settlement_id: settlementId, quote_id: row.quote_id };
+  const told = { settlement_id: settlementId, quote_id: row.quote_id, ...partiesOf(row) };
   const reversed = fact('reversed', { ...told, redeemed: row.redeemed_at !== null });
   const outbox = await noteFailed(
     deps.pool,

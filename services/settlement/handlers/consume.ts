@@ -9,7 +9,9 @@ import { consumeOnce, findConsumable } from '../store/consumptions.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
 export const consume =
-  (deps: Pick<Deps, 'pool' | 'environment' | 'publicKeys'>): Handler<typeof settlement.operations.consume> =>
+  (
+    deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
+  ): Handler<typeof settlement.operations.consume> =>
   async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
     const claims = verifyToken('settlement', settlement_token, {
       env: deps.environment,
@@ -25,6 +27,7 @@ export const consume =
 
     const taken = fits ? await consumeOnce(deps.pool, { ...request, units }) : null;
     if (taken !== null) {
+      deps.relay.dispatch(taken.outbox);
       if (taken.redeems) record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);
     }

@@ -29,6 +29,7 @@ export const redeem =
           redeemId: redeem_id ?? null,
         })
       : null;
+    if (won !== null) deps.relay.dispatch(won.outbox);
     const row = won ?? (await findSettlement(deps.pool, viewer, settlement_id));
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
     if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');

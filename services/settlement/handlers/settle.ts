@@ -151,7 +151,17 @@ const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdi
       generation: 0,
       created_at: deps.clock(),
     }),
-    fact('accepted', { settlement_id, quote_id: claims.quote_id, account_id }),
+    fact('accepted', {
+      settlement_id,
+      quote_id: claims.quote_id,
+      account_id,
+      delegate_id: attempt.delegateId,
+      wallet_id: attempt.walletId,
+      service_id: claims.service_id,
+      vendor_account_id: claims.vendor_account_id,
+      quote_amount: claims.quote_amount,
+      fee_amount: claims.fee_amount,
+    }),
   ];
   let looked = false;
   for (let races = 0; races < MAX_RACES; ) {

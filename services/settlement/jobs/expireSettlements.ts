@@ -6,11 +6,13 @@ const BATCH = 500;
 
 /** Marks settlements `expired` within seconds of their window's end; the funds remain with the vendor on chain. */
 export const expireSettlements =
-  ({ pool }: Deps) =>
+  ({ pool, relay }: Deps) =>
   async (): Promise<void> => {
     let expired: number;
     do {
-      expired = await expireElapsed(pool, BATCH);
+      const told = await expireElapsed(pool, BATCH);
+      relay.dispatch(told);
+      expired = told.length;
       count('settle.expired_unredeemed', expired);
     } while (expired === BATCH);
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { type OutboxRow, type Outgoing, outboxValues } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, type Outgoing, outboxColumn, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { prepaidUnits } from '../domain/consume.ts';
 import { holdDelegate, lockedDelegate } from './delegates.ts';
@@ -39,15 +39,7 @@ export type Verdict = (typeof VERDICTS)[number];
 
 const Accepted = z.object({
   verdict: z.enum(VERDICTS),
-  outbox: z.array(
-    z.object({
-      outbox_id: z.union([z.number(), z.string()]).transform(BigInt),
-      subject: z.string(),
-      msg_id: z.string(),
-      payload: z.unknown(),
-      traceparent: z.string().nullable(),
-    }),
-  ),
+  outbox: outboxColumn,
 });
 
 /**

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { outboxColumn } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { tellEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
 
 /** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
@@ -12,10 +14,11 @@ const Consumed = z.object({
   redeemed_at: z.number(),
   // Whether this was the consume that redeemed.
   redeems: z.boolean(),
+  outbox: outboxColumn,
 });
 
 /**
- * Draws units once, redeeming with the first: what is consumed then, or null when nothing was taken (the caller reads
+ * Draws units once, redeeming, and telling it, with the first: what is consumed then, or null when nothing was taken (the caller reads
  * why). The settlement's row is locked first, so what is left is its newest version and the unique key has seen every
  * request before this one; a refund, a redeem or the expiry job that races it waits, or was there before.
  */
@@ -42,12 +45,18 @@ export const consumeOnce = (
       select settlement_id, ${requestId}, ${units}::int, consumed from prepaid
       on conflict do nothing
       returning settlement_id, units_consumed
-    )
-    update settlements as s
-    set units_consumed = taken.units_consumed, status = 'redeemed', redeemed_at = coalesce(s.redeemed_at, app_now())
-    from taken join prepaid using (settlement_id)
-    where s.settlement_id = taken.settlement_id
-    returning s.units_total, s.units_consumed, s.issued_at, s.redeemed_at, prepaid.was = 'issued' as redeems`);
+    ), drawn as (
+      update settlements as s
+      set units_consumed = taken.units_consumed, status = 'redeemed', redeemed_at = coalesce(s.redeemed_at, app_now())
+      from taken join prepaid using (settlement_id)
+      where s.settlement_id = taken.settlement_id
+      returning s.*, prepaid.was = 'issued' as redeems
+    ), changed as (
+      select * from drawn where redeems
+    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
+    select units_total, units_consumed, issued_at, redeemed_at, redeems,
+      coalesce((select jsonb_agg(to_jsonb(told)) from told), '[]'::jsonb) as outbox
+    from drawn`);
 
 const Consumable = z.object({
   status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),

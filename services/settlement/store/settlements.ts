@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { type OutboxRow, outboxColumn, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { drawable } from './consumptions.ts';
+import { tellEnd } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
 
 export const Row = z.object({
@@ -113,32 +115,40 @@ const hasStatus = (status: SettlementRow['status']) => {
   return sql.fragment`status = ${status}`;
 };
 
+const Redeemed = z.object({ ...Row.shape, outbox: outboxColumn });
+
 /**
- * Redeems once: the row when this call did it, null when it could not (the caller reads why). The window is
+ * Redeems once, and tells it: the row when this call did it, null when it could not (the caller reads why). The window is
  * judged by the same statement, so a redeem that races the expiry job has one winner; so has one that races a refund.
  */
 export const redeemOnce = (
   db: Db,
   { settlementId, serviceId, redeemId }: { settlementId: string; serviceId: string; redeemId: string | null },
-): Promise<SettlementRow | null> =>
-  db.maybeOne(sql.type(Row)`
-    update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
-    where settlement_id = ${settlementId} and service_id = ${serviceId}
-      and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
-      and ${redeemable}
-    returning ${columns}`);
+): Promise<z.infer<typeof Redeemed> | null> =>
+  db.maybeOne(sql.type(Redeemed)`
+    with changed as (
+      update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
+      where settlement_id = ${settlementId} and service_id = ${serviceId}
+        and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
+        and ${redeemable}
+      returning *
+    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
+    select ${columns}, (select jsonb_agg(to_jsonb(told)) from told) as outbox from changed`);
 
-/** Marks settlements whose window has elapsed; returns how many. Any number of replicas may run it. */
-export const expireElapsed = async (db: Db, limit: number): Promise<number> => {
-  const rows = await db.any(sql.typeAlias('id')`
-    update settlements set status = 'expired'
-    where settlement_id in (
-      select settlement_id from settlements
-      where status = 'issued' and redeem_expires_at <= app_now()
-      order by redeem_expires_at limit ${limit} for update skip locked)
-    returning settlement_id as id`);
-  return rows.length;
-};
+/**
+ * Marks settlements whose window has elapsed; returns what tells it, a row each. Any number of replicas may run it.
+ */
+export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
+    with changed as (
+      update settlements set status = 'expired'
+      where settlement_id in (
+        select settlement_id from settlements
+        where status = 'issued' and redeem_expires_at <= app_now()
+        order by redeem_expires_at limit ${limit} for update skip locked)
+      returning *
+    )
+    ${tellEnd('expired')} returning outbox_id, subject, msg_id, payload, traceparent`);
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 

@@ -1,0 +1,3 @@
+import { take } from '../take.ts';
+
+export const reversed = take('settlement.reversed');

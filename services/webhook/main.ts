@@ -1,0 +1,119 @@
+import { openBase, runService } from '../../shared/boot.ts';
+import { hear } from '../../shared/bus/consume.ts';
+import { serve } from '../../shared/bus/serve.ts';
+import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
+import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
+import { operatorHandlers } from '../../shared/db/operating.ts';
+import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
+import { config as schema } from './config.ts';
+import { depositChanged } from './consumers/funding.depositChanged.ts';
+import { refundChanged } from './consumers/funding.refundChanged.ts';
+import { withdrawalChanged } from './consumers/funding.withdrawalChanged.ts';
+import { delegateChanged } from './consumers/identity.delegateChanged.ts';
+import { keyChanged } from './consumers/identity.keyChanged.ts';
+import { expired as quoteExpired } from './consumers/quote.expired.ts';
+import { accepted } from './consumers/settlement.accepted.ts';
+import { expired } from './consumers/settlement.expired.ts';
+import { failed } from './consumers/settlement.failed.ts';
+import { finalized } from './consumers/settlement.finalized.ts';
+import { issued } from './consumers/settlement.issued.ts';
+import { redeemed } from './consumers/settlement.redeemed.ts';
+import { reversed } from './consumers/settlement.reversed.ts';
+import type { Deps } from './deps.ts';
+import { createEndpoint } from './handlers/createEndpoint.ts';
+import { deleteEndpoint } from './handlers/deleteEndpoint.ts';
+import { getEndpoint } from './handlers/getEndpoint.ts';
+import { getEvent } from './handlers/getEvent.ts';
+import { listDeliveries } from './handlers/listDeliveries.ts';
+import { listEndpoints } from './handlers/listEndpoints.ts';
+import { listEvents } from './handlers/listEvents.ts';
+import { redeliver } from './handlers/redeliver.ts';
+import { rotateEndpointSecret } from './handlers/rotateEndpointSecret.ts';
+import { testEndpoint } from './handlers/testEndpoint.ts';
+import { updateEndpoint } from './handlers/updateEndpoint.ts';
+import { startDeliver } from './jobs/deliver.ts';
+import { purge } from './jobs/purge.ts';
+import { deliveriesReading } from './readings.ts';
+import { createSecrets } from './secrets.ts';
+import { createSender } from './send.ts';
+
+const PURGE_EVERY_MS = 60_000;
+
+const config = loadConfig(schema);
+const base = await openBase('webhook', config);
+const { bus, pool, clock, relay, logger, quarantine } = base;
+
+const parts = {
+  pool,
+  logger,
+  clock: clock.now,
+  cursorKey: config.CURSOR_KEY,
+  relay,
+  secrets: createSecrets(config.SECRETS_KEY),
+  sender: createSender({
+    allowPrivate: config.ALLOW_PRIVATE_TARGETS,
+    timeoutMs: config.DELIVERY_TIMEOUT_MS,
+  }),
+};
+const deliveries = startDeliver(parts);
+const deps: Deps = { ...parts, pokeDeliveries: deliveries.poke };
+
+const consuming = [
+  hear(bus, quote, { expired: quoteExpired(deps) }, quarantine),
+  hear(
+    bus,
+    settlement,
+    {
+      accepted: accepted(deps),
+      issued: issued(deps),
+      finalized: finalized(deps),
+      failed: failed(deps),
+      reversed: reversed(deps),
+      redeemed: redeemed(deps),
+      expired: expired(deps),
+    },
+    quarantine,
+  ),
+  hear(
+    bus,
+    funding,
+    {
+      withdrawalChanged: withdrawalChanged(deps),
+      refundChanged: refundChanged(deps),
+      depositChanged: depositChanged(deps),
+    },
+    quarantine,
+  ),
+  hear(bus, identity, { delegateChanged: delegateChanged(deps), keyChanged: keyChanged(deps) }, quarantine),
+];
+const operating = operatorHandlers({ pool, consuming });
+
+await runService(base, config, {
+  serving: serve(
+    bus,
+    webhook,
+    {
+      createEndpoint: createEndpoint(deps),
+      listEndpoints: listEndpoints(deps),
+      getEndpoint: getEndpoint(deps),
+      updateEndpoint: updateEndpoint(deps),
+      deleteEndpoint: deleteEndpoint(deps),
+      rotateEndpointSecret: rotateEndpointSecret(deps),
+      listDeliveries: listDeliveries(deps),
+      redeliver: redeliver(deps),
+      testEndpoint: testEndpoint(deps),
+      listEvents: listEvents(deps),
+      getEvent: getEvent(deps),
+      ...operating,
+    },
+    { now: clock.now, calls: keptCalls(pool) },
+  ),
+  consuming,
+  jobs: [
+    deliveries,
+    everyMs(PURGE_EVERY_MS, 'purge', purge(deps), logger),
+    startPurgeCalls({ pool, logger }),
+  ],
+  readings: [deliveriesReading(pool)],
+});

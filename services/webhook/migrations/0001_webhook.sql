@@ -1,0 +1,52 @@
+-- Up Migration
+-- What accounts are told, for 30 days. One of an account and a fact, however often the fact is heard.
+create table events (
+  event_id text collate "C" primary key,
+  account_id text collate "C" not null,
+  type text not null,
+  object_id text not null,
+  data jsonb not null,
+  -- What happened, told by what it says and not by the message that told it.
+  fact_key text not null,
+  created_at timestamptz not null default app_now(),
+  unique (account_id, fact_key)
+);
+create index events_by_account on events (account_id, event_id desc);
+create index events_by_age on events (created_at);
+
+create table endpoints (
+  endpoint_id text collate "C" primary key,
+  account_id text collate "C" not null,
+  url text not null,
+  description text,
+  event_types text[] not null,
+  -- Null: it is enabled.
+  disabled_reason text check (disabled_reason in ('owner', 'failing', 'gone')),
+  -- Of the first failure since the last success.
+  failing_since timestamptz,
+  -- Encrypted (JWE), bound to the endpoint.
+  secret text not null,
+  previous_secret text,
+  previous_secret_expires_at timestamptz,
+  created_at timestamptz not null default app_now(),
+  check ((previous_secret is null) = (previous_secret_expires_at is null))
+);
+create index endpoints_by_account on endpoints (account_id, endpoint_id desc);
+
+create table deliveries (
+  endpoint_id text collate "C" not null references endpoints on delete cascade,
+  event_id text collate "C" not null references events on delete cascade,
+  status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
+  -- Of this round; a redelivery begins another.
+  tries smallint not null default 0,
+  -- The last tries of all rounds.
+  attempts jsonb not null default '[]',
+  next_attempt_at timestamptz default app_now(),
+  -- Until then the try is left to the replica that makes it.
+  leased_until timestamptz,
+  created_at timestamptz not null default app_now(),
+  primary key (endpoint_id, event_id),
+  check ((status = 'pending') = (next_attempt_at is not null))
+);
+create index deliveries_due on deliveries (endpoint_id, next_attempt_at) where status = 'pending';
+create index deliveries_by_event on deliveries (event_id);

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
+import pg from 'pg';
+import type { z } from 'zod';
+import { forward } from '../../shared/bus/call.ts';
+import type { Bus } from '../../shared/bus/connect.ts';
+import { publish } from '../../shared/bus/publish.ts';
+import { webhook } from '../../shared/contract/index.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { createTestBus, type TestBus } from './bus.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
+import { atOnce } from './stack.ts';
+
+/**
+ * Two replicas of the service over a real bus and database, told facts by the test as their owners tell them, so that
+ * their order and repeats are the test's to choose.
+ */
+type Operations = typeof webhook.operations;
+type Any<N extends keyof Operations> = z.infer<Operations[N]['output']>;
+/** What a first call is answered: with its secret where there is one. */
+export type Out<N extends keyof Operations> = [Extract<Any<N>, { secret: string }>] extends [never]
+  ? Any<N>
+  : Extract<Any<N>, { secret: string }>;
+
+export const SERVICES = ['quote', 'settlement', 'funding', 'identity'] as const;
+export let database: TestDatabase;
+export let testBus: TestBus;
+export let replicas: ServiceProcess[] = [];
+export let admin: pg.Pool;
+let gateway: Bus;
+let tellers: Record<string, Bus> = {};
+
+export const startFixture = async (env: Record<string, string> = {}): Promise<void> => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  gateway = await testBus.as('gateway');
+  tellers = Object.fromEntries(
+    await Promise.all(SERVICES.map(async (name) => [name, await testBus.as(name)] as const)),
+  );
+  admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=webhook,public',
+    max: 2,
+  });
+  const secret = () => randomBytes(32).toString('base64url');
+  const shared = {
+    CURSOR_KEY: secret(),
+    SECRETS_KEY: secret(),
+    ALLOW_PRIVATE_TARGETS: 'true',
+    DELIVERY_TIMEOUT_MS: '1000',
+    ...env,
+  };
+  replicas = await atOnce(2, () => startService('webhook', shared, { testBus, database }));
+};
+
+export const stopFixture = async (): Promise<void> => {
+  expect(await Promise.all(replicas.map((replica) => replica.stop()))).toEqual([0, 0]);
+  await admin.end();
+  await Promise.all([database.drop(), testBus.stop()]);
+};
+
+/** The newest that a sign-in can be: clocks are moved, and step-up is not what most tests are about. */
+const FRESH = 4_102_444_800;
+export const account = (account_id = newId('acct'), auth_time = FRESH) =>
+  ({ kind: 'jwt', account_id, session_id: 's', auth_time }) as const;
+export type Account = ReturnType<typeof account>;
+
+export const ask = <N extends keyof Operations>(
+  operation: N,
+  who: Account,
+  input: object = {},
+  idempotencyKey?: string,
+): Promise<Out<N>> =>
+  forward(gateway, webhook, operation, input, who, {
+    timeoutMs: 10_000,
+    headers: {},
+    idempotencyKey,
+  }) as Promise<Out<N>>;
+export const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+  );
+
+let told = 0;
+/** Every telling has an id of its own, so that the stream drops no repeat. */
+export const tell = (fact: string, payload: object): Promise<void> => {
+  told += 1;
+  return publish(tellers[fact.split('.')[0]!]!, { subject: `evt.${fact}`, msgId: `t${told}`, payload });
+};
+
+export const HASH = '5'.repeat(80);
+/** What settlement says of a payment in each of its facts. */
+export const payment = (payer: string, vendor: string) => ({
+  settlement_id: newId('stl'),
+  quote_id: newId('q'),
+  account_id: payer,
+  delegate_id: null,
+  wallet_id: newId('wal'),
+  service_id: newServiceId(),
+  vendor_account_id: vendor,
+  quote_amount: '1000000',
+  fee_amount: '10000',
+});
+/** A fact that concerns one account alone. */
+export const delegateFact = (account_id: string) => ({
+  fact_id: newId('evt'),
+  account_id,
+  at: new Date().toISOString(),
+  change: 'updated',
+  delegate_id: newId('del'),
+  name: 'Robot',
+  wallet_id: newId('wal'),
+  expires_at: null,
+});
