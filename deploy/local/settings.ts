@@ -1,4 +1,5 @@
 import type { BusUser } from '../../shared/contract/service.ts';
+import type { ProcessSpec } from './supervisor.ts';
 
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
@@ -23,8 +24,14 @@ export type StackOptions = {
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
   logLevel?: string;
-  /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. `process` as in stack.json. */
-  serviceCommand?: (service: BusUser, process: string) => { command: string; args: readonly string[] };
+  /**
+   * What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in, the files of an
+   * image. `process` as in stack.json.
+   */
+  serviceCommand?: (
+    service: BusUser,
+    process: string,
+  ) => Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'uid' | 'gid'>;
   print?: (line: string) => void;
   /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
   signal?: AbortSignal;
