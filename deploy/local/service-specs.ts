@@ -6,7 +6,7 @@ import {
   type SharedSettings,
   serviceEnvironment,
 } from './service-environment.ts';
-import { programNames } from './services.ts';
+import { instanceName, programNames } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { ProcessSpec } from './supervisor.ts';
 import { responds } from './tools.ts';
@@ -56,9 +56,6 @@ export async function serviceSpecs(options: {
   }
   return specs;
 }
-
-const instanceName = (name: string, instance: number): string =>
-  instance === 1 ? name : `${name}#${instance}`;
 
 function serviceSpec(
   { serviceCommand = ownCommand }: Settings,

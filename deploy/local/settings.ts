@@ -1,4 +1,5 @@
 import type { BusUser } from '../../shared/contract/service.ts';
+import type { Instances } from './services.ts';
 import type { ProcessSpec } from './supervisor.ts';
 
 export type StackOptions = {
@@ -16,7 +17,7 @@ export type StackOptions = {
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /** Instances of a service other than 1. */
-  instances?: Partial<Record<BusUser, number>>;
+  instances?: Instances;
   /** RPC URLs that the submitters are told, from the chain's own; by default that alone. */
   rpcUrls?: (chainUrl: string) => readonly string[];
   /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */

@@ -2,12 +2,14 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { identify, isRunning } from './processes.ts';
+import { replicas } from './services.ts';
 import { type RunningStack, startStack } from './stack.ts';
 import type { Stack } from './stack-file.ts';
 
 const usage = `Usage: npm start -- [options]
 
   --environments test,live   environments to run (default: test)
+  --replicas 2               processes of every service, 1 to 4 (default: 1); the gateways have a port each
   --fresh                    begin without the state of earlier runs
   --help                     this text
 
@@ -69,6 +71,7 @@ function readArguments() {
     return parseArgs({
       options: {
         environments: { type: 'string', default: 'test' },
+        replicas: { type: 'string', default: '1' },
         fresh: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -84,7 +87,9 @@ function fromCommandLine() {
   const unknown = environments.filter((name) => name !== 'test' && name !== 'live');
   if (unknown.length > 0)
     throw new Error(`There are the environments test and live, not ${unknown.join(', ')}.`);
-  return { environments, fresh: values.fresh };
+  // Four times seven pools of ten are what the database server has connections for.
+  if (!/^[1-4]$/.test(values.replicas)) throw new Error('--replicas must be a number from 1 to 4');
+  return { environments, fresh: values.fresh, instances: replicas(Number(values.replicas)) };
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
@@ -123,7 +128,7 @@ function stopWithNpm(): void {
 
 function printAddresses(stack: Stack, stackFile: string): void {
   const rows = {
-    API: stack.gateway_url,
+    API: stack.gateway_urls.join(', '),
     'Sign-in page': stack.console_url,
     'API reference': stack.docs_url,
     'Caught mail': stack.mail_url,
