@@ -22,6 +22,8 @@ const isDeadWeight = (file: string): boolean =>
 /** Of a package, its tests and examples. Nothing deeper: a folder below `lib` may be called `test` and be needed. */
 const SPARE_FOLDERS = /^(tests?|__tests__|bench|benchmarks?|examples?|docs)$/;
 
+const OUTER_NPM = /^npm_(package_.*|lifecycle_.*|command|execpath|config_local_prefix)$/;
+
 /** Here for their types alone: peers of @solana's codecs, which npm counts as production. */
 const TYPES_ONLY = ['typescript', '@types'];
 
@@ -34,8 +36,14 @@ export const installPackages = (folder: string, npmOptions: readonly string[] = 
   mkdirSync(folder, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
     cpSync(path.join(root, file), path.join(folder, file));
-  const args = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', ...npmOptions];
-  const { status, error } = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const args = ['ci', '--prefix', folder, '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  // Without what an outer npm says of the script that it runs: this one must not take its folder for its own.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OUTER_NPM.test(name)));
+  const { status, error } = spawnSync('npm', [...args, ...npmOptions], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (error || status !== 0) throw new Error(`npm ci failed: ${error?.message ?? `exit code ${status}`}`);
   prune(path.join(folder, 'node_modules'));
   rmSync(path.join(folder, 'package-lock.json'));
