@@ -190,5 +190,8 @@ test('Prometheus asks every service, and the collector’s pipelines are made of
       expect(Object.keys(declared[kind])).toEqual(expect.arrayContaining(names));
   // docs/adr/0008: counters end in _total, nothing names its unit.
   expect(declared.exporters.prometheus.add_metric_suffixes).toBe(false);
+  expect(declared.processors['transform/names'].metric_statements).toEqual([
+    expect.stringMatching(/"_total"/),
+  ]);
   expect(service.pipelines.metrics.processors).toContain('transform/names');
 });

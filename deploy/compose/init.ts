@@ -117,7 +117,7 @@ export const composeFiles = (folder: string): Record<string, string> => {
       NATS_PASSWORD: keys.natsPasswords.admin,
     },
     postgres: { POSTGRES_PASSWORD: password, POSTGRES_DB: DATABASE },
-    chain: { CHAIN_HOST: '0.0.0.0', CHAIN_DATA_DIR: '/data', CHAIN_SEED: seed },
+    chain: { CHAIN_HOST: '0.0.0.0', CHAIN_PORT: '8899', CHAIN_DATA_DIR: '/data', CHAIN_SEED: seed },
     seed: { RPC_URL: environment.rpc_url, ENVIRONMENT_KEYS: JSON.stringify(keys) },
     mail: { MAIL_HOST: '0.0.0.0', MAIL_SMTP_PORT: '1025', MAIL_HTTP_PORT: '8025', MAIL_DATA_DIR: '/data' },
     onramps: { ...onramps, ONRAMPS_HOST: 'onramps', ONRAMPS_DATA_DIR: '/data' },
