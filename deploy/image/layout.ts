@@ -4,7 +4,7 @@
 //   node deploy/image/layout.ts product <folder>                  our own files
 // It imports Node alone: in the first stage of the image there is nothing else yet.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -27,15 +27,32 @@ const OUTER_NPM = /^npm_(package_.*|lifecycle_.*|command|execpath|config_local_p
 /** Here for their types alone: peers of @solana's codecs, which npm counts as production. */
 const TYPES_ONLY = ['typescript', '@types'];
 
+/** Whoever checked the sources out, and with which umask: the image's user owns nothing and reads everything. */
+const readable = (work: () => void): void => {
+  const before = process.umask(0o022);
+  try {
+    work();
+  } finally {
+    process.umask(before);
+  }
+};
+const copy = (from: string, to: string): void => {
+  cpSync(from, to);
+  chmodSync(to, 0o644);
+};
+
 /**
  * Installs the production dependencies that the lock file names, without their install scripts, and takes out what
  * no process reads.
  * @throws when npm fails; its messages are printed
  */
-export const installPackages = (folder: string, npmOptions: readonly string[] = []): void => {
+export const installPackages = (folder: string, npmOptions: readonly string[] = []): void =>
+  readable(() => install(folder, npmOptions));
+
+const install = (folder: string, npmOptions: readonly string[]): void => {
   mkdirSync(folder, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
-    cpSync(path.join(root, file), path.join(folder, file));
+    copy(path.join(root, file), path.join(folder, file));
   const args = ['ci', '--prefix', folder, '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
   // Without what an outer npm says of the script that it runs: this one must not take its folder for its own.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OUTER_NPM.test(name)));
@@ -63,12 +80,13 @@ const prune = (modules: string): void => {
 };
 
 /** Our own files, by their folders: a new service is in the image without a word here. */
-export const copyProduct = (folder: string): void => {
-  mkdirSync(folder, { recursive: true });
-  for (const file of globSync(`{services,shared}/**/*.{${KINDS}}`, { cwd: root }).filter(isProduct))
-    cpSync(path.join(root, file), path.join(folder, file));
-  cpSync(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
-};
+export const copyProduct = (folder: string): void =>
+  readable(() => {
+    mkdirSync(folder, { recursive: true });
+    for (const file of globSync(`{services,shared}/**/*.{${KINDS}}`, { cwd: root }).filter(isProduct))
+      copy(path.join(root, file), path.join(folder, file));
+    copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
+  });
 
 if (import.meta.main) {
   const [part, folder, ...npmOptions] = process.argv.slice(2);
