@@ -187,7 +187,12 @@ test('every source is imported, started or configured by something', () => {
       ),
   );
   // Commands, and files that jest or a child process is told by name.
-  const told = ['package.json', 'jest.config.js', ...files.filter((file) => /\.(ts|mjs)$/.test(file))];
+  const told = [
+    'package.json',
+    'jest.config.js',
+    'deploy/compose.yaml',
+    ...files.filter((file) => /\.(ts|mjs)$/.test(file)),
+  ];
   const toldBy = (file: string) => {
     const name = new RegExp(`['"/ ]${path.posix.basename(file).replaceAll('.', '\\.')}\\b`);
     return told.some(
@@ -208,6 +213,8 @@ test('every source is imported, started or configured by something', () => {
     isTest(file) ||
     path.posix.basename(file) === 'main.ts' ||
     file.startsWith('bench/') ||
+    // Started by its name (deploy/image/main.mjs).
+    file.startsWith('shared/jobs/') ||
     toldBy(file);
   expect(sources.filter((file) => !alive(file))).toEqual([]);
 });

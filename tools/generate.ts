@@ -17,7 +17,7 @@ const outputs: Record<string, string> = {
   'docs/map.md': mapPage(),
   'docs/metrics.md': metricsPage(),
   ...Object.fromEntries(
-    DASHBOARDS.map((each) => [`deploy/observability/dashboards/${each.uid}.json`, grafanaJson(each)]),
+    DASHBOARDS.map((each) => [`deploy/observability/grafana/dashboards/${each.uid}.json`, grafanaJson(each)]),
   ),
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),

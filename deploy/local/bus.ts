@@ -58,7 +58,8 @@ function externalBus(natsUrl: string, keyed: readonly KeyedEnvironment[]): Bus {
   return { url, nats: () => ({ url, credentials: () => credentials }), adminUrl: () => natsUrl };
 }
 
-function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
+/** An account per environment: its services with the rights of the contract, and who sets it up with all. */
+export function natsAccounts(keyed: readonly KeyedEnvironment[]): NatsAccount[] {
   const rights = natsRights();
   return keyed.map(({ name, keys }) => ({
     name: name.toUpperCase(),

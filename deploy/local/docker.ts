@@ -23,7 +23,7 @@ export async function dockerPostgres(options: DockerOptions, password: string): 
     port: 5432,
     environment: { POSTGRES_PASSWORD: password },
     folder: '/var/lib/postgresql',
-    command: ['postgres', '-c', 'max_connections=300'],
+    command: ['postgres', '-c', 'max_connections=400'],
   });
 }
 

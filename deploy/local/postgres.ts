@@ -52,7 +52,7 @@ export async function postgresServer({ stateDir, port, durable = true }: Options
     port,
     // The default folder of the socket may be missing or not ours.
     unix_socket_directories: '',
-    max_connections: 300,
+    max_connections: 400,
     fsync: durable ? 'on' : 'off',
   };
 

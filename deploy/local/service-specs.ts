@@ -1,12 +1,12 @@
 import path from 'node:path';
-import type { BusUser } from '../../shared/contract/service.ts';
+import type { Program } from '../../shared/contract/service.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
   type SharedSettings,
   serviceEnvironment,
 } from './service-environment.ts';
-import { programNames } from './services.ts';
+import { instanceName, programNames } from './services.ts';
 import type { Settings } from './settings.ts';
 import type { ProcessSpec } from './supervisor.ts';
 import { responds } from './tools.ts';
@@ -74,12 +74,9 @@ function telemetryEnvironment(tracesUrl: string | null): Record<string, string> 
   return { ...Object.fromEntries(given), ...(tracesUrl === null ? {} : ours) };
 }
 
-const instanceName = (name: string, instance: number): string =>
-  instance === 1 ? name : `${name}#${instance}`;
-
 function serviceSpec(
   { serviceCommand = ownCommand }: Settings,
-  service: BusUser,
+  service: Program,
   name: string,
   ports: { http: number; metrics: number },
   env: Record<string, string>,
@@ -102,6 +99,6 @@ function serviceSpec(
   };
 }
 
-function ownCommand(service: BusUser): { command: string; args: readonly string[] } {
+function ownCommand(service: Program): { command: string; args: readonly string[] } {
   return { command: process.execPath, args: [path.join(repositoryRoot, 'services', service, 'main.ts')] };
 }

@@ -1,4 +1,6 @@
-import type { BusUser } from '../../shared/contract/service.ts';
+import type { Program } from '../../shared/contract/service.ts';
+import type { Instances } from './services.ts';
+import type { ProcessSpec } from './supervisor.ts';
 
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
@@ -15,7 +17,7 @@ export type StackOptions = {
   /** Multiplies every request limit. */
   rateLimitScale?: number;
   /** Instances of a service other than 1. */
-  instances?: Partial<Record<BusUser, number>>;
+  instances?: Instances;
   /** RPC URLs that the submitters are told, from the chain's own; by default that alone. */
   rpcUrls?: (chainUrl: string) => readonly string[];
   /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
@@ -25,8 +27,14 @@ export type StackOptions = {
   logLevel?: string;
   /** Every call is traced, and there is a page to look at it. */
   traces?: boolean;
-  /** What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in. `process` as in stack.json. */
-  serviceCommand?: (service: BusUser, process: string) => { command: string; args: readonly string[] };
+  /**
+   * What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in, the files of an
+   * image. `process` as in stack.json.
+   */
+  serviceCommand?: (
+    service: Program,
+    process: string,
+  ) => Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'uid' | 'gid'>;
   print?: (line: string) => void;
   /** Ends a start that has not finished; everything started is stopped and `startStack` fails. */
   signal?: AbortSignal;

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { getAssociatedTokenAddressSync, getMint } from '@solana/spl-token';
 import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { connect } from 'nats';
+import pg from 'pg';
 import { environmentKeys } from './keys.ts';
 import { outsideFolder } from './postgres.ts';
 import { identify } from './processes.ts';
@@ -90,6 +91,7 @@ test('stack.json names everything that runs, and only its owner can read it', ()
     'postgres_url',
     'nats_url',
     'redis_url',
+    'traces_url',
   ]);
   expect(Object.keys(environments)).toEqual(['test', 'live']);
   expect(Object.keys(environments.test!)).toEqual([
@@ -100,6 +102,7 @@ test('stack.json names everything that runs, and only its owner can read it', ()
     'fee_payer',
     'moonpay_url',
     'coinbase_url',
+    'operator_nats_url',
   ]);
   const second = ['gateway#2', 'settlement#2', 'settlement@live#2'];
   const live = services.filter((name) => name !== 'gateway').map((name) => `${name}@live`);
@@ -165,6 +168,36 @@ test('nats_url is the account of the first environment, with all rights', async 
   const connection = await connect({ servers: host, user: username, pass: password });
   await (await connection.jetstreamManager()).getAccountInfo();
   await connection.close();
+});
+
+test('a service that oversteps is refused here as in a cluster', async () => {
+  const { NATS_URL, NATS_USER, NATS_PASSWORD, POSTGRES_URL } = environmentOf('quote');
+  const bus = await connect({ servers: NATS_URL!, user: NATS_USER!, pass: NATS_PASSWORD! });
+  const refused: string[] = [];
+  void (async () => {
+    for await (const { permissionContext } of bus.status() as AsyncIterable<{
+      permissionContext?: { operation: string; subject: string };
+    }>)
+      if (permissionContext) refused.push(`${permissionContext.operation} ${permissionContext.subject}`);
+  })();
+  for (const subject of ['job.chain-submitter.settle', '$JS.API.STREAM.PURGE.JOBS'])
+    bus.publish(subject, '{}');
+  bus.subscribe('rpc.settlement.*', { callback: () => {} });
+  await bus.flush();
+  for (let tries = 0; tries < 100 && refused.length < 3; tries++) await sleep(20);
+  await bus.close();
+  expect(new Set(refused)).toEqual(
+    new Set([
+      'publish job.chain-submitter.settle',
+      'publish $JS.API.STREAM.PURGE.JOBS',
+      'subscription rpc.settlement.*',
+    ]),
+  );
+
+  const client = new pg.Client({ connectionString: POSTGRES_URL! });
+  await client.connect();
+  await expect(client.query('select from settlement.settlements')).rejects.toMatchObject({ code: '42501' });
+  await client.end();
 });
 
 test('everything listed comes back after kill -9, with its new pid in the file', async () => {

@@ -2,12 +2,14 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { identify, isRunning } from './processes.ts';
+import { replicas } from './services.ts';
 import { type RunningStack, startStack } from './stack.ts';
 import type { Stack } from './stack-file.ts';
 
 const usage = `Usage: npm start -- [options]
 
   --environments test,live   environments to run (default: test)
+  --replicas 2               processes of every service, 1 to 4 (default: 1); the gateways have a port each
   --traces                   trace every call, with a page to look at them
   --fresh                    begin without the state of earlier runs
   --help                     this text
@@ -70,6 +72,7 @@ function readArguments() {
     return parseArgs({
       options: {
         environments: { type: 'string', default: 'test' },
+        replicas: { type: 'string', default: '1' },
         traces: { type: 'boolean', default: false },
         fresh: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -86,7 +89,10 @@ function fromCommandLine() {
   const unknown = environments.filter((name) => name !== 'test' && name !== 'live');
   if (unknown.length > 0)
     throw new Error(`There are the environments test and live, not ${unknown.join(', ')}.`);
-  return { environments, fresh: values.fresh, traces: values.traces };
+  // Four times eight pools of ten are what the database server has connections for.
+  if (!/^[1-4]$/.test(values.replicas)) throw new Error('--replicas must be a number from 1 to 4');
+  const instances = replicas(Number(values.replicas));
+  return { environments, fresh: values.fresh, traces: values.traces, instances };
 }
 
 function fromVariables(env: NodeJS.ProcessEnv) {
@@ -125,7 +131,7 @@ function stopWithNpm(): void {
 
 function printAddresses(stack: Stack, stackFile: string): void {
   const rows = {
-    API: stack.gateway_url,
+    API: stack.gateway_urls.join(', '),
     'Sign-in page': stack.console_url,
     'API reference': stack.docs_url,
     'Caught mail': stack.mail_url,

@@ -164,7 +164,10 @@ test('failed on chain and expired: released by the job', async () => {
   fixture.chain.outcomes.transfer = 'failed';
   const refund = await create(settlement_id, { amount: '10' });
   expect(await codeOf(submit(refund))).toBe('payment_failed');
-  expect(await fixture.toldOf(refund.refund_id, 2)).toEqual(['submitted', 'failed']);
+  // The chain may fail it before the submission is recorded: then there was no `submitted` to tell.
+  const told = await fixture.toldOf(refund.refund_id, 2);
+  expect(told.at(-1)).toBe('failed');
+  expect(told.slice(0, -1).every((status) => status === 'submitted')).toBe(true);
   await until(
     () => fixture.reserved(settlement_id),
     (reserved) => reserved === '0',

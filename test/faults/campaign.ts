@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { replicas } from '../../deploy/local/services.ts';
 import { createClient, createPeople } from './client.ts';
 import { gather } from './evidence.ts';
 import type { Fault } from './fault.ts';
@@ -19,6 +20,8 @@ export type Options = {
   faults: readonly string[];
   seed: number;
   slotMs?: number;
+  /** Processes of every service; by default two of some. */
+  replicas?: number;
   /** Payments that begin in a second. */
   perSecond?: number;
   payers?: number;
@@ -76,6 +79,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     seed,
     print,
     slotMs = 100,
+    replicas: count,
     perSecond = 15,
     payers = 8,
     vendors = 3,
@@ -86,7 +90,13 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   const at = () => `${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
   const say = (line: string) => print(`${at()}  ${line}`);
 
-  const world = await startWorld({ stateDir, slotMs, mutation: options.mutation, print: () => {} });
+  const world = await startWorld({
+    stateDir,
+    slotMs,
+    instances: count === undefined ? undefined : replicas(count),
+    mutation: options.mutation,
+    print: () => {},
+  });
   try {
     const ledger = createLedger();
     const noticed: Break[] = [];

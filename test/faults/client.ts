@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Api, createApi, must } from '../../deploy/local/people/api.ts';
+import { balancedApi, createApi, lostBy, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -61,35 +61,11 @@ export const createPeople = async (
   return { rich, poor, agents, fickle, vendors: sellers };
 };
 
-/** Why there was no answer. */
-const lostBy = (error: unknown): string => {
-  const { name, cause } = error as Error & { cause?: { code?: string } };
-  return cause?.code ?? name;
-};
-
-/** As a load balancer does: each call goes to the next instance, and on to the others where none listens. */
-const balanced = (urls: readonly string[]): Api => {
-  const doors = urls.map((url) => createApi(url, { timeoutMs: TIMEOUT_MS }));
-  let turn = 0;
-  return async (call, options) => {
-    turn += 1;
-    const mine = turn;
-    for (let tried = 1; ; tried += 1) {
-      const door = doors[(mine + tried) % doors.length]!;
-      try {
-        return await door(call, options);
-      } catch (error) {
-        if (lostBy(error) !== 'ECONNREFUSED' || tried >= doors.length) throw error;
-      }
-    }
-  };
-};
-
 /** Clients that write down everything they ask and are told. */
 export type Client = ReturnType<typeof createClient>;
 
 export const createClient = ({ stack }: World, ledger: Ledger) => {
-  const api = balanced(stack.gateway_urls);
+  const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
   /** The payer's access token, exchanged for a new one before it lapses. */

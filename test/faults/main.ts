@@ -16,6 +16,7 @@ const usage = `Usage: npm run faults -- [options]
   --seed n             repeats a schedule (default: a new one, printed)
   --rate 15            payments that begin in a second
   --slot-ms 100        pace of the chain
+  --replicas 2         processes of every service (default: two of gateway, settlement and chain-submitter, one of the others)
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up what all runs so far have reached
   --list               names the faults
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     rate: { type: 'string', default: '15' },
     'slot-ms': { type: 'string', default: '100' },
+    replicas: { type: 'string' },
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
@@ -60,6 +62,7 @@ const options: Omit<Options, 'stateDir'> = {
   faults: values.faults.split(',').filter((name) => name !== ''),
   perSecond: numberIn('rate'),
   slotMs: numberIn('slot-ms'),
+  ...(values.replicas === undefined ? {} : { replicas: Number(values.replicas) }),
   print,
 };
 

@@ -1,21 +1,22 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { connect } from 'nats';
 import pg from 'pg';
 import { identify, isRunning, signal } from '../../deploy/local/processes.ts';
-import { programNames } from '../../deploy/local/services.ts';
+import { type Instances, instanceName, programNames } from '../../deploy/local/services.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
 import { responds } from '../../deploy/local/tools.ts';
 import { chainOf } from '../support/chain.ts';
+import { restart } from '../support/restart.ts';
 import type { Mutation } from './mutations.ts';
 import { startSecondProvider } from './second-provider.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 /** Those that hold money's state, and the door, run twice, so that one is there to take over what the other left. */
-const INSTANCES = { gateway: 2, settlement: 2, 'chain-submitter': 2 } as const;
+const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
 /** URL of a module beside this one, told something. */
 const module = (file: string, told: Record<string, string>): string => {
@@ -25,9 +26,11 @@ const module = (file: string, told: Record<string, string>): string => {
 };
 
 /** Every process of the stack, as its file names them. */
-export const processNames: readonly string[] = [
+export const processNames = (instances: Instances = INSTANCES): readonly string[] => [
   ...['postgres', 'nats-server', 'redis-server', 'chain'],
-  ...programNames.flatMap((name) => (Object.hasOwn(INSTANCES, name) ? [name, `${name}#2`] : [name])),
+  ...programNames.flatMap((name) =>
+    Array.from({ length: instances[name] ?? 1 }, (_, index) => instanceName(name, index + 1)),
+  ),
 ];
 
 /** The system under test as a campaign reaches it: its processes, its chain, its database. */
@@ -37,11 +40,14 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 export const startWorld = async (options: {
   stateDir: string;
   slotMs: number;
+  /** How many of each service; by default two of some. */
+  instances?: Instances | undefined;
   /** A rule to switch off (mutations.ts). */
   mutation?: Mutation | undefined;
   print: (line: string) => void;
 }) => {
-  const { stateDir, slotMs, mutation, print } = options;
+  const { stateDir, slotMs, instances = INSTANCES, mutation, print } = options;
+  const names = processNames(instances);
   const failpointFolder = path.join(stateDir, 'failpoints');
   mkdirSync(failpointFolder, { recursive: true });
   const clockFile = (name: string) => path.join(failpointFolder, `${name}.clock`);
@@ -57,7 +63,7 @@ export const startWorld = async (options: {
     chainSlotMs: slotMs,
     rateLimitScale: 10_000,
     durable: false,
-    instances: INSTANCES,
+    instances,
     rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],
     serviceCommand: (service, name) => ({
       command: process.execPath,
@@ -119,13 +125,6 @@ export const startWorld = async (options: {
     return true;
   };
 
-  /** How often a process has said that it is ready. */
-  const readyCount = (name: string): number => {
-    const file = path.join(stateDir, 'logs', `${name}.log`);
-    const word = name.startsWith('gateway') ? '"msg":"listening"' : '"msg":"ready"';
-    return existsSync(file) ? readFileSync(file, 'utf8').split(word).length - 1 : 0;
-  };
-
   /** Resolves when the chain answers again. */
   const chainIsBack = async (): Promise<void> => {
     const deadline = Date.now() + 60_000;
@@ -160,7 +159,7 @@ export const startWorld = async (options: {
     /** Rows of a query over all schemas, as superuser. */
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
       (await database.query<Row>(sql, values)).rows,
-    names: processNames,
+    names,
     pids,
     kill,
     /** Sends a signal; false when the process is away. */
@@ -169,25 +168,15 @@ export const startWorld = async (options: {
       return pid !== undefined && signal(pid, what);
     },
     /** Asks a service to end and waits until its successor is ready. */
-    restart: async (name: string): Promise<void> => {
-      const before = readyCount(name);
-      const pid = pids()[name];
-      if (pid === undefined) throw new Error(`${name} is not there to be restarted`);
-      signal(pid, 'SIGTERM');
-      const deadline = Date.now() + 30_000;
-      while (readyCount(name) <= before) {
-        if (Date.now() > deadline) throw new Error(`${name} did not come back from SIGTERM`);
-        await sleep(50);
-      }
-    },
+    restart: (name: string): Promise<void> => restart(stateDir, name),
     /** Resolves when everything runs and the gateway, which asks all others, reports ready. */
     healthy: async (timeoutMs = 60_000): Promise<void> => {
       const deadline = Date.now() + timeoutMs;
       let inARow = 0;
       while (inARow < 3) {
         if (Date.now() > deadline)
-          throw new Error(`not healthy again: ${processNames.filter((name) => !pids()[name])}`);
-        const up = processNames.every((name) => pids()[name] !== undefined);
+          throw new Error(`not healthy again: ${names.filter((name) => !pids()[name])}`);
+        const up = names.every((name) => pids()[name] !== undefined);
         const ready = await Promise.all(
           running.stack.gateway_urls.map((url) => responds(`${url}/v1/health/ready`)),
         );

@@ -175,7 +175,7 @@ export const startIdentity = async () => {
     call: { idempotencyKey?: string; onReplay?: () => void } = {},
   ) =>
     forward(gateway, identity, name, input, caller, {
-      ...{ timeoutMs: 5000, headers: {} },
+      ...{ timeoutMs: 20_000, headers: {} },
       ...call,
     }) as Promise<Answer<N>>;
   /** Asks for a link and reads its token from the mail. */

@@ -24,26 +24,33 @@ export type Chain = ReturnType<typeof openChain>;
 
 const SNAPSHOT_EVERY_SLOTS = 150;
 
-const loadSeed = (dataDir: string): string => {
+const loadSeed = (dataDir: string, first = randomBytes(32).toString('hex')): string => {
   const path = join(dataDir, 'genesis.json');
   const stored = readWhole(path);
   // Made up anew, every stored blockhash and transaction would belong to another chain.
   if (stored === 'damaged') throw new Error(`${path} is damaged: begin with an empty folder`);
   if (stored !== 'missing') return (JSON.parse(stored.content) as { seed: string }).seed;
-  const seed = randomBytes(32).toString('hex');
-  writeWhole(path, JSON.stringify({ seed }));
-  return seed;
+  writeWhole(path, JSON.stringify({ seed: first }));
+  return first;
 };
 
 /**
- * A chain with its state in `dataDir`, which is created when missing. Everything here is synchronous, so one
+ * A chain with its state in `dataDir`, which is created when missing, from `seed` where one is given. Everything here is synchronous, so one
  * request is never seen half done by another. Time only passes when `tick` is called.
  *
  * @throws Error when the stored state is damaged.
  */
-export const openChain = ({ dataDir, log }: { dataDir: string; log: Logger }) => {
+export const openChain = ({
+  dataDir,
+  seed: first,
+  log,
+}: {
+  dataDir: string;
+  seed?: string | undefined;
+  log: Logger;
+}) => {
   const journal = openJournal(join(dataDir, 'journal'));
-  const seed = loadSeed(dataDir);
+  const seed = loadSeed(dataDir, first);
   const tip = openTip(join(dataDir, 'tip'));
   const snapshotPath = join(dataDir, 'snapshot');
   const ledger = createLedger(seed);

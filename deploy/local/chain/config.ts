@@ -5,6 +5,10 @@ const schema = z.object({
   CHAIN_HOST: z.string().min(1).default('127.0.0.1'),
   CHAIN_DATA_DIR: z.string().min(1).default('.local/chain'),
   CHAIN_SLOT_MS: z.coerce.number().int().min(0).max(60_000).default(400),
+  CHAIN_SEED: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
   CHAIN_CONTROL: z.enum(['0', '1']).default('0'),
 });
 
@@ -13,6 +17,8 @@ export type Config = {
   port: number;
   host: string;
   dataDir: string;
+  /** What a new chain begins with, so that its genesis hash is known before it runs; otherwise made up. */
+  seed: string | undefined;
   /** Milliseconds per slot; 0 means: confirmed at once, see `createLedger`. */
   slotMs: number;
   /** Whether the `chain_…` methods exist. */
@@ -30,6 +36,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     port: parsed.CHAIN_PORT,
     host: parsed.CHAIN_HOST,
     dataDir: parsed.CHAIN_DATA_DIR,
+    seed: parsed.CHAIN_SEED,
     slotMs: parsed.CHAIN_SLOT_MS,
     control: parsed.CHAIN_CONTROL === '1',
   };

@@ -12,7 +12,7 @@ import { startServer } from './server.ts';
 
 const config = readConfig(process.env);
 const log = pino({ name: 'chain' });
-const chain = openChain({ dataDir: config.dataDir, log });
+const chain = openChain({ dataDir: config.dataDir, seed: config.seed, log });
 const clock = createClock(chain, config.slotMs);
 const faults = createFaults();
 const methods = {

@@ -4,7 +4,8 @@ import { mailHttp } from './http.ts';
 import { mailReceiver } from './smtp.ts';
 import { openMailStore } from './store.ts';
 
-const { MAIL_SMTP_PORT, MAIL_HTTP_PORT, MAIL_DATA_DIR } = process.env;
+// In a container it must be heard outside; the port is then published to this machine alone.
+const { MAIL_HOST = '127.0.0.1', MAIL_SMTP_PORT, MAIL_HTTP_PORT, MAIL_DATA_DIR } = process.env;
 if (!MAIL_SMTP_PORT || !MAIL_HTTP_PORT || !MAIL_DATA_DIR) {
   console.error('MAIL_SMTP_PORT, MAIL_HTTP_PORT and MAIL_DATA_DIR must be set');
   process.exit(78);
@@ -14,7 +15,7 @@ const store = openMailStore(MAIL_DATA_DIR);
 const smtp = mailReceiver(store.add);
 // A client that hangs up in the middle is its own problem.
 smtp.on('error', (error) => console.error(`smtp: ${error.message}`));
-smtp.listen(Number(MAIL_SMTP_PORT), '127.0.0.1');
-const http = mailHttp(store).listen(Number(MAIL_HTTP_PORT), '127.0.0.1');
+smtp.listen(Number(MAIL_SMTP_PORT), MAIL_HOST);
+const http = mailHttp(store).listen(Number(MAIL_HTTP_PORT), MAIL_HOST);
 await once(http, 'listening');
 process.on('SIGTERM', () => process.exit(0));

@@ -10,5 +10,6 @@ const config = (() => {
     process.exit(78);
   }
 })();
-await createSandboxes(config).listen({ host: '127.0.0.1', port: config.ONRAMPS_PORT });
+const host = config.ONRAMPS_HOST === undefined ? '127.0.0.1' : '0.0.0.0';
+await createSandboxes(config).listen({ host, port: config.ONRAMPS_PORT });
 process.on('SIGTERM', () => process.exit(0));

@@ -30,10 +30,11 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
     { parseAs: 'string' },
     (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
   );
+  const names = new Set(['127.0.0.1', 'localhost', config.ONRAMPS_HOST]);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(PAGE_HEADERS);
     // A page of another site whose name was pointed at this machine must not pay here.
-    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? '')) {
+    if (!names.has(request.headers.host?.replace(/:\d+$/, ''))) {
       return reply.code(421).send('Use 127.0.0.1 or localhost.\n');
     }
   });

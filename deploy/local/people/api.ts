@@ -36,3 +36,27 @@ export const must = async <T>(answer: Promise<Answer<T>>, what: string): Promise
   const error = (body as { error?: { code: string; message: string } } | undefined)?.error;
   throw new Error(`${what}: ${status} ${error?.code ?? ''} ${error?.message ?? ''}`);
 };
+
+/** Why a call threw instead of answering: the code of the socket, or the name of the error. */
+export const lostBy = (error: unknown): string => {
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  return cause?.code ?? name;
+};
+
+/** As a load balancer does: each call goes to the next instance, and on to the others where none listens. */
+export const balancedApi = (urls: readonly string[], options?: { timeoutMs?: number }): Api => {
+  const doors = urls.map((url) => createApi(url, options));
+  let turn = 0;
+  return async (call, asked) => {
+    turn += 1;
+    const mine = turn;
+    for (let tried = 1; ; tried += 1) {
+      const door = doors[(mine + tried) % doors.length]!;
+      try {
+        return await door(call, asked);
+      } catch (error) {
+        if (lostBy(error) !== 'ECONNREFUSED' || tried >= doors.length) throw error;
+      }
+    }
+  };
+};

@@ -29,7 +29,11 @@ export const allFaults = (scene: Scene): Fault[] => {
 
 /** Their names, without a stack to try them on. */
 export const faultNames = (): string[] => {
-  const nobody = { world: { names: processNames, failpointFolder: '' }, ledger: createLedger(), breaks: [] };
+  const nobody = {
+    world: { names: processNames(), failpointFolder: '' },
+    ledger: createLedger(),
+    breaks: [],
+  };
   return allFaults(nobody as unknown as Scene).map(({ name }) => name);
 };
 

@@ -1,0 +1,197 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { natsRights } from '../../shared/bus/topology.ts';
+import { natsUserName } from '../local/nats-conf.ts';
+import { programNames } from '../local/services.ts';
+import { composeFiles } from './init.ts';
+
+/** compose.yaml, which cannot be run where no engine runs, held against the schema of Compose and against our own code. */
+type Service = {
+  image: string;
+  build?: { target?: string };
+  command?: string[];
+  env_file?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  networks: string[];
+  volumes?: string[];
+  profiles?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: unknown;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+};
+const deploy = path.resolve(import.meta.dirname, '..');
+const yaml = (file: string) => parse(readFileSync(path.join(deploy, file), 'utf8'), { merge: true });
+const compose = yaml('compose.yaml') as {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+  volumes: Record<string, unknown>;
+};
+const services = Object.entries(compose.services);
+
+const folder = mkdtempSync(path.join(tmpdir(), 'compose-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const files = composeFiles(folder);
+
+/** Where the files of `compose:init` lie, as compose.yaml sees it. */
+const GENERATED = '../.local/compose/';
+
+/** What a container is told: its files, then its own variables with Compose's `${COMPOSE_PROFILES:+…}` filled in. */
+const variablesOf = (
+  { env_file = [], environment = {} }: Service,
+  profiles: string,
+): Record<string, string> => ({
+  ...Object.assign({}, ...env_file.map((file) => parseEnv(files[file.replace(GENERATED, '')]!))),
+  ...Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(/\$\{COMPOSE_PROFILES:\+([^}]*)\}/, profiles === '' ? '' : '$1'),
+    ]),
+  ),
+});
+
+test('compose.yaml is valid by the schema of the Compose specification', () => {
+  // As the linter dclint carries it, whose own rules are about order and taste. It spells draft 7 in a way of its own.
+  const linter = path.dirname(createRequire(import.meta.url).resolve('dclint/package.json'));
+  const { $schema: _draft, ...schema } = JSON.parse(
+    readFileSync(path.join(linter, 'schemas/compose.schema.json'), 'utf8'),
+  );
+  const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
+  validate(compose);
+  expect(validate.errors ?? []).toEqual([]);
+  expect(validate({ services: { x: { imagee: 'y' } } })).toBe(false);
+});
+
+test.each(programNames)(
+  '%s runs from the image with every setting that its config.ts asks for',
+  async (name) => {
+    const service = compose.services[name]!;
+    expect(service).toMatchObject({ image: 'quittance:local', command: [name] });
+    const { config } = await import(`../../services/${name}/config.ts`);
+    for (const profiles of ['', 'observability']) {
+      const { success, error } = config.safeParse(variablesOf(service, profiles));
+      expect([success, error?.issues]).toEqual([true, undefined]);
+    }
+    expect(variablesOf(service, '').OTEL_METRICS_EXPORTER).toBe('');
+    expect(variablesOf(service, 'observability').OTEL_EXPORTER_OTLP_ENDPOINT).toBe('http://collector:4318');
+    expect(service.healthcheck).toBeDefined();
+  },
+);
+
+test('every image is pinned, every file that is mounted or read is there', () => {
+  for (const [name, { image, build, env_file = [], volumes = [] }] of services) {
+    if (build)
+      expect([name, image]).toEqual([name, `quittance${build.target ? `-${build.target}` : ''}:local`]);
+    else
+      expect([name, image]).toEqual([name, expect.stringMatching(/^[a-z/-]+:v?\d+\.\d+(\.\d+)?(-alpine)?$/)]);
+    for (const file of env_file) expect(Object.keys(files)).toContain(file.replace(GENERATED, ''));
+    for (const volume of volumes) {
+      const source = volume.split(':')[0]!;
+      if (source.startsWith(GENERATED)) expect(Object.keys(files)).toContain(source.replace(GENERATED, ''));
+      else if (source.startsWith('.'))
+        expect([source, existsSync(path.join(deploy, source))]).toEqual([source, true]);
+      else expect(Object.keys(compose.volumes)).toContain(source);
+    }
+  }
+  const [, major, minor] = /^nats:(\d+)\.(\d+)\./.exec(compose.services.nats!.image)!.map(Number);
+  expect(major! * 100 + minor!).toBeGreaterThanOrEqual(212);
+});
+
+test('what is started is waited for by what it ends with or that it is healthy', () => {
+  for (const [name, { depends_on = {} }] of services) {
+    for (const [other, { condition }] of Object.entries(depends_on)) {
+      const target = compose.services[other];
+      expect([name, other, target === undefined]).toEqual([name, other, false]);
+      const job = ['migrate', 'setup-bus', 'seed'].includes(other);
+      expect([name, other, condition]).toEqual([
+        name,
+        other,
+        job ? 'service_completed_successfully' : 'service_healthy',
+      ]);
+      if (!job) expect(target!.healthcheck).toBeDefined();
+    }
+  }
+});
+
+test('our own containers write nothing and have no privilege; ports are open to this machine alone', () => {
+  for (const [name, { build, read_only, cap_drop, security_opt, ports = [], networks }] of services) {
+    if (build)
+      expect([name, read_only, cap_drop, security_opt]).toEqual([
+        name,
+        true,
+        ['ALL'],
+        ['no-new-privileges:true'],
+      ]);
+    for (const port of ports)
+      expect([name, port]).toEqual([name, expect.stringMatching(/^127\.0\.0\.1:\d+:\d+$/)]);
+    expect(networks.filter((network) => !Object.hasOwn(compose.networks, network))).toEqual([]);
+  }
+  expect(compose.networks.inside?.internal).toBe(true);
+  const onChain = programNames.filter((name) => compose.services[name]!.networks.includes('chain'));
+  expect(onChain).toEqual(['chain-submitter']);
+});
+
+test('compose.yaml holds no secret, and what holds them is not in git', () => {
+  const named = services.flatMap(([name, { environment = {} }]) =>
+    Object.keys(environment)
+      .filter((variable) => /PASSWORD|SECRET|KEY|TOKEN|SEED|_URL$/.test(variable))
+      .map((variable) => `${name}: ${variable}`),
+  );
+  expect(named).toEqual([]);
+  expect(readFileSync(path.join(deploy, '../.gitignore'), 'utf8').split('\n')).toContain('.local/');
+  for (const [, { env_file = [] }] of services)
+    for (const file of env_file) expect(file.startsWith(GENERATED)).toBe(true);
+});
+
+test('only chain-submitter is told Solana keys, each service its own database role and NATS user', () => {
+  const holding = programNames.filter((name) => files[`${name}.env`]!.includes('FEE_PAYER_KEY'));
+  expect(holding).toEqual(['chain-submitter']);
+  for (const name of programNames) {
+    if (name === 'gateway') continue;
+    const { POSTGRES_URL, NATS_USER } = parseEnv(files[`${name}.env`]!);
+    expect(new URL(POSTGRES_URL!).username).toBe(`quittance_test_${name.replaceAll('-', '_')}`);
+    expect(NATS_USER).toBe(`test-${name}`);
+  }
+});
+
+test('the users of nats.conf have the rights of the contract and no others', () => {
+  const rights = natsRights();
+  const lines = files['nats.conf']!.split('\n');
+  const quoted = (subjects: readonly string[]) =>
+    `{ allow: [${subjects.map((each) => JSON.stringify(each)).join(', ')}] }`;
+  for (const name of programNames) {
+    const at = lines.findIndex((line) => line.includes(`user: "${natsUserName('test', name)}"`));
+    expect(lines[at + 1]!.trim()).toBe(`publish: ${quoted(rights[name].publish)}`);
+    expect(lines[at + 2]!.trim()).toBe(`subscribe: ${quoted(rights[name].subscribe)}`);
+  }
+  expect(lines.filter((line) => /allow_responses|no_auth_user/.test(line))).toEqual([]);
+});
+
+test('a second `compose:init` keeps every key', () => {
+  expect(composeFiles(folder)).toEqual(files);
+});
+
+test('Prometheus asks every service, and the collector’s pipelines are made of what it declares', () => {
+  const [scrape] = yaml('observability/prometheus.yaml').scrape_configs;
+  // The alarm ProcessGone asks for this job.
+  expect(scrape.job_name).toBe('quittance');
+  expect(new Set(scrape.dns_sd_configs[0].names)).toEqual(new Set(programNames));
+  const { service, ...declared } = yaml('observability/collector.yaml');
+  for (const pipeline of Object.values<Record<string, string[]>>(service.pipelines))
+    for (const [kind, names] of Object.entries(pipeline))
+      expect(Object.keys(declared[kind])).toEqual(expect.arrayContaining(names));
+  // docs/adr/0008: counters end in _total, nothing names its unit.
+  expect(declared.exporters.prometheus.add_metric_suffixes).toBe(false);
+  expect(declared.processors['transform/names'].metric_statements).toEqual([
+    expect.stringMatching(/"_total"/),
+  ]);
+  expect(service.pipelines.metrics.processors).toContain('transform/names');
+});

@@ -1,0 +1,142 @@
+// `npm run compose:init`: what compose.yaml needs and git must not hold, in .local/compose: keys, passwords and
+// the configuration of every process, by the code that configures `npm start`. Run again it keeps what is there.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { roleName } from '../../shared/db/migrate.ts';
+import { writeAtomically } from '../local/atomic-file.ts';
+import { natsAccounts } from '../local/bus.ts';
+import { createLedger } from '../local/chain/ledger.ts';
+import { urlAs } from '../local/database.ts';
+import { environmentKeys } from '../local/keys.ts';
+import { natsConf, natsUserName } from '../local/nats-conf.ts';
+import { superuserPassword } from '../local/postgres.ts';
+import {
+  gatewayEnvironment,
+  type RunningEnvironment,
+  serviceEnvironment,
+} from '../local/service-environment.ts';
+import { onrampsSpec } from '../local/tools.ts';
+
+/** Every process listens on this port of its own container. */
+export const HTTP_PORT = 3000;
+/** Where the world, that is this machine, reaches what is published. */
+const PUBLIC = { gateway: 'http://localhost:3000', onramps: 'http://localhost:8090' };
+const ENVIRONMENT = 'test';
+const NATS_URL = 'nats://nats:4222';
+const DATABASE = `quittance_${ENVIRONMENT}`;
+
+type Variables = Record<string, string>;
+
+/** 32 random bytes of a name, kept: another seed would be another chain than the one in the volume. */
+const secret = (folder: string, name: string): string => {
+  const file = path.join(folder, name);
+  if (!existsSync(file)) writeAtomically(file, randomBytes(32).toString('hex'), 0o600);
+  return readFileSync(file, 'utf8').trim();
+};
+
+/** `env_file` of Compose takes what is between single quotes as it is. */
+const envFile = (variables: Variables): string =>
+  Object.entries(variables)
+    .map(([name, value]) => {
+      if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written into an env file`);
+      return `${name}='${value}'\n`;
+    })
+    .join('');
+
+/**
+ * The files beside compose.yaml, name → text. Keys are made at the first call and kept in `folder`.
+ * Hosts are the names of compose.yaml's services.
+ */
+export const composeFiles = (folder: string): Record<string, string> => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const keys = environmentKeys(folder, ENVIRONMENT);
+  const seed = secret(folder, 'chain-seed');
+  const password = superuserPassword(folder);
+  const adminUrl = `postgres://postgres:${password}@postgres:5432/${DATABASE}`;
+  const environment: RunningEnvironment = {
+    name: ENVIRONMENT,
+    keys,
+    genesisHash: createLedger(seed).genesisHash,
+    rpc_url: 'http://chain:8899',
+    ws_url: 'ws://chain:8900',
+    usdc_mint: keys.mint.address,
+    fee_wallet: keys.feeWallet.address,
+    fee_payer: keys.feePayer.address,
+    moonpay_url: 'http://onramps:8090/moonpay',
+    coinbase_url: 'http://onramps:8090/coinbase',
+    operator_nats_url: urlAs(NATS_URL, natsUserName(ENVIRONMENT, 'operator'), keys.natsPasswords.operator),
+    nats: {
+      url: NATS_URL,
+      credentials: (service) => ({
+        user: natsUserName(ENVIRONMENT, service),
+        password: keys.natsPasswords[service],
+      }),
+    },
+    databaseUrl: (service) => urlAs(adminUrl, roleName(DATABASE, service), keys.databasePasswords[service]),
+  };
+  const shared = {
+    gatewayUrl: PUBLIC.gateway,
+    redisUrl: 'redis://redis:6379',
+    smtpUrl: 'smtp://mail:1025',
+    limitsFile: '',
+    logLevel: 'info',
+    rpcUrls: [environment.rpc_url],
+  };
+  const inside = { HTTP_HOST: '0.0.0.0', HTTP_PORT: String(HTTP_PORT) };
+  const services: Record<string, Variables> = {
+    gateway: { ...gatewayEnvironment(HTTP_PORT, [environment], shared), ...inside },
+    ...Object.fromEntries(
+      SERVICE_NAMES.map((name) => [
+        name,
+        { ...serviceEnvironment(name, HTTP_PORT, environment, shared), ...inside },
+      ]),
+    ),
+  };
+  // The browser opens the widget, the service asks the API.
+  const { MOONPAY } = services.funding!;
+  services.funding!.MOONPAY = JSON.stringify({
+    ...JSON.parse(MOONPAY!),
+    widget_url: `${PUBLIC.onramps}/moonpay/`,
+  });
+  const { env: onramps = {} } = onrampsSpec({
+    settings: { stateDir: '/', stackFile: '', print: () => {} },
+    environment,
+    port: 8090,
+    first: true,
+    gatewayUrl: `http://gateway:${HTTP_PORT}`,
+  });
+  const all: Record<string, Variables> = {
+    ...services,
+    migrate: {
+      POSTGRES_ADMIN_URL: adminUrl,
+      DATABASE_PASSWORDS: JSON.stringify(keys.databasePasswords),
+    },
+    'setup-bus': {
+      NATS_URL: environment.nats.url,
+      NATS_USER: natsUserName(ENVIRONMENT, 'admin'),
+      NATS_PASSWORD: keys.natsPasswords.admin,
+    },
+    postgres: { POSTGRES_PASSWORD: password, POSTGRES_DB: DATABASE },
+    chain: { CHAIN_HOST: '0.0.0.0', CHAIN_PORT: '8899', CHAIN_DATA_DIR: '/data', CHAIN_SEED: seed },
+    seed: { RPC_URL: environment.rpc_url, ENVIRONMENT_KEYS: JSON.stringify(keys) },
+    mail: { MAIL_HOST: '0.0.0.0', MAIL_SMTP_PORT: '1025', MAIL_HTTP_PORT: '8025', MAIL_DATA_DIR: '/data' },
+    onramps: { ...onramps, ONRAMPS_HOST: 'onramps', ONRAMPS_DATA_DIR: '/data' },
+    grafana: { GF_SECURITY_ADMIN_PASSWORD: secret(folder, 'grafana-password') },
+  };
+  const accounts = natsAccounts([{ name: ENVIRONMENT, keys }]);
+  return {
+    'nats.conf': natsConf({ host: '0.0.0.0', port: 4222, storeDir: '/data', accounts }),
+    ...Object.fromEntries(
+      Object.entries(all).map(([name, variables]) => [`${name}.env`, envFile(variables)]),
+    ),
+  };
+};
+
+if (import.meta.main) {
+  const folder = path.resolve(import.meta.dirname, '../../.local/compose');
+  for (const [name, text] of Object.entries(composeFiles(folder)))
+    writeAtomically(path.join(folder, name), text, 0o600);
+  console.log(`Keys and configuration are in ${path.relative(process.cwd(), folder)}.`);
+}

@@ -1,0 +1,11 @@
+// A job of compose.yaml: puts the mint, the fee account and SOL on the local chain. Run again it changes nothing.
+import type { EnvironmentKeys } from '../local/keys.ts';
+import { seedChain } from '../local/seed-chain.ts';
+
+const { RPC_URL, ENVIRONMENT_KEYS } = process.env;
+if (!RPC_URL || !ENVIRONMENT_KEYS) {
+  console.error('RPC_URL and ENVIRONMENT_KEYS must be set');
+  process.exit(78); // EX_CONFIG of sysexits.h
+}
+const { genesisHash } = await seedChain(RPC_URL, JSON.parse(ENVIRONMENT_KEYS) as EnvironmentKeys);
+console.log(`the chain ${genesisHash} is seeded`);

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { validate } from 'dockerfile-utils';
+
+/** The Dockerfile, which cannot be built where no engine runs, held against what it promises. */
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const text = read('deploy/Dockerfile');
+const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+const last = lines.slice(lines.findLastIndex((line) => line.startsWith('FROM ')));
+
+test('the Dockerfile has no error that a parser sees', () => {
+  expect(validate(text).map(({ message, range }) => `line ${range.start.line + 1}: ${message}`)).toEqual([]);
+});
+
+test('every stage stands on the Node of package.json, to the patch, and slim', () => {
+  const { node } = JSON.parse(read('package.json')).devDependencies;
+  expect(lines).toContain(`ARG NODE=node:${node}-bookworm-slim`);
+  const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1]);
+  expect(bases.filter((base) => !/^\$\{NODE\}$/.test(base!))).toEqual([]);
+});
+
+test('the image runs one program as a numbered user who is not root, from files that are root’s', () => {
+  expect(last.filter((line) => /^(USER|ENTRYPOINT|CMD|RUN|EXPOSE|VOLUME)/.test(line))).toEqual([
+    'USER 10001:10001',
+    'ENTRYPOINT ["node", "main.mjs"]',
+  ]);
+  // What layout.ts made and nothing else.
+  expect(last.filter((line) => line.startsWith('COPY'))).toEqual([
+    'COPY --from=packages /packages /app',
+    'COPY --from=product /product /app',
+  ]);
+});
+
+test('the builder is sent what the Dockerfile copies, and nothing else', () => {
+  const sources = lines
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))
+    .flatMap((line) => line.split(' ').slice(1, -1));
+  const [first, ...sent] = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  expect(first).toBe('*');
+  expect(new Set(sent)).toEqual(new Set(sources.map((source) => `!${source}`)));
+});

@@ -1,0 +1,232 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'nats';
+import pg from 'pg';
+import { durables } from '../../shared/bus/topology.ts';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { schemaName } from '../../shared/db/migrate.ts';
+import { failpoints } from '../../shared/lib/failpoint.ts';
+import { databaseUrl, ensureDatabase } from '../local/database.ts';
+import { createPortPicker } from '../local/ports.ts';
+import { outsideFolder } from '../local/postgres.ts';
+import { natsServer } from '../local/servers.ts';
+import { programNames } from '../local/services.ts';
+import { type RunningStack, startStack } from '../local/stack.ts';
+import { createSupervisor } from '../local/supervisor.ts';
+import { transcript } from '../local/transcript.ts';
+import { copyProduct, installPackages } from './layout.ts';
+
+/**
+ * No container engine runs here. So the folder that the Dockerfile copies is made by the same code, and everything in it is
+ * run by a user who owns nothing and may write nothing, against real servers: what is missing shows.
+ */
+const run = promisify(execFile);
+const root = path.resolve(import.meta.dirname, '../..');
+/** `nobody`; where the tests are not run by root, whoever runs them, in a folder without the right to write. */
+const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** What arms failpoints in tests: nobody in an image listens to it. */
+const crashEverywhere = Object.keys(failpoints)
+  .map((name) => `${name}=crash`)
+  .join(',');
+
+let folder = '';
+let app = '';
+let node = '';
+let running: RunningStack;
+let collector: Server;
+/** Paths that the services' exporters posted to. */
+const collected = new Set<string>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'image-'));
+  chmodSync(folder, 0o755);
+  app = path.join(folder, 'app');
+  installPackages(app, ['--prefer-offline']);
+  copyProduct(app);
+  execFileSync('chmod', ['-R', 'a-w', app]);
+  // That of the tests may lie where nobody else may look.
+  node = path.join(folder, 'node');
+  copyFileSync(process.execPath, node);
+
+  collector = createServer((request, response) => {
+    collected.add(request.url ?? '');
+    request.resume().on('end', () => response.end());
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  const { port } = collector.address() as AddressInfo;
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${port}`;
+
+  const stateDir = path.join(folder, 'state');
+  mkdirSync(stateDir);
+  running = await startStack({
+    stateDir,
+    ports: 'any',
+    chainSlotMs: 20,
+    durable: false,
+    serviceCommand: (service) => ({
+      command: '/usr/bin/env',
+      args: ['NODE_ENV=production', `TEST_FAILPOINTS=${crashEverywhere}`, node, 'main.mjs', service],
+      cwd: app,
+      ...user,
+    }),
+  });
+}, 180_000);
+
+afterAll(async () => {
+  await running?.stop();
+  collector?.close();
+  execFileSync('chmod', ['-R', 'u+w', app]);
+  for (const each of [outsideFolder(path.join(folder, 'state')), folder])
+    rmSync(each, { recursive: true, force: true });
+});
+
+/** Runs the image's entry once, with nothing in its environment but what is given. */
+const runOnce = (name: string, env: Record<string, string> = {}) =>
+  run(node, ['main.mjs', name], { cwd: app, env, ...user });
+
+test('every service runs from the image’s folder as a user without rights, and a payment goes through', async () => {
+  expect(Object.keys(running.stack.processes)).toEqual(expect.arrayContaining([...programNames]));
+  const lines: string[] = [];
+  await transcript(running.stack, (line) => lines.push(line), path.join(folder, 'state'));
+  expect(lines.join('\n')).toMatch(/redeemed at /);
+  for (const name of programNames) {
+    const owner = execFileSync('ps', ['-o', 'uid=', '-p', String(running.stack.processes[name])], {
+      encoding: 'utf8',
+    });
+    expect(Number(owner)).toBe(user.uid ?? process.getuid?.());
+  }
+  if (user.uid === undefined) expect(() => writeFileSync(path.join(app, 'x'), '')).toThrow(/EACCES/);
+}, 60_000);
+
+test('the pages and the telemetry of the image are complete', async () => {
+  for (const page of ['/docs', '/docs.js', '/openapi.json', '/llms.txt', '/sign-in', '/reveal.js'])
+    expect([page, (await fetch(`${running.stack.gateway_url}${page}`)).status]).toEqual([page, 200]);
+  for (const url of Object.values(running.stack.metrics)) expect((await fetch(url)).status).toBe(200);
+  for (let tries = 0; tries < 200 && !collected.has('/v1/traces'); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  expect([...collected]).toContain('/v1/traces');
+});
+
+test('the job `migrate` makes every schema in an empty database', async () => {
+  const admin = running.stack.postgres_url;
+  await ensureDatabase(admin, 'quittance_image');
+  const url = databaseUrl(admin, 'quittance_image');
+  const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, 'x'.repeat(32)]));
+  await runOnce('migrate', { POSTGRES_ADMIN_URL: url, DATABASE_PASSWORDS: JSON.stringify(passwords) });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ schema: string }>(
+    'select distinct table_schema as schema from information_schema.tables',
+  );
+  await client.end();
+  expect(rows.map(({ schema }) => schema)).toEqual(expect.arrayContaining(SERVICE_NAMES.map(schemaName)));
+  await expect(
+    runOnce('migrate', { POSTGRES_ADMIN_URL: url, DATABASE_PASSWORDS: '{}' }),
+  ).rejects.toMatchObject({
+    code: 78,
+  });
+});
+
+test('the job `setup-bus` makes streams and consumers in an empty NATS', async () => {
+  const stateDir = path.join(folder, 'bus');
+  mkdirSync(stateDir);
+  const port = await createPortPicker().any();
+  const accounts = [{ name: 'TEST', users: [{ user: 'admin', password: 'p' }] }];
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  await supervisor.start([natsServer({ stateDir, port, accounts })]);
+  const servers = `nats://127.0.0.1:${port}`;
+  await runOnce('setup-bus', { NATS_URL: servers, NATS_USER: 'admin', NATS_PASSWORD: 'p' });
+  const nc = await connect({ servers, user: 'admin', pass: 'p' });
+  const jsm = await nc.jetstreamManager();
+  for (const { stream, durable } of durables())
+    expect((await jsm.consumers.info(stream, durable)).name).toBe(durable);
+  await nc.close();
+  await supervisor.stop();
+});
+
+test('a name that is no service and no job is refused with the list of them', async () => {
+  for (const name of ['', 'nobody', '../../etc', 'services/quote/main'])
+    await expect(runOnce(name)).rejects.toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/chain-submitter.*gateway.*migrate.*setup-bus/),
+    });
+});
+
+test('it holds no test code, and nothing that could arm a failpoint', () => {
+  const files = globSync('**/*', { cwd: app, exclude: (name) => name === 'node_modules' });
+  expect(files).toContain('services/quote/main.ts');
+  expect(
+    files.filter((file) => /\.test\.|test-support|(^|\/)(test|bench|deploy|tools|sdk)\//.test(file)),
+  ).toEqual([]);
+  const sources = files.filter((file) => /\.(ts|mjs)$/.test(file));
+  const naming = sources.filter((file) =>
+    /\bfailpoints\b|TEST_FAILPOINTS/.test(readFileSync(path.join(app, file), 'utf8')),
+  );
+  // The table of empty hooks itself: nobody else can put anything into it.
+  expect(naming).toEqual(['shared/lib/failpoint.ts']);
+  expect(
+    sources.filter((file) => /node:test|@jest/.test(readFileSync(path.join(app, file), 'utf8'))),
+  ).toEqual([]);
+});
+
+test('it holds what the lock file calls production, and nothing that is there for development', () => {
+  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+  };
+  const places = Object.entries(packages).filter(([place]) => place !== '');
+  const there = (place: string) => existsSync(path.join(app, place, 'package.json'));
+  const forDevelopment = places.filter(([, { dev }]) => dev === true);
+  expect(forDevelopment.length).toBeGreaterThan(100);
+  expect(forDevelopment.filter(([place]) => there(place)).map(([place]) => place)).toEqual([]);
+  for (const name of ['typescript', '@types', '.bin'])
+    expect(existsSync(path.join(app, 'node_modules', name))).toBe(false);
+  const modules = globSync('node_modules/**/*.{ts,map}', { cwd: app });
+  expect(modules).toEqual([]);
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  expect(Object.keys(dependencies).filter((name) => !there(`node_modules/${name}`))).toEqual([]);
+});
+
+test('the bill of materials names every package of the image', async () => {
+  const { stdout } = await run('npm', ['run', '--silent', 'sbom'], { cwd: root, maxBuffer: 1 << 26 });
+  type Component = { group?: string; name: string; version: string; components?: Component[] };
+  const all = (list: readonly Component[]): Component[] =>
+    list.flatMap((each) => [each, ...all(each.components ?? [])]);
+  const { components } = JSON.parse(stdout) as { components: Component[] };
+  const named = new Set(
+    all(components).map(({ group, name, version }) => `${group ? `${group}/` : ''}${name}@${version}`),
+  );
+  expect([...named].filter((each) => /^(jest|litesvm|@biomejs\/biome)@/.test(each))).toEqual([]);
+  const manifests = globSync('node_modules/**/package.json', { cwd: app }).filter((file) =>
+    /(^|\/)node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(file),
+  );
+  const held = manifests.map((file) => {
+    const { name, version } = JSON.parse(readFileSync(path.join(app, file), 'utf8'));
+    return `${name}@${version}`;
+  });
+  expect(held.length).toBeGreaterThan(100);
+  expect(held.filter((each) => !named.has(each))).toEqual([]);
+}, 120_000);
+
+test('it stays small', () => {
+  const kilobytes = Number(execFileSync('du', ['-sk', app], { encoding: 'utf8' }).split('\t')[0]);
+  console.log(`the image's folder is ${Math.round(kilobytes / 1024)} MB`);
+  expect(kilobytes).toBeLessThan(120 * 1024);
+});

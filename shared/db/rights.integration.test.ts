@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { SERVICE_NAMES } from '../contract/service.ts';
+import { schemaName } from './migrate.ts';
+
+/** What a service whose process was taken over could do to the others' records: nothing, says the server. */
+let database: TestDatabase;
+let other: TestDatabase;
+const tables = new Map<string, string[]>();
+
+const asking = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+beforeAll(async () => {
+  [database, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const { rows } = await asking(database.adminUrl, (client) =>
+    client.query<{ schema: string; name: string }>(
+      `select table_schema as schema, table_name as name from information_schema.tables
+       where table_schema = any($1)`,
+      [SERVICE_NAMES.map(schemaName)],
+    ),
+  );
+  for (const { schema, name } of rows) tables.set(schema, [...(tables.get(schema) ?? []), name]);
+}, 60_000);
+
+afterAll(() => Promise.all([database?.drop(), other?.drop()]));
+
+/** SQLSTATE of each statement, `done` where it was carried out; each in a transaction that is undone. */
+const tried = (url: string, statements: readonly string[]): Promise<Record<string, string>> =>
+  asking(url, async (client) => {
+    const answers: Record<string, string> = {};
+    for (const statement of statements) {
+      await client.query('begin');
+      answers[statement] = await client.query(statement).then(
+        () => 'done',
+        ({ code }: { code: string }) => code,
+      );
+      await client.query('rollback');
+    }
+    return answers;
+  });
+const REFUSED = '42501'; // insufficient_privilege
+const all = (statements: readonly string[], code: string) =>
+  Object.fromEntries(statements.map((statement) => [statement, code]));
+
+test.each(SERVICE_NAMES)('%s reads and writes its own schema and no other', async (service) => {
+  const own = tables.get(schemaName(service))!;
+  const allowed = own.map((table) => `select from ${schemaName(service)}.${table} limit 1`);
+  expect(await tried(database.url(service), allowed)).toEqual(all(allowed, 'done'));
+
+  const foreign = [...tables].filter(([schema]) => schema !== schemaName(service));
+  expect(foreign).toHaveLength(SERVICE_NAMES.length - 1);
+  const statements = foreign.flatMap(([schema, names]) => [
+    ...names.flatMap((name) => [
+      `select from ${schema}.${name} limit 1`,
+      `delete from ${schema}.${name}`,
+      `insert into ${schema}.${name} default values`,
+      `truncate ${schema}.${name}`,
+    ]),
+    `create table ${schema}.mine (id int)`,
+    `grant usage on schema ${schema} to public`,
+    `drop schema ${schema} cascade`,
+  ]);
+  expect(await tried(database.url(service), statements)).toEqual(all(statements, REFUSED));
+});
+
+test.each(SERVICE_NAMES)('%s changes neither the clock, nor roles, nor the server', async (service) => {
+  const [neighbour] = SERVICE_NAMES.filter((name) => name !== service);
+  const role = new URL(database.url(neighbour!)).username;
+  const statements = [
+    `create or replace function public.app_now() returns timestamptz language sql as 'select now()'`,
+    'create table public.mine (id int)',
+    'create schema mine',
+    'create role mine superuser',
+    `alter role "${role}" password 'mine'`,
+    `set role "${role}"`,
+    `set session authorization "${role}"`,
+    'create database mine',
+    'alter system set fsync = off',
+    `select pg_read_file('/etc/passwd')`,
+    `copy (select 1) to program 'true'`,
+    'create extension dblink',
+  ];
+  const answers = await tried(database.url(service), statements);
+  // Not within a transaction, whoever asks: asked below as well.
+  for (const statement of ['create database mine', 'alter system set fsync = off']) {
+    expect(answers[statement]).toBe('25001');
+    await expect(asking(database.url(service), (client) => client.query(statement))).rejects.toMatchObject({
+      code: REFUSED,
+    });
+    delete answers[statement];
+  }
+  expect(answers).toEqual(all(Object.keys(answers), REFUSED));
+});
+
+test('a role of one environment does not even connect to another’s database', async () => {
+  for (const service of SERVICE_NAMES) {
+    const url = new URL(database.url(service));
+    url.pathname = new URL(other.adminUrl).pathname;
+    await expect(asking(url.href, (client) => client.query('select 1'))).rejects.toMatchObject({
+      code: REFUSED,
+    });
+  }
+});

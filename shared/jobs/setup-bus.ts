@@ -1,0 +1,23 @@
+// A job, run before the services of a release start and after a NATS lost its data: streams and durable consumers.
+import { z } from 'zod';
+import { ensureStreams } from '../bus/setup.ts';
+import { loadConfig } from '../lib/config.ts';
+
+const { NATS_URL, NATS_USER, NATS_PASSWORD, NATS_REPLICAS } = loadConfig(
+  z.object({
+    NATS_URL: z.string().min(1),
+    /** The user of all rights in the environment's account. */
+    NATS_USER: z.string().min(1),
+    NATS_PASSWORD: z.string().min(1),
+    /** Copies of each stream: 3 in a cluster of three. */
+    NATS_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
+  }),
+);
+
+await ensureStreams({
+  servers: NATS_URL,
+  user: NATS_USER,
+  pass: NATS_PASSWORD,
+  replicas: NATS_REPLICAS,
+});
+console.log(JSON.stringify({ msg: 'streams are there' }));
