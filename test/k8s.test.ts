@@ -1,0 +1,469 @@
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { programNames } from '../deploy/local/services.ts';
+import { METRICS, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import { clusterSecrets } from '../tools/k8s/secrets.ts';
+import { configOf } from '../tools/k8s/settings.ts';
+import type { WorkloadName } from '../tools/k8s/workloads.ts';
+import { allowedFlows } from './support/k8s/flows.ts';
+import { podFindings } from './support/k8s/policies.ts';
+import {
+  missing,
+  nameOf,
+  OVERLAYS,
+  podOf,
+  type Rendered,
+  render,
+  root,
+  written,
+} from './support/k8s/render.ts';
+import { formatErrors, typeErrors } from './support/k8s/schema.ts';
+
+/** k8s/ against the types of Kubernetes and its operators, the restricted profile, the services' settings and their flows. */
+
+const services = programNames as readonly WorkloadName[];
+
+test('k8s/base has a folder for each process and no other', () => {
+  const folders = globSync('*/kustomization.yaml', { cwd: path.join(root, 'k8s/base') });
+  expect(folders.map(path.dirname).sort()).toEqual([...services, 'common', 'setup'].sort());
+});
+
+describe('as written', () => {
+  const objects = written();
+
+  test('every object is of its type, without a field that is none', () => {
+    expect(objects.length).toBeGreaterThan(60);
+    expect(typeErrors(objects)).toEqual([]);
+  });
+
+  test('every pod is restricted', () => {
+    // Its tag is the overlay's.
+    const findings = objects.flatMap(podFindings).filter((line) => !line.endsWith('its image is pinned'));
+    expect(findings).toEqual([]);
+  });
+});
+
+const why = missing();
+if (why !== null) console.warn(`k8s: the overlays are skipped: ${why}`);
+const rendered = new Map<string, Rendered[]>();
+/** Overlays that run beside each other, and the installation that clusterSecrets is asked for. */
+const INSTALLATIONS = [
+  {
+    overlays: ['test', 'live', 'gateway'],
+    environments: ['test', 'live'].map((name) => ({ name, namespace: `quittance-${name}` })),
+    gatewayNamespace: 'quittance-gateway',
+  },
+  {
+    overlays: ['single-node'],
+    environments: [{ name: 'test', namespace: 'quittance' }],
+    gatewayNamespace: 'quittance',
+  },
+];
+const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rendered.get(overlay)!);
+
+(why === null ? describe : describe.skip)(`rendered${why === null ? '' : `, skipped: ${why}`}`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'k8s-'));
+    for (const overlay of OVERLAYS) rendered.set(overlay, render(overlay));
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('every object is of its type and format, without a field that is none', async () => {
+    const objects = all(OVERLAYS);
+    console.log(OVERLAYS.map((overlay) => `${overlay}: ${rendered.get(overlay)!.length} objects`).join(', '));
+    expect(typeErrors(objects)).toEqual([]);
+    expect(await formatErrors(objects)).toEqual([]);
+  }, 60_000);
+
+  test.each(OVERLAYS)(
+    '%s: every pod is restricted, pinned and limited, in a namespace that enforces it',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      expect(objects.flatMap(podFindings)).toEqual([]);
+      const spaces = objects.filter(({ kind }) => kind === 'Namespace');
+      expect(spaces.map(({ metadata }) => metadata.labels['pod-security.kubernetes.io/enforce'])).toEqual([
+        'restricted',
+      ]);
+      for (const { kind, metadata } of objects)
+        if (kind !== 'Namespace') expect(metadata.namespace).toBe(spaces[0]!.metadata.name);
+      for (const { kind, automountServiceAccountToken } of objects)
+        if (kind === 'ServiceAccount') expect(automountServiceAccountToken).toBe(false);
+    },
+  );
+
+  test.each(OVERLAYS)('%s: names are given once, and what is named is there', (overlay) => {
+    const objects = rendered.get(overlay)!;
+    expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
+    expect(unresolved(objects)).toEqual([]);
+  });
+
+  test.each(INSTALLATIONS)(
+    '$overlays: every process is told its settings, all that it needs and none that it does not know',
+    async (installation) => {
+      expect(await settingsFindings(installation, all(installation.overlays), folder)).toEqual([]);
+    },
+  );
+
+  test.each(INSTALLATIONS)(
+    '$overlays: every flow of the code has its network policy, and the reverse',
+    ({ overlays }) => {
+      const objects = all(overlays);
+      expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+    },
+  );
+
+  test.each(OVERLAYS)(
+    '%s: the database takes the connections of all replicas, the bus has the copies that its streams want',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      const find = (kind: string, name: string) =>
+        objects.find((each) => each.kind === kind && each.metadata.name === name);
+      const settings = objects.find(
+        ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('settings-'),
+      )!;
+      const nats = find('StatefulSet', 'nats');
+      expect(settings.data.NATS_REPLICAS ?? '0').toBe(String(nats?.spec.replicas ?? 0));
+      if (overlay === 'gateway') return;
+      // A rolling update starts one more of each; as many again are left for the job and for people.
+      const replicas = services
+        .filter((name) => name !== 'gateway')
+        .map(
+          (name) =>
+            (find('HorizontalPodAutoscaler', name)?.spec.maxReplicas ??
+              find('ScaledObject', name)?.spec.maxReplicaCount ??
+              1) + 1,
+        );
+      const pool = Number(settings.data.POSTGRES_POOL ?? 10);
+      const cluster = find('Cluster', 'postgres');
+      const limit = cluster
+        ? Number(cluster.spec.postgresql.parameters.max_connections)
+        : Number(
+            /max_connections=(\d+)/.exec(
+              find('StatefulSet', 'postgres')!.spec.template.spec.containers[0].args.join(' '),
+            )![1],
+          );
+      expect(replicas.reduce((sum, each) => sum + each, 0) * pool + 10).toBeLessThanOrEqual(limit);
+    },
+  );
+
+  test('the triggers of KEDA ask for metrics that are, of their own environment', () => {
+    const names = (Object.keys(METRICS) as (keyof typeof METRICS)[]).map(prometheusName);
+    for (const overlay of ['test', 'live']) {
+      const { triggers } = rendered.get(overlay)!.find(({ kind }) => kind === 'ScaledObject')!.spec;
+      expect(triggers).toHaveLength(2);
+      for (const { metadata } of triggers) {
+        expect(names).toContain(/\((settle_\w+)\{/.exec(metadata.query)?.[1]);
+        expect(metadata.query).toContain(`environment="${overlay}"`);
+      }
+    }
+  });
+
+  test('these tests can fail: what is broken on purpose is found', async () => {
+    const before = new Set(all(INSTALLATIONS[0]!.overlays).map((each) => JSON.stringify(each)));
+    const broken = async (change: (objects: Rendered[]) => void) => {
+      const objects = structuredClone(all(INSTALLATIONS[0]!.overlays));
+      change(objects);
+      const flows = allowedFlows(objects);
+      const wanted = flowsOfCode(objects);
+      const changed = objects.filter((each) => !before.has(JSON.stringify(each)));
+      return [
+        ...typeErrors(changed),
+        ...(await formatErrors(changed)),
+        ...objects.flatMap(podFindings),
+        ...unresolved(objects),
+        ...(await settingsFindings(INSTALLATIONS[0]!, objects, folder)),
+        ...[...wanted].filter((flow) => !flows.has(flow)).map((flow) => `no policy: ${flow}`),
+        ...[...flows].filter((flow) => !wanted.has(flow)).map((flow) => `no code: ${flow}`),
+      ];
+    };
+    const quote = (objects: Rendered[], kind = 'Deployment') =>
+      objects.find((each) => each.kind === kind && each.metadata.name === 'quote')!;
+    const container = (objects: Rendered[]) => quote(objects).spec.template.spec.containers[0];
+    const remove = (objects: Rendered[], kind: string, name: string) =>
+      objects.splice(
+        objects.findIndex((each) => each.kind === kind && each.metadata.name.startsWith(name)),
+        1,
+      );
+
+    for (const { what, change, found } of [
+      { what: 'nothing', change: () => {}, found: null },
+      {
+        what: 'an unknown field',
+        change: (o: Rendered[]) => (container(o).resorces = {}),
+        found: /resorces"' does not exist/,
+      },
+      {
+        what: 'a wrong type',
+        change: (o: Rendered[]) => (container(o).ports[0].containerPort = '80'),
+        found: /not assignable to type 'number'/,
+      },
+      {
+        what: 'a wrong format',
+        change: (o: Rendered[]) => (quote(o, 'HorizontalPodAutoscaler').spec.maxReplicas = 1.5),
+        found: /maxReplicas/,
+      },
+      {
+        what: 'root',
+        change: (o: Rendered[]) => (quote(o).spec.template.spec.securityContext.runAsUser = 0),
+        found: /not run by root/,
+      },
+      {
+        what: 'a token',
+        change: (o: Rendered[]) => delete quote(o).spec.template.spec.automountServiceAccountToken,
+        found: /no token/,
+      },
+      {
+        what: 'a floating tag',
+        change: (o: Rendered[]) => (container(o).image = 'quittance:latest'),
+        found: /image is pinned/,
+      },
+      {
+        what: 'no limit',
+        change: (o: Rendered[]) => delete container(o).resources.limits.memory,
+        found: /limits say memory/,
+      },
+      {
+        what: 'a writable root',
+        change: (o: Rendered[]) => delete container(o).securityContext.readOnlyRootFilesystem,
+        found: /read-only/,
+      },
+      {
+        what: 'too little time to stop',
+        change: (o: Rendered[]) => (quote(o).spec.template.spec.terminationGracePeriodSeconds = 30),
+        found: /time to stop/,
+      },
+      {
+        what: 'a setting that is missing',
+        change: (o: Rendered[]) =>
+          container(o).env.splice(
+            container(o).env.findIndex(({ name }: { name: string }) => name === 'USDC_MINT'),
+            1,
+          ),
+        found: /quote.*USDC_MINT/,
+      },
+      {
+        what: 'a setting that is none',
+        change: (o: Rendered[]) => container(o).env.push({ name: 'USDC_MINTS', value: 'x' }),
+        found: /quote: USDC_MINTS is no setting/,
+      },
+      {
+        what: 'a setting of the wrong kind',
+        change: (o: Rendered[]) =>
+          (container(o).env.find(({ name }: { name: string }) => name === 'HTTP_PORT').value = 'http'),
+        found: /quote.*HTTP_PORT/,
+      },
+      {
+        what: 'a ConfigMap that is gone',
+        change: (o: Rendered[]) => remove(o, 'ConfigMap', 'settings-'),
+        found: /settings-/,
+      },
+      {
+        what: 'no default denial',
+        change: (o: Rendered[]) => remove(o, 'NetworkPolicy', 'default-deny'),
+        found: /no code: /,
+      },
+      {
+        what: 'a policy that is gone',
+        change: (o: Rendered[]) => remove(o, 'NetworkPolicy', 'chain-submitter'),
+        found: /no policy: quittance-test\/chain-submitter → internet:443/,
+      },
+      {
+        what: 'a flow too many',
+        change: (o: Rendered[]) =>
+          quote(o, 'NetworkPolicy').spec.egress.push({
+            to: [{ ipBlock: { cidr: '0.0.0.0/0' } }],
+            ports: [{ protocol: 'TCP', port: 443 }],
+          }),
+        found: /no code: quittance-test\/quote → metadata:443/,
+      },
+    ]) {
+      const findings = (await broken((objects) => void change(objects))).join('\n');
+      if (found === null) expect({ what, findings }).toEqual({ what, findings: '' });
+      else expect({ what, findings }).toEqual({ what, findings: expect.stringMatching(found) });
+    }
+  }, 120_000);
+});
+
+/** Names of ConfigMaps, ServiceAccounts, targets and services that nothing rendered has. */
+function unresolved(objects: readonly Rendered[]): string[] {
+  const names = new Set(objects.map(nameOf));
+  return objects.flatMap((object) => {
+    const { namespace } = object.metadata;
+    const spec = podOf(object)?.spec;
+    const wanted = [
+      ...(spec?.serviceAccountName ? [`ServiceAccount/${spec.serviceAccountName}`] : []),
+      ...((spec?.volumes ?? []) as { configMap?: { name: string } }[]).flatMap(({ configMap }) =>
+        configMap ? [`ConfigMap/${configMap.name}`] : [],
+      ),
+      ...(['HorizontalPodAutoscaler', 'ScaledObject'].includes(object.kind)
+        ? [`Deployment/${object.spec.scaleTargetRef.name}`]
+        : []),
+      ...(object.kind === 'StatefulSet' ? [`Service/${object.spec.serviceName}`] : []),
+      ...(object.kind === 'HTTPRoute' ? [`Service/${object.spec.rules[0].backendRefs[0].name}`] : []),
+    ];
+    return wanted
+      .filter((name) => !names.has(`${namespace}/${name}`))
+      .map((name) => `${nameOf(object)}: there is no ${name}`);
+  });
+}
+
+type EnvVar = {
+  name: string;
+  value?: string;
+  valueFrom?: {
+    secretKeyRef?: { name: string; key: string; optional?: boolean };
+    configMapKeyRef?: { name: string; key: string; optional?: boolean };
+  };
+};
+
+/** What is wrong with the variables of the containers, with the Secrets that tools/cluster-secrets.ts makes. */
+async function settingsFindings(
+  { environments, gatewayNamespace }: (typeof INSTALLATIONS)[number],
+  objects: readonly Rendered[],
+  folder: string,
+): Promise<string[]> {
+  const made = clusterSecrets({
+    folder,
+    environments: environments.map((each) => ({
+      ...each,
+      rpcUrls: ['https://rpc.example'],
+      smtpUrl: 'smtps://mail.example',
+    })),
+    gatewayNamespace,
+  }) as Rendered[];
+  // The operator of the database makes this one.
+  for (const { kind, metadata } of objects)
+    if (kind === 'Cluster')
+      made.push({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: `${metadata.name}-app`, namespace: metadata.namespace },
+        stringData: { uri: 'postgres://' },
+      });
+  const sources = new Map([...made, ...objects].map((each) => [nameOf(each), each.stringData ?? each.data]));
+  const used = new Set<string>();
+  const findings: string[] = [];
+
+  for (const object of objects) {
+    for (const { name: process, image, env = [] } of (podOf(object)?.spec.containers ?? []) as {
+      name: string;
+      image: string;
+      env?: EnvVar[];
+    }[]) {
+      const values: Record<string, string> = {};
+      for (const { name, value, valueFrom } of env) {
+        const reference = valueFrom?.secretKeyRef ?? valueFrom?.configMapKeyRef;
+        if (value !== undefined) values[name] = value;
+        if (reference === undefined) continue;
+        const kind = valueFrom?.secretKeyRef ? 'Secret' : 'ConfigMap';
+        const source = `${object.metadata.namespace}/${kind}/${reference.name}`;
+        used.add(`${source}/${reference.key}`);
+        const found = sources.get(source)?.[reference.key];
+        if (found !== undefined) values[name] = found;
+        else if (reference.optional !== true)
+          findings.push(`${process}: ${name}: there is no ${reference.key} in ${source}`);
+      }
+      if (!image.startsWith('quittance') || object.kind !== 'Deployment') continue;
+      const config = await configOf(process as WorkloadName);
+      const unknown = Object.keys(values).filter(
+        (name) => !(name in config.shape) && !name.startsWith('OTEL_EXPORTER_PROMETHEUS_'),
+      );
+      findings.push(...unknown.map((name) => `${process}: ${name} is no setting of it`));
+      if (values.LIMITS_FILE !== undefined) {
+        const limits = podOf(object).spec.volumes[0].configMap.name;
+        values.LIMITS_FILE = path.join(folder, 'limits.json');
+        writeFileSync(
+          values.LIMITS_FILE,
+          sources.get(`${object.metadata.namespace}/ConfigMap/${limits}`)?.['limits.json'] ?? '',
+        );
+      }
+      const result = config.safeParse(values);
+      findings.push(
+        ...(result.error?.issues ?? []).map(
+          (issue) => `${process}: ${issue.path.join('.')}: ${issue.message}`,
+        ),
+      );
+    }
+  }
+  for (const [source, values] of sources)
+    if (/\/(Secret\/|ConfigMap\/(settings-|public-keys))/.test(source))
+      for (const key of Object.keys(values ?? {}))
+        if (!used.has(`${source}/${key}`) && !UNUSED.test(`${source}/${key}`))
+          findings.push(`nobody reads ${source}/${key}`);
+  return findings;
+}
+
+/** For NACK's Account; for the database where no operator makes it; public keys are made for all and read by some. */
+const UNUSED = /\/setup\/(NATS_USER|POSTGRES_ADMIN_URL)$|\/postgres\/POSTGRES_PASSWORD$/;
+
+/** The connections that the code makes, by what its services import, and those of the servers that the overlays bring. */
+function flowsOfCode(objects: readonly Rendered[]): Set<string> {
+  const flows = new Set<string>();
+  const add = (from: string, to: string, ...ports: number[]) => {
+    for (const port of ports) flows.add(`${from} → ${to}:${port}`);
+  };
+  const pods = objects.filter((object) => podOf(object) || object.kind === 'Cluster');
+  const named = (name: string) =>
+    pods.filter(({ metadata }) => metadata.name === name).map((each) => each.metadata);
+  const nameIn = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`;
+  const beside = (own: Rendered, name: string) =>
+    named(name)
+      .filter(({ namespace }) => namespace === own.metadata.namespace)
+      .map(nameIn);
+
+  for (const pod of pods) {
+    const own = nameIn(pod.metadata);
+    const name: string = pod.metadata.name;
+    add(own, 'kube-system', 53);
+    if (name === 'migrate') for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+    if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
+    if (name === 'nats') add(own, own, 6222);
+    if (pod.kind === 'Cluster') {
+      add(own, own, 5432, 8000);
+      add('cnpg-system', own, 5432, 8000);
+      add('monitoring', own, 9187);
+      // Its instances ask the API server, which no policy can name.
+      for (const to of OUTSIDE_OF_ALL) add(own, to, 443, 6443);
+    }
+    if (!(services as readonly string[]).includes(name)) continue;
+
+    const code = globSync(`services/${name}/**/*.ts`, { cwd: root })
+      .filter((file) => !/\.test\.ts$|test-support/.test(file))
+      .map((file) => readFileSync(path.join(root, file), 'utf8'))
+      .join('\n');
+    add(own, 'monitoring', 4318);
+    add('monitoring', own, 9464);
+    if (name === 'gateway') {
+      add('ingress', own, 3000);
+      for (const to of named('nats')) add(own, nameIn(to), 4222);
+    } else if (/shared\/(boot|bus\/connect)\.ts'/.test(code))
+      for (const to of beside(pod, 'nats')) add(own, to, 4222);
+    if (/shared\/(boot|db\/pool)\.ts'/.test(code))
+      for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+    if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
+    if (/\bfetch\(|node:https'|from 'undici'/.test(code))
+      for (const to of ['internet', 'internet6']) add(own, to, 443);
+    if (/from 'nodemailer'/.test(code)) {
+      const catchers = beside(pod, 'mail');
+      for (const to of catchers) add(own, to, 1025);
+      if (catchers.length === 0) for (const to of ['internet', 'internet6']) add(own, to, 465, 587);
+    }
+  }
+  return flows;
+}
+
+const OUTSIDE_OF_ALL = [
+  'kube-system',
+  'stranger',
+  'cnpg-system',
+  'monitoring',
+  'ingress',
+  'internet',
+  'internet6',
+  'private',
+  'private6',
+  'metadata',
+];
