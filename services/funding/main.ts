@@ -68,7 +68,7 @@ const deps: Deps = {
   releaseRefund: (refund_id) => call(bus, settlement, 'releaseRefund', { refund_id }),
 };
 
-await runService(base, config, {
+runService(base, {
   serving: serve(
     bus,
     funding,

@@ -49,7 +49,7 @@ const deps: Deps = {
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 
-await runService(base, config, {
+runService(base, {
   serving: serve(bus, quote, {
     create: create(deps),
     get: get(deps),

@@ -72,7 +72,7 @@ const deps: Deps = {
   observeWallet,
 };
 
-await runService(base, config, {
+runService(base, {
   serving: serve(bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),
