@@ -11,7 +11,10 @@ import { migrateEnvironment, roleName, schemaName } from './migrate.ts';
 const database = `quittance_${randomBytes(6).toString('hex')}`;
 const owner = `${database}_owner`;
 const password = randomBytes(12).toString('hex');
-const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, password])) as Record<ServiceName, string>;
+const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, password])) as Record<
+  ServiceName,
+  string
+>;
 const urlAs = (user: string): string => {
   const url = new URL(process.env.POSTGRES_URL!);
   url.pathname = `/${database}`;
@@ -45,7 +48,9 @@ test('it may be run again, and sets the passwords anew', async () => {
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
   await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
   await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
-  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as told')).toEqual([{ told: true }]);
+  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as told')).toEqual([
+    { told: true },
+  ]);
 });
 
 test.each(SERVICE_NAMES)('%s has its own schema and nothing of another', async (service) => {
@@ -54,10 +59,19 @@ test.each(SERVICE_NAMES)('%s has its own schema and nothing of another', async (
   expect(await query(url, 'select count(*)::int as rows from outbox')).toEqual([{ rows: 0 }]);
   for (const other of SERVICE_NAMES.filter((name) => name !== service)) {
     const table = `"${schemaName(other)}".outbox`;
-    for (const statement of [`select * from ${table}`, `delete from ${table}`, `create table "${schemaName(other)}".mine ()`])
+    for (const statement of [
+      `select * from ${table}`,
+      `delete from ${table}`,
+      `create table "${schemaName(other)}".mine ()`,
+    ])
       await expect(query(url, statement)).rejects.toThrow(/permission denied for schema/);
     await expect(query(url, `set role "${roleName(database, other)}"`)).rejects.toThrow(/permission denied/);
   }
-  for (const statement of ['create table public.mine ()', 'create schema mine', 'create role mine', `set role "${owner}"`])
+  for (const statement of [
+    'create table public.mine ()',
+    'create schema mine',
+    'create role mine',
+    `set role "${owner}"`,
+  ])
     await expect(query(url, statement)).rejects.toThrow(/permission denied/);
 });

@@ -65,6 +65,7 @@ const OUTSIDE_OF_ALL = [
   'kube-system',
   'stranger',
   'cnpg-system',
+  'nack-system',
   'monitoring',
   'ingress',
   'internet',

@@ -47,6 +47,7 @@ const OUTSIDE: [Peer, Labels][] = [
   elsewhere('kube-system', { 'k8s-app': 'kube-dns' }),
   elsewhere('stranger'),
   elsewhere('cnpg-system'),
+  elsewhere('nack-system'),
   [elsewhere('monitoring')[0], { 'quittance.dev/monitoring': '' }],
   [elsewhere('ingress')[0], { 'quittance.dev/ingress': '' }],
 ];
@@ -92,22 +93,27 @@ export const allowedFlows = (objects: readonly Rendered[]): Set<string> => {
       : peer.namespace === policy.metadata.namespace;
     return inNamespace && matches(podSelector ?? {}, peer.labels);
   };
-  const allows = (side: 'Ingress' | 'Egress', own: Peer, other: Peer, port: number): boolean => {
-    if (!pods.includes(own)) return true;
-    const ours = policies.filter(
+  type Side = 'Ingress' | 'Egress';
+  const selecting = (side: Side, own: Peer): Rendered[] =>
+    policies.filter(
       ({ metadata, spec }) =>
         metadata.namespace === own.namespace &&
         spec.policyTypes.includes(side) &&
         matches(spec.podSelector, own.labels),
     );
-    if (ours.length === 0) return true;
-    return ours.some((policy) =>
+  const ours = new Map(
+    pods.map((own) => [own, { Ingress: selecting('Ingress', own), Egress: selecting('Egress', own) }]),
+  );
+  const allows = (side: Side, own: Peer, other: Peer, port: number): boolean => {
+    const mine = ours.get(own)?.[side] ?? [];
+    if (mine.length === 0) return true;
+    return mine.some((policy) =>
       ((side === 'Ingress' ? policy.spec.ingress : policy.spec.egress) ?? []).some((rule: Rule) => {
         const peers = side === 'Ingress' ? rule.from : rule.to;
         const ports = rule.ports ?? [];
         return (
-          (peers === undefined || peers.some((peer) => isPeer(policy, peer, other))) &&
-          (ports.length === 0 || ports.some((each) => each.port === port))
+          (ports.length === 0 || ports.some((each) => each.port === port)) &&
+          (peers === undefined || peers.some((peer) => isPeer(policy, peer, other)))
         );
       }),
     );
@@ -119,7 +125,7 @@ export const allowedFlows = (objects: readonly Rendered[]): Set<string> => {
     for (const to of all)
       for (const port of PORTS)
         if (
-          (pods.includes(from) || pods.includes(to)) &&
+          (ours.has(from) || ours.has(to)) &&
           allows('Egress', from, to, port) &&
           allows('Ingress', to, from, port)
         )

@@ -21,11 +21,11 @@ export const missing = (): string | null => {
   return status === 0 ? null : `kubectl with kustomize 5 is not here (${error?.message ?? `exit ${status}`})`;
 };
 
-/** What `kubectl apply --kustomize` would send. @throws with the message of kustomize */
+/** What `kubectl apply --kustomize` would send, for an overlay or another folder. @throws with the message of kustomize */
 export const render = (overlay: string): Rendered[] => {
   const { status, stdout, stderr } = spawnSync(
     'kubectl',
-    ['kustomize', path.join(root, 'k8s/overlays', overlay)],
+    ['kustomize', path.resolve(root, 'k8s/overlays', overlay)],
     {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 ** 2,
