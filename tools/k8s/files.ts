@@ -1,4 +1,5 @@
-import { stringify } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { parse, stringify } from 'yaml';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { clusterConf, nackResources, passwordsPatch, singleConf } from './bus.ts';
 import { type Manifest, manifestsOf } from './manifests.ts';
@@ -31,7 +32,15 @@ const externalSecret = (name: string): Manifest => ({
   },
 });
 
-/** Everything in k8s/ that follows from the contract and the services' settings: file → content. */
+/** deploy/alerts.yaml, as Prometheus's operator takes it. */
+const alerts = (): Manifest => ({
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind: 'PrometheusRule',
+  metadata: { name: 'quittance' },
+  spec: parse(readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8')) as object,
+});
+
+/** Everything in k8s/ that follows from the contract, the services' settings and the alarms: file → content. */
 export const clusterFiles = async (): Promise<Record<string, string>> => {
   const files: Record<string, string> = {};
   for (const { name, ...workload } of workloads) {
@@ -47,6 +56,7 @@ export const clusterFiles = async (): Promise<Record<string, string>> => {
   files['k8s/components/nats/nats.conf'] = `# ${HEADER}\n${clusterConf()}`;
   files['k8s/components/nats/passwords.yaml'] = yaml([passwordsPatch()]);
   files['k8s/components/nack/streams.yaml'] = yaml(nackResources());
+  files['k8s/components/alerts/rules.yaml'] = yaml([alerts()]);
   files['k8s/components/external-secrets/environment/secrets.yaml'] = yaml(
     ENVIRONMENT_SECRETS.map(externalSecret),
   );

@@ -33,9 +33,8 @@ const INTERNET = [
       ],
     },
   },
-  {
-    ipBlock: { cidr: '::/0', except: ['::ffff:0:0/96', '64:ff9b::/96', 'fc00::/7', 'fe80::/10', 'ff00::/8'] },
-  },
+  // What was ever given out, without the tunnels to addresses of their own.
+  { ipBlock: { cidr: '2000::/3', except: ['2001::/32', '2002::/16'] } },
 ];
 
 const nats = { to: [server('nats')], ports: tcp(4222) };
@@ -46,6 +45,8 @@ const EGRESS: Record<Reach, object> = {
   rpc: { to: INTERNET, ports: tcp(443) },
   smtp: { to: INTERNET, ports: tcp(465, 587) },
   https: { to: INTERNET, ports: tcp(443) },
+  // The ports that a vendor's endpoint may name.
+  vendors: { to: INTERNET, ports: [...tcp(443), { protocol: 'TCP', port: 1024, endPort: 65_535 }] },
 };
 /** The gateway meets every environment's bus in that environment's namespace. */
 const natsOfAll = { to: [{ ...labelled('environment'), ...server('nats') }], ports: tcp(4222) };

@@ -83,6 +83,12 @@ export const SOURCES: Record<string, Source> = {
   PASSKEY_RP_NAME: settings,
   PASSKEY_ORIGINS: settings,
 
+  // ---------- webhook ----------
+  SECRETS_KEY: secret,
+  /** For a laptop: in a cluster it would open the inner network to whoever may name an endpoint. */
+  ALLOW_PRIVATE_TARGETS: null,
+  DELIVERY_TIMEOUT_MS: settings,
+
   // ---------- chain-submitter ----------
   /** A provider's URL is its access key. */
   SOLANA_RPC_URLS: secret,

@@ -2,7 +2,7 @@ import { programNames } from '../../deploy/local/services.ts';
 import type { ServiceName } from '../../shared/contract/service.ts';
 
 /** Where the connections of a workload may go, besides DNS and the collector of its telemetry. */
-export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https';
+export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https' | 'vendors';
 
 export type Workload = {
   /** manifests.test.ts reads the same from the code and compares. */
@@ -38,8 +38,8 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
     replicas: { min: 2, max: 6 },
     resources: { cpu: '200m', memory: '448Mi', memoryLimit: '896Mi' },
   },
-  // Vendors' endpoints, anywhere. Not measured: taken for one that is like funding.
-  webhook: { reaches: ['nats', 'postgres', 'https'], replicas: { min: 2, max: 4 }, resources: small },
+  // Not measured: taken for one that is like funding.
+  webhook: { reaches: ['nats', 'postgres', 'vendors'], replicas: { min: 2, max: 4 }, resources: small },
 };
 
 export type WorkloadName = ServiceName | 'gateway';

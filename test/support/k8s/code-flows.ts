@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { programNames } from '../../../deploy/local/services.ts';
+import { PORTS } from './flows.ts';
 import { podOf, type Rendered, root } from './render.ts';
 
 const services: readonly string[] = programNames;
@@ -50,8 +51,12 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (/shared\/(boot|db\/pool)\.ts'/.test(code))
       for (const to of beside(pod, 'postgres')) add(own, to, 5432);
     if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
-    if (/\bfetch\(|node:https'|from 'undici'/.test(code))
-      for (const to of ['internet', 'internet6']) add(own, to, 443);
+    if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
+      // Whoever speaks to an address that a vendor names says there which ports may be.
+      const named = existsSync(path.join(root, `services/${name}/domain/target.ts`));
+      const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
+      for (const to of ['internet', 'internet6']) add(own, to, ...ports);
+    }
     if (/from 'nodemailer'/.test(code)) {
       const catchers = beside(pod, 'mail');
       for (const to of catchers) add(own, to, 1025);

@@ -16,7 +16,7 @@ type From = {
   namespaceSelector?: Selector;
   ipBlock?: { cidr: string; except?: string[] };
 };
-type Rule = { from?: From[]; to?: From[]; ports?: { protocol?: string; port: number }[] };
+type Rule = { from?: From[]; to?: From[]; ports?: { port: number; endPort?: number }[] };
 
 const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
@@ -59,7 +59,8 @@ const ADDRESSES: Peer[] = [
   ['metadata', '169.254.169.254'],
 ].map(([name, ip]) => ({ name: name!, ip: ip!, labels: {} }));
 
-const PORTS = [
+/** Those that are asked about. */
+export const PORTS = [
   22, 25, 53, 80, 443, 465, 587, 1025, 3000, 4222, 4318, 5432, 6222, 6379, 6443, 8000, 8025, 8222, 9187, 9464,
 ];
 
@@ -112,7 +113,8 @@ export const allowedFlows = (objects: readonly Rendered[]): Set<string> => {
         const peers = side === 'Ingress' ? rule.from : rule.to;
         const ports = rule.ports ?? [];
         return (
-          (ports.length === 0 || ports.some((each) => each.port === port)) &&
+          (ports.length === 0 ||
+            ports.some((each) => each.port <= port && port <= (each.endPort ?? each.port))) &&
           (peers === undefined || peers.some((peer) => isPeer(policy, peer, other)))
         );
       }),
