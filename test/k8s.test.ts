@@ -9,7 +9,16 @@ import type { WorkloadName } from '../tools/k8s/workloads.ts';
 import { flowsOfCode } from './support/k8s/code-flows.ts';
 import { allowedFlows } from './support/k8s/flows.ts';
 import { podFindings } from './support/k8s/policies.ts';
-import { missing, nameOf, OVERLAYS, type Rendered, render, root, written } from './support/k8s/render.ts';
+import {
+  missing,
+  nameOf,
+  OVERLAYS,
+  podOf,
+  type Rendered,
+  render,
+  root,
+  written,
+} from './support/k8s/render.ts';
 import { formatErrors, typeErrors } from './support/k8s/schema.ts';
 import { settingsFindings, unresolved } from './support/k8s/settings.ts';
 
@@ -83,6 +92,22 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
         if (kind !== 'Namespace') expect(metadata.namespace).toBe(spaces[0]!.metadata.name);
       for (const { kind, automountServiceAccountToken } of objects)
         if (kind === 'ServiceAccount') expect(automountServiceAccountToken).toBe(false);
+    },
+  );
+
+  test.each(OVERLAYS)(
+    '%s: a container of the image runs a service or a job of it, and its user',
+    (overlay) => {
+      // The image's jobs have a folder of their own, once it is there.
+      const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
+      const jobs = files.length > 0 ? files : ['migrate', 'setup-bus'];
+      for (const object of rendered.get(overlay)!)
+        for (const { name, image, args } of podOf(object)?.spec.containers ?? []) {
+          if (!image.startsWith('quittance')) continue;
+          expect(args).toEqual([name]);
+          expect(object.kind === 'Job' ? jobs : services).toContain(name);
+          expect(podOf(object).spec.securityContext.runAsUser).toBe(10_001);
+        }
     },
   );
 

@@ -136,23 +136,17 @@ const runningEnvironment = (
       roleName(database, service),
       keys.databasePasswords[service],
     );
+  // What no secret is made of is left out: settings.env has it.
   return {
     name,
     keys,
-    // Said by settings.env, not by a secret.
-    genesisHash: '',
-    usdc_mint: '',
     rpc_url: rpcUrls[0]!,
-    ws_url: '',
     fee_wallet: keys.feeWallet.address,
-    fee_payer: keys.feePayer.address,
-    moonpay_url: '',
-    coinbase_url: '',
     nats: {
       // The gateway's own way to it, from another namespace.
       url: `nats://nats.${namespace}.svc:4222`,
       credentials: (user) => ({ user, password: natsPassword(keys.natsPasswords[user]) }),
     },
     databaseUrl,
-  };
+  } as RunningEnvironment;
 };
