@@ -98,7 +98,7 @@ const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rende
   test.each(OVERLAYS)(
     '%s: a container of the image runs a service or a job of it, and its user',
     (overlay) => {
-      // The image's jobs have a folder of their own, once it is there.
+      // The jobs of the image are shared/jobs.
       const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
       const jobs = files.length > 0 ? files : ['migrate', 'setup-bus'];
       for (const object of rendered.get(overlay)!)

@@ -43,12 +43,15 @@ type EnvVar = {
   };
 };
 
-/** What is wrong with the variables of the containers, with the Secrets that tools/cluster-secrets.ts makes. */
-export async function settingsFindings(
+/** ConfigMaps and Secrets by their names, as `nameOf` has them. */
+export type Sources = ReadonlyMap<string, Record<string, string> | undefined>;
+
+/** Those of the rendered objects and those that tools/cluster-secrets.ts makes. */
+export const sourcesOf = (
   { environments, gatewayNamespace }: Installation,
   objects: readonly Rendered[],
   folder: string,
-): Promise<string[]> {
+): Sources => {
   const made = clusterSecrets({
     folder,
     environments: environments.map((each) => ({
@@ -67,43 +70,62 @@ export async function settingsFindings(
         metadata: { name: `${metadata.name}-app`, namespace: metadata.namespace },
         stringData: { uri: 'postgres://' },
       });
-  const sources = new Map([...made, ...objects].map((each) => [nameOf(each), each.stringData ?? each.data]));
-  const used = new Set<string>();
+  return new Map([...made, ...objects].map((each) => [nameOf(each), each.stringData ?? each.data]));
+};
+
+type Container = { name: string; image: string; env?: EnvVar[] };
+
+/** What the kubelet tells a container, what it cannot find, and what it looked at. */
+export const variablesOf = (object: Rendered, container: Container, sources: Sources) => {
+  const values: Record<string, string> = {};
+  const missing: string[] = [];
+  const used: string[] = [];
+  for (const { name, value, valueFrom } of container.env ?? []) {
+    const reference = valueFrom?.secretKeyRef ?? valueFrom?.configMapKeyRef;
+    if (value !== undefined) values[name] = value;
+    if (reference === undefined) continue;
+    const kind = valueFrom?.secretKeyRef ? 'Secret' : 'ConfigMap';
+    const source = `${object.metadata.namespace}/${kind}/${reference.name}`;
+    used.push(`${source}/${reference.key}`);
+    const found = sources.get(source)?.[reference.key];
+    if (found !== undefined) values[name] = found;
+    else if (reference.optional !== true)
+      missing.push(`${container.name}: ${name}: there is no ${reference.key} in ${source}`);
+  }
+  return { values, missing, used };
+};
+
+/** The file that the gateway finds in its volume, put into a folder of this machine. */
+export const limitsFileOf = (object: Rendered, sources: Sources, folder: string): string => {
+  const limits = podOf(object).spec.volumes[0].configMap.name;
+  const file = path.join(folder, 'limits.json');
+  writeFileSync(file, sources.get(`${object.metadata.namespace}/ConfigMap/${limits}`)?.['limits.json'] ?? '');
+  return file;
+};
+
+/** What is wrong with the variables of the containers. */
+export async function settingsFindings(
+  installation: Installation,
+  objects: readonly Rendered[],
+  folder: string,
+): Promise<string[]> {
+  const sources = sourcesOf(installation, objects, folder);
+  const allUsed = new Set<string>();
   const findings: string[] = [];
 
   for (const object of objects) {
-    for (const { name: process, image, env = [] } of (podOf(object)?.spec.containers ?? []) as {
-      name: string;
-      image: string;
-      env?: EnvVar[];
-    }[]) {
-      const values: Record<string, string> = {};
-      for (const { name, value, valueFrom } of env) {
-        const reference = valueFrom?.secretKeyRef ?? valueFrom?.configMapKeyRef;
-        if (value !== undefined) values[name] = value;
-        if (reference === undefined) continue;
-        const kind = valueFrom?.secretKeyRef ? 'Secret' : 'ConfigMap';
-        const source = `${object.metadata.namespace}/${kind}/${reference.name}`;
-        used.add(`${source}/${reference.key}`);
-        const found = sources.get(source)?.[reference.key];
-        if (found !== undefined) values[name] = found;
-        else if (reference.optional !== true)
-          findings.push(`${process}: ${name}: there is no ${reference.key} in ${source}`);
-      }
+    for (const container of (podOf(object)?.spec.containers ?? []) as Container[]) {
+      const { values, missing, used } = variablesOf(object, container, sources);
+      findings.push(...missing);
+      for (const each of used) allUsed.add(each);
+      const { name: process, image } = container;
       if (!image.startsWith('quittance') || object.kind !== 'Deployment') continue;
       const config = await configOf(process as WorkloadName);
       const unknown = Object.keys(values).filter(
         (name) => !(name in config.shape) && !name.startsWith('OTEL_EXPORTER_PROMETHEUS_'),
       );
       findings.push(...unknown.map((name) => `${process}: ${name} is no setting of it`));
-      if (values.LIMITS_FILE !== undefined) {
-        const limits = podOf(object).spec.volumes[0].configMap.name;
-        values.LIMITS_FILE = path.join(folder, 'limits.json');
-        writeFileSync(
-          values.LIMITS_FILE,
-          sources.get(`${object.metadata.namespace}/ConfigMap/${limits}`)?.['limits.json'] ?? '',
-        );
-      }
+      if (values.LIMITS_FILE !== undefined) values.LIMITS_FILE = limitsFileOf(object, sources, folder);
       const result = config.safeParse(values);
       findings.push(
         ...(result.error?.issues ?? []).map(
@@ -115,7 +137,7 @@ export async function settingsFindings(
   for (const [source, values] of sources)
     if (/\/(Secret\/|ConfigMap\/(settings-|public-keys))/.test(source))
       for (const key of Object.keys(values ?? {}))
-        if (!used.has(`${source}/${key}`) && !UNUSED.test(`${source}/${key}`))
+        if (!allUsed.has(`${source}/${key}`) && !UNUSED.test(`${source}/${key}`))
           findings.push(`nobody reads ${source}/${key}`);
   return findings;
 }
