@@ -79,7 +79,7 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
  * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs
  * end, outbox flushed, bus drained, pool closed (docs/settle.md, rule 17).
  */
-export const runService = (
+export const runService = async (
   base: Base,
   {
     serving,
@@ -87,9 +87,12 @@ export const runService = (
     jobs = [],
     readings = [],
   }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: Reading[] },
-): void => {
+): Promise<void> => {
   const { pool, bus, logger, health } = base;
   observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
+  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
+  // brings them along when it is back.
+  await pingBus(bus).catch(() => {});
   health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
   logger.info({ port: health.port }, 'ready');
   onShutdown(logger, [

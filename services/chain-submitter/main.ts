@@ -83,7 +83,7 @@ const parts = {
 const deps: Deps = { ...parts, driver: createDriver(parts) };
 const engine = await startEngine(deps, { pollMs: config.POLL_MS });
 
-runService(base, {
+await runService(base, {
   serving: serve(bus, chainSubmitter, {
     observeChain: observeChain(deps),
     observeWallet: observeWallet(deps),

@@ -68,7 +68,7 @@ const deps: Deps = {
   releaseRefund: (refund_id) => call(bus, settlement, 'releaseRefund', { refund_id }),
 };
 
-runService(base, {
+await runService(base, {
   serving: serve(
     bus,
     funding,

@@ -63,7 +63,7 @@ const deps: Deps = {
   },
 };
 
-runService(base, {
+await runService(base, {
   serving: serve(bus, identity, handlers(deps), { now: clock.now }),
   consuming: [hear(bus, settlement, { issued: issued(deps) }, base.quarantine)],
   jobs: [mails, startPurge({ pool, logger }), everyMs(60_000, 'endServices', endServices(deps), logger)],

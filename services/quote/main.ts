@@ -49,7 +49,7 @@ const deps: Deps = {
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 
-runService(base, {
+await runService(base, {
   serving: serve(bus, quote, {
     create: create(deps),
     get: get(deps),

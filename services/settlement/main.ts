@@ -72,7 +72,7 @@ const deps: Deps = {
   observeWallet,
 };
 
-runService(base, {
+await runService(base, {
   serving: serve(bus, settlement, {
     settle: settle(deps),
     redeem: redeem(deps),

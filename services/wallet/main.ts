@@ -60,7 +60,7 @@ const deps: Deps = {
   findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
-runService(base, {
+await runService(base, {
   serving: serve(
     bus,
     wallet,
