@@ -7,7 +7,7 @@ import { type DbClock, startDbClock } from './db/clock.ts';
 import { outboxReading, type Relay, startRelay } from './db/outbox.ts';
 import { connectPool, type Pool, pingPool } from './db/pool.ts';
 import { quarantineInto, quarantineReading } from './db/quarantine.ts';
-import { startHealthServer } from './lib/http.ts';
+import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type Logger } from './lib/logger.ts';
 import { observe, type Reading } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
@@ -24,6 +24,7 @@ export type Base = {
   waiting: Waiting;
   quarantine: Quarantine;
   telemetry: Telemetry;
+  health: HealthServer;
 };
 
 type Config = TelemetryConfig & {
@@ -37,9 +38,10 @@ type Config = TelemetryConfig & {
   POSTGRES_POOL: number;
 };
 
-/** Connects a service to its schema and its bus. */
+/** Opens the health port and connects a service to its schema and its bus, for which it waits. */
 export const openBase = async (service: ServiceName, config: Config): Promise<Base> => {
   const logger = createLogger(service, config.LOG_LEVEL);
+  const health = await startHealthServer({ host: config.HTTP_HOST, port: config.HTTP_PORT });
   const [telemetry, pool, bus] = await Promise.all([
     startTelemetry(service, config, logger),
     connectPool(config.POSTGRES_URL, { max: config.POSTGRES_POOL }),
@@ -61,23 +63,24 @@ export const openBase = async (service: ServiceName, config: Config): Promise<Ba
     waiting: createWaiting(bus, service),
     quarantine: quarantineInto(pool, logger),
     telemetry,
+    health,
   };
 };
 
-/** Flushes the outbox, drains the bus, closes the pool. */
-export const closeBase = async ({ relay, waiting, clock, bus, pool }: Base): Promise<void> => {
+/** Flushes the outbox, drains the bus, closes the pool and the health port. */
+export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Base): Promise<void> => {
   await Promise.all([relay.stop(), waiting.stop(), clock.stop()]);
   await drainBus(bus);
   await pool.end();
+  await health.close();
 };
 
 /**
- * Opens the health port, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs end, outbox
- * flushed, bus drained, pool closed (docs/settle.md, rule 17).
+ * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs
+ * end, outbox flushed, bus drained, pool closed (docs/settle.md, rule 17).
  */
 export const runService = async (
   base: Base,
-  config: Config,
   {
     serving,
     consuming = [],
@@ -85,19 +88,18 @@ export const runService = async (
     readings = [],
   }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: Reading[] },
 ): Promise<void> => {
-  const { pool, bus, logger } = base;
+  const { pool, bus, logger, health } = base;
   observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
-  const health = await startHealthServer(
-    { host: config.HTTP_HOST, port: config.HTTP_PORT },
-    { postgres: () => pingPool(pool), nats: () => pingBus(bus) },
-  );
+  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
+  // brings them along when it is back.
+  await pingBus(bus).catch(() => {});
+  health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
   logger.info({ port: health.port }, 'ready');
   onShutdown(logger, [
     health.drain,
     () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
     () => Promise.all(jobs.map((job) => job.stop())),
     () => closeBase(base),
-    health.close,
     base.telemetry.stop,
   ]);
 };

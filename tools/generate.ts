@@ -1,14 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
 import { DASHBOARDS } from './dashboards.ts';
 import { grafanaJson } from './grafana.ts';
+import { clusterFiles } from './k8s/files.ts';
 import { mapPage } from './map-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
- * Writes what is derived from the contract and the catalog of metrics into docs/ and sdk/. With --check it writes nothing
+ * Writes what is derived from the contract, the services' settings and the catalog of metrics into docs/, sdk/ and k8s/. With --check it writes nothing
  * and exits 1 where a file differs from what it would write, naming the file.
  */
 const root = path.resolve(import.meta.dirname, '..');
@@ -22,6 +23,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
+  ...(await clusterFiles()),
 };
 
 const current = (file: string): string | null =>
@@ -33,6 +35,7 @@ if (process.argv.includes('--check')) {
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
   for (const [file, content] of stale) {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     writeFileSync(path.join(root, file), content);
     console.log(`wrote ${file}`);
   }

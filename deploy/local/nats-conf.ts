@@ -1,6 +1,9 @@
+/** A text, or the name of the variable that the server finds it in when it starts. */
+type Text = string | { variable: string };
+
 export type NatsUser = {
   user: string;
-  password: string;
+  password: Text;
   /** Subjects this user may publish and subscribe to; absent: all of its account. */
   rights?: { publish: readonly string[]; subscribe: readonly string[] };
 };
@@ -8,7 +11,24 @@ export type NatsUser = {
 /** An environment: what one account publishes, no other sees. */
 export type NatsAccount = { name: string; users: readonly NatsUser[] };
 
-export type NatsConf = { host: string; port: number; storeDir: string; accounts: readonly NatsAccount[] };
+export type NatsConf = {
+  host: string;
+  port: number;
+  storeDir: string;
+  /** Default 32GB. */
+  maxFileStore?: string;
+  accounts: readonly NatsAccount[];
+  /** Of the page that says how the server is. */
+  monitorPort?: number;
+  serverName?: Text;
+  /** Servers that keep the streams together; each has the URLs of all, its own too, with the login in them. */
+  cluster?: {
+    name: string;
+    port: number;
+    routes: readonly Text[];
+    login: { user: string; password: Text };
+  };
+};
 
 /**
  * The configuration file of nats-server with JetStream. Without accounts, everybody may do everything.
@@ -17,14 +37,18 @@ export type NatsConf = { host: string; port: number; storeDir: string; accounts:
  * queue through it. User names must differ between accounts (the server refuses them otherwise), hence
  * `natsUserName`.
  */
-export function natsConf({ host, port, storeDir, accounts }: NatsConf): string {
+export function natsConf(conf: NatsConf): string {
+  const { host, port, storeDir, accounts, monitorPort, serverName, cluster } = conf;
   return [
     `host: ${quoted(host)}`,
     `port: ${port}`,
+    ...(monitorPort === undefined ? [] : [`http: ${quoted(`${host}:${monitorPort}`)}`]),
+    ...(serverName === undefined ? [] : [`server_name: ${text(serverName)}`]),
     // A wallet backup is the largest thing that travels; nothing of ours comes near this.
     'max_payload: 1MB',
     // Streams reserve their largest size in advance, 6 GB an environment.
-    `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: 32GB }`,
+    `jetstream { store_dir: ${quoted(storeDir)}, max_memory_store: 64MB, max_file_store: ${conf.maxFileStore ?? '32GB'} }`,
+    ...(cluster === undefined ? [] : clusterLines(host, cluster)),
     ...(accounts.length === 0 ? [] : ['accounts {', ...accounts.flatMap(accountLines), '}']),
     '',
   ].join('\n');
@@ -33,6 +57,24 @@ export function natsConf({ host, port, storeDir, accounts }: NatsConf): string {
 /** The name under which a service of an environment connects, `test-settlement`. */
 export function natsUserName(environment: string, service: string): string {
   return `${environment}-${service}`;
+}
+
+function clusterLines(
+  host: string,
+  { name, port, routes, login }: NonNullable<NatsConf['cluster']>,
+): string[] {
+  return [
+    'cluster {',
+    `  name: ${quoted(name)}`,
+    `  listen: ${quoted(`${host}:${port}`)}`,
+    `  authorization { user: ${quoted(login.user)}, password: ${text(login.password)} }`,
+    // Clients know the servers by one name; the addresses of pods pass.
+    '  no_advertise: true',
+    '  routes: [',
+    ...routes.map((route) => `    ${text(route)}`),
+    '  ]',
+    '}',
+  ];
 }
 
 function accountLines({ name, users }: NatsAccount): string[] {
@@ -47,7 +89,7 @@ function accountLines({ name, users }: NatsAccount): string[] {
 }
 
 function userLines({ user, password, rights }: NatsUser): string[] {
-  const credentials = `user: ${quoted(user)}, password: ${quoted(password)}`;
+  const credentials = `user: ${quoted(user)}, password: ${text(password)}`;
   if (!rights) return [`      { ${credentials} }`];
   return [
     `      { ${credentials}, permissions: {`,
@@ -62,6 +104,10 @@ function only(subjects: readonly string[]): string {
   return subjects.length === 0 ? '{ deny: ">" }' : `{ allow: [${subjects.map(quoted).join(', ')}] }`;
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text);
+function text(value: Text): string {
+  return typeof value === 'string' ? quoted(value) : `$${value.variable}`;
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value);
 }

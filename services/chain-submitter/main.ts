@@ -94,7 +94,7 @@ const consuming = work(
 );
 const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
 
-await runService(base, config, {
+await runService(base, {
   serving: serve(bus, chainSubmitter, {
     observeChain: observeChain(deps),
     observeAttempt: observeAttempt(deps),

@@ -84,7 +84,7 @@ const consuming = [
 ];
 const operating = operatorHandlers({ pool, consuming });
 
-await runService(base, config, {
+await runService(base, {
   serving: serve(
     bus,
     funding,

@@ -72,7 +72,7 @@ const consuming = [
 ];
 const operating = operatorHandlers({ pool, consuming });
 
-await runService(base, config, {
+await runService(base, {
   serving: serve(
     bus,
     identity,

@@ -80,7 +80,7 @@ const consuming = [
 ];
 const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
 
-await runService(base, config, {
+await runService(base, {
   serving: serve(bus, settlement, { ...handlers(deps), ...operating }),
   consuming,
   jobs: [

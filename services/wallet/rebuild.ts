@@ -10,7 +10,8 @@ import { rebuildTransactions } from './rebuilding.ts';
 const PAGE_TIMEOUT_MS = 10_000;
 
 const config = loadConfig(schema);
-const base = await openBase('wallet', config);
+// The port for probes is the service's, which runs beside this.
+const base = await openBase('wallet', { ...config, HTTP_PORT: 0 });
 const { bus, pool, logger } = base;
 try {
   const rebuilt = await rebuildTransactions(pool, {

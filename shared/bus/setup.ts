@@ -17,7 +17,8 @@ const seconds = (n: number) => nanos(n * 1000);
  */
 const ACK_WAIT = seconds(10);
 
-const streamConfigs = (replicas: number) => [
+/** The streams as the server is told of them; times in nanoseconds. */
+export const streamConfigs = (replicas: number) => [
   {
     // Work only: a full queue refuses (the outbox keeps the row), it never drops; no max age.
     name: STREAMS.jobs,
@@ -42,6 +43,20 @@ const streamConfigs = (replicas: number) => [
     num_replicas: replicas,
   },
 ];
+
+/** The durable consumers of the contract, each with its stream. */
+export const consumerConfigs = () =>
+  durables().map(({ stream, durable, filter }) => ({
+    stream,
+    config: {
+      durable_name: durable,
+      filter_subject: filter,
+      ack_policy: AckPolicy.Explicit,
+      max_deliver: -1,
+      ack_wait: ACK_WAIT,
+      max_ack_pending: 1000,
+    },
+  }));
 
 const ensureStream = async (jsm: JetStreamManager, config: ReturnType<typeof streamConfigs>[number]) => {
   const exists = await jsm.streams.info(config.name).then(
@@ -85,16 +100,7 @@ export const ensureStreams = async (options: {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
     await removeStrayed(jsm);
-    for (const { stream, durable, filter } of durables()) {
-      await jsm.consumers.add(stream, {
-        durable_name: durable,
-        filter_subject: filter,
-        ack_policy: AckPolicy.Explicit,
-        max_deliver: -1,
-        ack_wait: ACK_WAIT,
-        max_ack_pending: 1000,
-      });
-    }
+    for (const { stream, config } of consumerConfigs()) await jsm.consumers.add(stream, config);
   } finally {
     await nc.close();
   }

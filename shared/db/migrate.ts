@@ -41,7 +41,7 @@ const makeAuditTable = async (admin: pg.Client, schema: string, role: string): P
  * Brings one environment's database to the present: the clock, a role and a schema per service, the shared
  * tables and each service's own migrations, run as the service's role. Safe to run at any time and by two at once
  * (node-pg-migrate locks).
- * @param adminUrl superuser or owner of the database
+ * @param adminUrl superuser, or owner of the database who may make roles (`createrole`)
  * @param passwords of the services' roles; set anew at every run, so rotating one is running this
  */
 export const migrateEnvironment = async ({
@@ -70,6 +70,8 @@ export const migrateEnvironment = async ({
       await admin.query(
         `grant connect on database "${database}" to "${role}"; grant usage on schema public to "${role}"`,
       );
+      // Who is no superuser gives a schema to a role only as one of its members.
+      await admin.query(`grant "${role}" to current_user`);
       await admin.query(`create schema if not exists "${schema}" authorization "${role}"`);
       await admin.query(
         `alter role "${role}" in database "${database}" set search_path = "${schema}", public`,

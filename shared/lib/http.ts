@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 
 /** A dependency check: resolves when it is up, rejects when it is not. */
 export type HealthCheck = () => Promise<unknown>;
-export type HealthServer = { port: number; drain: () => void; close: () => Promise<void> };
+export type HealthServer = {
+  port: number;
+  /** From now on readiness asks these; before it is 503. */
+  begin: (checks: Record<string, HealthCheck>) => void;
+  drain: () => void;
+  close: () => Promise<void>;
+};
 
 const CHECK_TIMEOUT_MS = 2000;
 
@@ -25,14 +31,19 @@ export const runChecks = async (
   );
 
 /**
- * The small port that probes ask: `/v1/health` says that the event loop turns, `/v1/health/ready` that the
- * service's own Postgres and NATS answer and that it is not draining (503 otherwise).
+ * The small port that probes ask: `/v1/health` says that the event loop turns, from the first moment on, since restarting
+ * a process that waits for its bus would not bring the bus back. `/v1/health/ready` says that the service has begun, that its
+ * own Postgres and NATS answer and that it is not draining (503 otherwise).
  */
-export const startHealthServer = async (
-  { host, port }: { host: string; port: number },
-  checks: Record<string, HealthCheck>,
-): Promise<HealthServer> => {
-  let draining = false;
+export const startHealthServer = async ({
+  host,
+  port,
+}: {
+  host: string;
+  port: number;
+}): Promise<HealthServer> => {
+  let phase: 'starting' | 'begun' | 'draining' = 'starting';
+  let checks: Record<string, HealthCheck> = {};
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -41,9 +52,9 @@ export const startHealthServer = async (
     if (request.url !== '/v1/health/ready')
       return answer(404, { error: { code: 'not_found', message: 'no such path' } });
     void runChecks(checks).then((dependencies) => {
-      const ready = !draining && Object.values(dependencies).every((state) => state === 'up');
+      const ready = phase === 'begun' && Object.values(dependencies).every((state) => state === 'up');
       answer(ready ? 200 : 503, {
-        status: draining ? 'draining' : ready ? 'ready' : 'not_ready',
+        status: phase === 'begun' ? (ready ? 'ready' : 'not_ready') : phase,
         dependencies,
       });
     });
@@ -54,8 +65,12 @@ export const startHealthServer = async (
   });
   return {
     port: (server.address() as AddressInfo).port,
+    begin: (wanted) => {
+      checks = wanted;
+      phase = 'begun';
+    },
     drain: () => {
-      draining = true;
+      phase = 'draining';
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createPortPicker } from '../deploy/local/ports.ts';
+import { natsServer } from '../deploy/local/servers.ts';
+import { createSupervisor, type Supervisor } from '../deploy/local/supervisor.ts';
+import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
+import { ensureStreams } from './bus/setup.ts';
+
+/** What probes see of a whole process while its real Postgres and NATS come and go. */
+const root = path.resolve(import.meta.dirname, '..');
+const user = 'wallet';
+let database: TestDatabase;
+let stateDir: string;
+let natsPort: number;
+let healthPort: number;
+let service: ReturnType<typeof spawn>;
+const supervisors: Supervisor[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  stateDir = mkdtempSync(path.join(tmpdir(), 'boot-'));
+  const ports = createPortPicker();
+  natsPort = await ports.any();
+  healthPort = await ports.any();
+  service = spawn(process.execPath, [path.join(root, 'services/wallet/main.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      ENVIRONMENT: 'test',
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(healthPort),
+      NATS_URL: `nats://127.0.0.1:${natsPort}`,
+      NATS_USER: user,
+      NATS_PASSWORD: 'test',
+      POSTGRES_URL: database.url('wallet'),
+      CURSOR_KEY: randomBytes(32).toString('base64url'),
+    },
+    stdio: 'ignore',
+  });
+}, 60_000);
+afterAll(async () => {
+  service.kill('SIGKILL');
+  for (const supervisor of supervisors) await supervisor.stop();
+  await database.drop();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+const get = (probe: string) =>
+  fetch(`http://127.0.0.1:${healthPort}${probe}`).then(
+    async (response) => ({ status: response.status, body: (await response.json()) as object }),
+    () => null,
+  );
+const until = async (probe: string, wanted: object) => {
+  let seen: unknown;
+  for (let tries = 0; tries < 400; tries += 1) {
+    seen = await get(probe);
+    if (JSON.stringify(seen) === JSON.stringify(wanted)) return;
+    await sleep(50);
+  }
+  expect(seen).toEqual(wanted);
+};
+const startNats = async () => {
+  const supervisor = createSupervisor({ logDir: stateDir, stackFile: path.join(stateDir, 'stack.json') });
+  supervisors.push(supervisor);
+  const accounts = [{ name: 'TEST', users: [{ user, password: 'test' }] }];
+  await supervisor.start([natsServer({ stateDir, port: natsPort, accounts })]);
+  await ensureStreams({ servers: `127.0.0.1:${natsPort}`, user, pass: 'test' });
+  return supervisor;
+};
+const onServer = async (statement: string) => {
+  const client = new pg.Client({ connectionString: process.env.POSTGRES_URL });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+};
+
+test('liveness goes by the process alone, readiness by its own Postgres and NATS', async () => {
+  const alive = { status: 200, body: { status: 'ok' } };
+  const ready = { status: 200, body: { status: 'ready', dependencies: { postgres: 'up', nats: 'up' } } };
+  const not = (dependencies: object) => ({ status: 503, body: { status: 'not_ready', dependencies } });
+
+  await until('/v1/health', alive);
+  await until('/v1/health/ready', { status: 503, body: { status: 'starting', dependencies: {} } });
+
+  const nats = await startNats();
+  await until('/v1/health/ready', ready);
+
+  await nats.stop();
+  await until('/v1/health/ready', not({ postgres: 'up', nats: 'down' }));
+  expect(await get('/v1/health')).toEqual(alive);
+  await startNats();
+  await until('/v1/health/ready', ready);
+
+  const name = new URL(database.adminUrl).pathname.slice(1);
+  await onServer(`alter database "${name}" allow_connections false`);
+  await onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  await until('/v1/health/ready', not({ postgres: 'down', nats: 'up' }));
+  expect(await get('/v1/health')).toEqual(alive);
+  await onServer(`alter database "${name}" allow_connections true`);
+  await until('/v1/health/ready', ready);
+}, 90_000);

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { SERVICE_NAMES, type ServiceName } from '../contract/service.ts';
+import { migrateEnvironment, roleName, schemaName } from './migrate.ts';
+
+/**
+ * Migrated as in a cluster, by the owner of the database who may make roles and is no superuser: each service's role has
+ * rights on its own schema alone.
+ */
+const database = `quittance_${randomBytes(6).toString('hex')}`;
+const owner = `${database}_owner`;
+const password = randomBytes(12).toString('hex');
+const passwords = Object.fromEntries(SERVICE_NAMES.map((name) => [name, password])) as Record<
+  ServiceName,
+  string
+>;
+const urlAs = (user: string): string => {
+  const url = new URL(process.env.POSTGRES_URL!);
+  url.pathname = `/${database}`;
+  url.username = user;
+  url.password = password;
+  return url.href;
+};
+const query = async (url: string, statement: string) => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+beforeAll(async () => {
+  await query(process.env.POSTGRES_URL!, `create role "${owner}" login createrole password '${password}'`);
+  await query(process.env.POSTGRES_URL!, `create database "${database}" owner "${owner}"`);
+  await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
+}, 60_000);
+afterAll(async () => {
+  await query(process.env.POSTGRES_URL!, `drop database "${database}" with (force)`);
+  for (const role of [...SERVICE_NAMES.map((name) => roleName(database, name)), owner])
+    await query(process.env.POSTGRES_URL!, `drop role "${role}"`);
+});
+
+test('it may be run again, and sets the passwords anew', async () => {
+  const changed = { ...passwords, quote: 'another-password' };
+  await migrateEnvironment({ adminUrl: urlAs(owner), passwords: changed });
+  await expect(query(urlAs(roleName(database, 'quote')), 'select')).rejects.toThrow(/password/);
+  await migrateEnvironment({ adminUrl: urlAs(owner), passwords });
+  expect(await query(urlAs(roleName(database, 'quote')), 'select app_now() is not null as told')).toEqual([
+    { told: true },
+  ]);
+});
+
+test.each(SERVICE_NAMES)('%s has its own schema and nothing of another', async (service) => {
+  const url = urlAs(roleName(database, service));
+  expect(await query(url, 'select current_schema as schema')).toEqual([{ schema: schemaName(service) }]);
+  expect(await query(url, 'select count(*)::int as rows from outbox')).toEqual([{ rows: 0 }]);
+  for (const other of SERVICE_NAMES.filter((name) => name !== service)) {
+    const table = `"${schemaName(other)}".outbox`;
+    for (const statement of [
+      `select * from ${table}`,
+      `delete from ${table}`,
+      `create table "${schemaName(other)}".mine ()`,
+    ])
+      await expect(query(url, statement)).rejects.toThrow(/permission denied for schema/);
+    await expect(query(url, `set role "${roleName(database, other)}"`)).rejects.toThrow(/permission denied/);
+  }
+  for (const statement of [
+    'create table public.mine ()',
+    'create schema mine',
+    'create role mine',
+    `set role "${owner}"`,
+  ])
+    await expect(query(url, statement)).rejects.toThrow(/permission denied/);
+});

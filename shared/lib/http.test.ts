@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type HealthServer, startHealthServer } from './http.ts';
+
+let health: HealthServer;
+beforeEach(async () => {
+  health = await startHealthServer({ host: '127.0.0.1', port: 0 });
+});
+afterEach(() => health.close());
+
+const get = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${health.port}${path}`);
+  return { status: response.status, body: await response.json() };
+};
+const alive = { status: 200, body: { status: 'ok' } };
+const up = async () => {};
+const down = async () => {
+  throw new Error('postgres://quote:secret@db');
+};
+const silent = () => new Promise(() => {});
+
+test('a process that still waits for its bus lives and is not ready', async () => {
+  expect(await get('/v1/health')).toEqual(alive);
+  expect(await get('/v1/health/ready')).toEqual({
+    status: 503,
+    body: { status: 'starting', dependencies: {} },
+  });
+});
+
+test.each([
+  ['both answer', { postgres: up, nats: up }, 200, 'ready', { postgres: 'up', nats: 'up' }],
+  ['Postgres refuses', { postgres: down, nats: up }, 503, 'not_ready', { postgres: 'down', nats: 'up' }],
+  ['NATS refuses', { postgres: up, nats: down }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
+  ['NATS is silent', { postgres: up, nats: silent }, 503, 'not_ready', { postgres: 'up', nats: 'down' }],
+])('%s', async (_, checks, status, word, dependencies) => {
+  health.begin(checks);
+  // Word by word: what the error said is nobody's business.
+  expect(await get('/v1/health/ready')).toEqual({ status, body: { status: word, dependencies } });
+  expect(await get('/v1/health')).toEqual(alive);
+});
+
+test('it recovers with its dependency', async () => {
+  let postgres: () => Promise<void> = down;
+  health.begin({ postgres: () => postgres() });
+  expect((await get('/v1/health/ready')).status).toBe(503);
+  postgres = up;
+  expect((await get('/v1/health/ready')).status).toBe(200);
+});
+
+test('a process that drains lives, is not ready, and says why', async () => {
+  health.begin({ postgres: up });
+  health.drain();
+  expect(await get('/v1/health/ready')).toEqual({
+    status: 503,
+    body: { status: 'draining', dependencies: { postgres: 'up' } },
+  });
+  expect(await get('/v1/health')).toEqual(alive);
+});
+
+test('no other path', async () => {
+  expect((await get('/metrics')).status).toBe(404);
+});

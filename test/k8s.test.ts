@@ -1,0 +1,330 @@
+import { globSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { programNames } from '../deploy/local/services.ts';
+import { durables, STREAMS } from '../shared/bus/topology.ts';
+import { METRICS, prometheusName } from '../shared/lib/metrics-catalog.ts';
+import type { WorkloadName } from '../tools/k8s/workloads.ts';
+import { flowsOfCode } from './support/k8s/code-flows.ts';
+import { allowedFlows } from './support/k8s/flows.ts';
+import { podFindings } from './support/k8s/policies.ts';
+import {
+  missing,
+  nameOf,
+  OVERLAYS,
+  podOf,
+  type Rendered,
+  render,
+  root,
+  written,
+} from './support/k8s/render.ts';
+import { formatErrors, typeErrors } from './support/k8s/schema.ts';
+import { settingsFindings, unresolved } from './support/k8s/settings.ts';
+
+/** k8s/ against the types of Kubernetes and its operators, the restricted profile, the services' settings and their flows. */
+
+const services = programNames as readonly WorkloadName[];
+
+test('k8s/base has a folder for each process and no other', () => {
+  const folders = globSync('*/kustomization.yaml', { cwd: path.join(root, 'k8s/base') });
+  expect(folders.map(path.dirname).sort()).toEqual([...services, 'common', 'setup'].sort());
+});
+
+describe('as written', () => {
+  const objects = written();
+
+  test('every object is of its type, without a field that is none', () => {
+    expect(objects.length).toBeGreaterThan(60);
+    expect(typeErrors(objects)).toEqual([]);
+  });
+
+  test('every pod is restricted', () => {
+    // Its tag is the overlay's.
+    const findings = objects.flatMap(podFindings).filter((line) => !line.endsWith('its image is pinned'));
+    expect(findings).toEqual([]);
+  });
+});
+
+const why = missing();
+if (why !== null) console.warn(`k8s: the overlays are skipped: ${why}`);
+const rendered = new Map<string, Rendered[]>();
+/** Overlays that run beside each other, and the installation that clusterSecrets is asked for. */
+const INSTALLATIONS = [
+  {
+    overlays: ['test', 'live', 'gateway'],
+    environments: ['test', 'live'].map((name) => ({ name, namespace: `quittance-${name}` })),
+    gatewayNamespace: 'quittance-gateway',
+  },
+  {
+    overlays: ['single-node'],
+    environments: [{ name: 'test', namespace: 'quittance' }],
+    gatewayNamespace: 'quittance',
+  },
+];
+const all = (overlays: readonly string[]) => overlays.flatMap((overlay) => rendered.get(overlay)!);
+
+(why === null ? describe : describe.skip)(`rendered${why === null ? '' : `, skipped: ${why}`}`, () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'k8s-'));
+    for (const overlay of OVERLAYS) rendered.set(overlay, render(overlay));
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('every object is of its type and format, without a field that is none', async () => {
+    const objects = all(OVERLAYS);
+    console.log(OVERLAYS.map((overlay) => `${overlay}: ${rendered.get(overlay)!.length} objects`).join(', '));
+    expect(typeErrors(objects)).toEqual([]);
+    expect(await formatErrors(objects)).toEqual([]);
+  }, 60_000);
+
+  test.each(OVERLAYS)(
+    '%s: every pod is restricted, pinned and limited, in a namespace that enforces it',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      expect(objects.flatMap(podFindings)).toEqual([]);
+      const spaces = objects.filter(({ kind }) => kind === 'Namespace');
+      expect(spaces.map(({ metadata }) => metadata.labels['pod-security.kubernetes.io/enforce'])).toEqual([
+        'restricted',
+      ]);
+      for (const { kind, metadata } of objects)
+        if (kind !== 'Namespace') expect(metadata.namespace).toBe(spaces[0]!.metadata.name);
+      for (const { kind, automountServiceAccountToken } of objects)
+        if (kind === 'ServiceAccount') expect(automountServiceAccountToken).toBe(false);
+    },
+  );
+
+  test.each(OVERLAYS)(
+    '%s: a container of the image runs a service or a job of it, and its user',
+    (overlay) => {
+      // The jobs of the image are shared/jobs.
+      const files = globSync('shared/jobs/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
+      const jobs = files.length > 0 ? files : ['migrate', 'setup-bus'];
+      for (const object of rendered.get(overlay)!)
+        for (const { name, image, args } of podOf(object)?.spec.containers ?? []) {
+          if (!image.startsWith('quittance')) continue;
+          expect(args).toEqual([name]);
+          expect(object.kind === 'Job' ? jobs : services).toContain(name);
+          expect(podOf(object).spec.securityContext.runAsUser).toBe(10_001);
+        }
+    },
+  );
+
+  test.each(OVERLAYS)('%s: names are given once, and what is named is there', (overlay) => {
+    const objects = rendered.get(overlay)!;
+    expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
+    expect(unresolved(objects)).toEqual([]);
+  });
+
+  test.each(INSTALLATIONS)(
+    '$overlays: every process is told its settings, all that it needs and none that it does not know',
+    async (installation) => {
+      expect(await settingsFindings(installation, all(installation.overlays), folder)).toEqual([]);
+    },
+  );
+
+  test.each(INSTALLATIONS)(
+    '$overlays: every flow of the code has its network policy, and the reverse',
+    ({ overlays }) => {
+      const objects = all(overlays);
+      expect([...allowedFlows(objects)].sort()).toEqual([...flowsOfCode(objects)].sort());
+    },
+  );
+
+  test.each(OVERLAYS)(
+    '%s: the database takes the connections of all replicas, the bus has the copies that its streams want',
+    (overlay) => {
+      const objects = rendered.get(overlay)!;
+      const find = (kind: string, name: string) =>
+        objects.find((each) => each.kind === kind && each.metadata.name === name);
+      const settings = objects.find(
+        ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('settings-'),
+      )!;
+      const nats = find('StatefulSet', 'nats');
+      expect(settings.data.NATS_REPLICAS ?? '0').toBe(String(nats?.spec.replicas ?? 0));
+      if (overlay === 'gateway') return;
+      // A rolling update starts one more of each; as many again are left for the job and for people.
+      const replicas = services
+        .filter((name) => name !== 'gateway')
+        .map(
+          (name) =>
+            (find('HorizontalPodAutoscaler', name)?.spec.maxReplicas ??
+              find('ScaledObject', name)?.spec.maxReplicaCount ??
+              1) + 1,
+        );
+      const pool = Number(settings.data.POSTGRES_POOL ?? 10);
+      const cluster = find('Cluster', 'postgres');
+      const limit = cluster
+        ? Number(cluster.spec.postgresql.parameters.max_connections)
+        : Number(
+            /max_connections=(\d+)/.exec(
+              find('StatefulSet', 'postgres')!.spec.template.spec.containers[0].args.join(' '),
+            )![1],
+          );
+      expect(replicas.reduce((sum, each) => sum + each, 0) * pool + 10).toBeLessThanOrEqual(limit);
+    },
+  );
+
+  test('the triggers of KEDA ask for metrics that are, of their own environment', () => {
+    const names = (Object.keys(METRICS) as (keyof typeof METRICS)[]).map(prometheusName);
+    for (const overlay of ['test', 'live']) {
+      const { triggers } = rendered.get(overlay)!.find(({ kind }) => kind === 'ScaledObject')!.spec;
+      expect(triggers).toHaveLength(2);
+      for (const { metadata } of triggers) {
+        expect(names).toContain(/\((settle_\w+)\{/.exec(metadata.query)?.[1]);
+        expect(metadata.query).toContain(`environment="${overlay}"`);
+      }
+    }
+  });
+
+  test('with NACK there is no job for the bus, and a resource for each of its streams and consumers', () => {
+    const relative = (place: string) => path.relative(realpathSync(folder), path.join(root, 'k8s', place));
+    const kustomization = {
+      apiVersion: 'kustomize.config.k8s.io/v1beta1',
+      kind: 'Kustomization',
+      namespace: 'quittance-test',
+      resources: [relative('overlays/test')],
+      components: [relative('components/nack')],
+    };
+    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(kustomization));
+    const objects = render(realpathSync(folder));
+    const ofKind = (wanted: string) => objects.filter(({ kind }) => kind === wanted);
+    expect(ofKind('Job').map(({ metadata }) => metadata.name)).toEqual(['migrate']);
+    expect(new Set(ofKind('Stream').map(({ spec }) => spec.name))).toEqual(new Set(Object.values(STREAMS)));
+    const wanted = durables().map(({ stream, durable, filter }) => [stream, durable, filter]);
+    const given = ofKind('Consumer').map(({ spec }) => [
+      spec.streamName,
+      spec.durableName,
+      spec.filterSubject,
+    ]);
+    expect(new Set(given)).toEqual(new Set(wanted));
+    expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
+    expect(allowedFlows(objects)).toContain('nack-system → quittance-test/nats:4222');
+  });
+
+  test('these tests can fail: what is broken on purpose is found', async () => {
+    const before = new Set(all(INSTALLATIONS[0]!.overlays).map((each) => JSON.stringify(each)));
+    const broken = async (change: (objects: Rendered[]) => void) => {
+      const objects = structuredClone(all(INSTALLATIONS[0]!.overlays));
+      change(objects);
+      const flows = allowedFlows(objects);
+      const wanted = flowsOfCode(objects);
+      const changed = objects.filter((each) => !before.has(JSON.stringify(each)));
+      return [
+        ...typeErrors(changed),
+        ...(await formatErrors(changed)),
+        ...objects.flatMap(podFindings),
+        ...unresolved(objects),
+        ...(await settingsFindings(INSTALLATIONS[0]!, objects, folder)),
+        ...[...wanted].filter((flow) => !flows.has(flow)).map((flow) => `no policy: ${flow}`),
+        ...[...flows].filter((flow) => !wanted.has(flow)).map((flow) => `no code: ${flow}`),
+      ];
+    };
+    const quote = (objects: Rendered[], kind = 'Deployment') =>
+      objects.find((each) => each.kind === kind && each.metadata.name === 'quote')!;
+    const container = (objects: Rendered[]) => quote(objects).spec.template.spec.containers[0];
+    const remove = (objects: Rendered[], kind: string, name: string) =>
+      objects.splice(
+        objects.findIndex((each) => each.kind === kind && each.metadata.name.startsWith(name)),
+        1,
+      );
+
+    for (const { what, change, found } of [
+      { what: 'nothing', change: () => {}, found: null },
+      {
+        what: 'an unknown field',
+        change: (o: Rendered[]) => (container(o).resorces = {}),
+        found: /resorces"' does not exist/,
+      },
+      {
+        what: 'a wrong type',
+        change: (o: Rendered[]) => (container(o).ports[0].containerPort = '80'),
+        found: /not assignable to type 'number'/,
+      },
+      {
+        what: 'a wrong format',
+        change: (o: Rendered[]) => (quote(o, 'HorizontalPodAutoscaler').spec.maxReplicas = 1.5),
+        found: /maxReplicas/,
+      },
+      {
+        what: 'root',
+        change: (o: Rendered[]) => (quote(o).spec.template.spec.securityContext.runAsUser = 0),
+        found: /not run by root/,
+      },
+      {
+        what: 'a token',
+        change: (o: Rendered[]) => delete quote(o).spec.template.spec.automountServiceAccountToken,
+        found: /no token/,
+      },
+      {
+        what: 'a floating tag',
+        change: (o: Rendered[]) => (container(o).image = 'quittance:latest'),
+        found: /image is pinned/,
+      },
+      {
+        what: 'no limit',
+        change: (o: Rendered[]) => delete container(o).resources.limits.memory,
+        found: /limits say memory/,
+      },
+      {
+        what: 'a writable root',
+        change: (o: Rendered[]) => delete container(o).securityContext.readOnlyRootFilesystem,
+        found: /read-only/,
+      },
+      {
+        what: 'too little time to stop',
+        change: (o: Rendered[]) => (quote(o).spec.template.spec.terminationGracePeriodSeconds = 30),
+        found: /time to stop/,
+      },
+      {
+        what: 'a setting that is missing',
+        change: (o: Rendered[]) =>
+          container(o).env.splice(
+            container(o).env.findIndex(({ name }: { name: string }) => name === 'USDC_MINT'),
+            1,
+          ),
+        found: /quote.*USDC_MINT/,
+      },
+      {
+        what: 'a setting that is none',
+        change: (o: Rendered[]) => container(o).env.push({ name: 'USDC_MINTS', value: 'x' }),
+        found: /quote: USDC_MINTS is no setting/,
+      },
+      {
+        what: 'a setting of the wrong kind',
+        change: (o: Rendered[]) =>
+          (container(o).env.find(({ name }: { name: string }) => name === 'HTTP_PORT').value = 'http'),
+        found: /quote.*HTTP_PORT/,
+      },
+      {
+        what: 'a ConfigMap that is gone',
+        change: (o: Rendered[]) => remove(o, 'ConfigMap', 'settings-'),
+        found: /settings-/,
+      },
+      {
+        what: 'no default denial',
+        change: (o: Rendered[]) => remove(o, 'NetworkPolicy', 'default-deny'),
+        found: /no code: /,
+      },
+      {
+        what: 'a policy that is gone',
+        change: (o: Rendered[]) => remove(o, 'NetworkPolicy', 'chain-submitter'),
+        found: /no policy: quittance-test\/chain-submitter → internet:443/,
+      },
+      {
+        what: 'a flow too many',
+        change: (o: Rendered[]) =>
+          quote(o, 'NetworkPolicy').spec.egress.push({
+            to: [{ ipBlock: { cidr: '0.0.0.0/0' } }],
+            ports: [{ protocol: 'TCP', port: 443 }],
+          }),
+        found: /no code: quittance-test\/quote → metadata:443/,
+      },
+    ]) {
+      const findings = (await broken((objects) => void change(objects))).join('\n');
+      if (found === null) expect({ what, findings }).toEqual({ what, findings: '' });
+      else expect({ what, findings }).toEqual({ what, findings: expect.stringMatching(found) });
+    }
+  }, 120_000);
+});

@@ -1,0 +1,81 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { programNames } from '../../../deploy/local/services.ts';
+import { PORTS } from './flows.ts';
+import { podOf, type Rendered, root } from './render.ts';
+
+const services: readonly string[] = programNames;
+
+/** The connections that the code makes, by what its services import, and those of the servers that the overlays bring. */
+export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
+  const flows = new Set<string>();
+  const add = (from: string, to: string, ...ports: number[]) => {
+    for (const port of ports) flows.add(`${from} → ${to}:${port}`);
+  };
+  const pods = objects.filter((object) => podOf(object) || object.kind === 'Cluster');
+  const named = (name: string) =>
+    pods.filter(({ metadata }) => metadata.name === name).map((each) => each.metadata);
+  const nameIn = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`;
+  const beside = (own: Rendered, name: string) =>
+    named(name)
+      .filter(({ namespace }) => namespace === own.metadata.namespace)
+      .map(nameIn);
+
+  for (const pod of pods) {
+    const own = nameIn(pod.metadata);
+    const name: string = pod.metadata.name;
+    add(own, 'kube-system', 53);
+    if (name === 'migrate') for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+    if (name === 'setup-bus') for (const to of beside(pod, 'nats')) add(own, to, 4222);
+    if (name === 'nats') add(own, own, 6222);
+    if (pod.kind === 'Cluster') {
+      add(own, own, 5432, 8000);
+      add('cnpg-system', own, 5432, 8000);
+      add('monitoring', own, 9187);
+      // Its instances ask the API server, which no policy can name.
+      for (const to of OUTSIDE_OF_ALL) add(own, to, 443, 6443);
+    }
+    if (!services.includes(name)) continue;
+
+    const code = globSync(`services/${name}/**/*.ts`, { cwd: root })
+      .filter((file) => !/\.test\.ts$|test-support/.test(file))
+      .map((file) => readFileSync(path.join(root, file), 'utf8'))
+      .join('\n');
+    add(own, 'monitoring', 4318);
+    add('monitoring', own, 9464);
+    if (name === 'gateway') {
+      add('ingress', own, 3000);
+      for (const to of named('nats')) add(own, nameIn(to), 4222);
+    } else if (/shared\/(boot|bus\/connect)\.ts'/.test(code))
+      for (const to of beside(pod, 'nats')) add(own, to, 4222);
+    if (/shared\/(boot|db\/pool)\.ts'/.test(code))
+      for (const to of beside(pod, 'postgres')) add(own, to, 5432);
+    if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
+    if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
+      // Whoever speaks to an address that a vendor names says there which ports may be.
+      const named = existsSync(path.join(root, `services/${name}/domain/target.ts`));
+      const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
+      for (const to of ['internet', 'internet6']) add(own, to, ...ports);
+    }
+    if (/from 'nodemailer'/.test(code)) {
+      const catchers = beside(pod, 'mail');
+      for (const to of catchers) add(own, to, 1025);
+      if (catchers.length === 0) for (const to of ['internet', 'internet6']) add(own, to, 465, 587);
+    }
+  }
+  return flows;
+}
+
+const OUTSIDE_OF_ALL = [
+  'kube-system',
+  'stranger',
+  'cnpg-system',
+  'nack-system',
+  'monitoring',
+  'ingress',
+  'internet',
+  'internet6',
+  'private',
+  'private6',
+  'metadata',
+];

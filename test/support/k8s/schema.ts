@@ -1,0 +1,72 @@
+import path from 'node:path';
+import ts from 'typescript';
+import { nameOf, type Rendered, root } from './render.ts';
+
+/**
+ * Objects against kubernetes-models: its types by the compiler, which refuses a field that is none (its validators do
+ * not), and its validators for the formats that types cannot say.
+ */
+const PACKAGES: Record<string, string> = {
+  'keda.sh': '@kubernetes-models/keda',
+  'external-secrets.io': '@kubernetes-models/external-secrets',
+  'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
+  'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
+  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
+};
+const NACK = 'jetstream.nats.io';
+
+const groupOf = ({ apiVersion }: Rendered): string => apiVersion.split('/').slice(0, -1).join('/');
+const moduleOf = (object: Rendered): string =>
+  groupOf(object) === NACK
+    ? './nack.ts'
+    : `${PACKAGES[groupOf(object)] ?? 'kubernetes-models'}/${object.apiVersion}/${object.kind}`;
+
+const file = path.join(root, 'test/support/k8s/objects.ts');
+const options: ts.CompilerOptions = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2023,
+  types: [],
+};
+
+/** What the compiler says of each object, by its name. */
+export const typeErrors = (objects: readonly Rendered[]): string[] => {
+  if (objects.length === 0) return [];
+  const lines = objects.map((object) => {
+    const type = `import('${moduleOf(object)}').I${object.kind}`;
+    return `{ const object: ${type} = ${JSON.stringify(object)}; void object; }`;
+  });
+  const text = ['export {};', ...lines].join('\n');
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  host.getSourceFile = (name, ...rest) =>
+    name === file ? ts.createSourceFile(name, text, ts.ScriptTarget.ES2023) : getSourceFile(name, ...rest);
+  host.fileExists = (name) => name === file || fileExists(name);
+  const program = ts.createProgram([file], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ file: where, start, messageText }) => {
+    const message = ts.flattenDiagnosticMessageText(messageText, ' ');
+    const line = where?.fileName === file ? where.getLineAndCharacterOfPosition(start!).line : 0;
+    return `${line === 0 ? 'compiler' : nameOf(objects[line - 1]!)}: ${message}`;
+  });
+};
+
+type Model = new (object: Rendered) => { validate: () => void };
+
+/** What the validators say of each object. */
+export const formatErrors = async (objects: readonly Rendered[]): Promise<string[]> => {
+  const errors: string[] = [];
+  for (const object of objects) {
+    if (groupOf(object) === NACK) continue;
+    const models = (await import(moduleOf(object))) as Record<string, Model>;
+    try {
+      new models[object.kind]!(object).validate();
+    } catch (error) {
+      errors.push(`${nameOf(object)}: ${(error as Error).message}`);
+    }
+  }
+  return errors;
+};

@@ -1,0 +1,52 @@
+// Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md); whoever reads the output has
+// all keys.
+//   node tools/cluster-secrets.ts --single-node
+//   node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { type ClusterEnvironment, clusterSecrets } from './k8s/secrets.ts';
+
+const { values } = parseArgs({
+  options: {
+    'single-node': { type: 'boolean', default: false },
+    environment: { type: 'string', multiple: true, default: [] },
+    'rpc-urls': { type: 'string', multiple: true, default: [] },
+    'smtp-url': { type: 'string', default: '' },
+    keys: { type: 'string', default: path.resolve(import.meta.dirname, '../.local/cluster') },
+  },
+});
+
+const trial: ClusterEnvironment = {
+  name: 'test',
+  namespace: 'quittance',
+  rpcUrls:
+    values['rpc-urls'].length > 0 ? values['rpc-urls'][0]!.split(',') : ['https://api.devnet.solana.com'],
+  smtpUrl: values['smtp-url'] || 'smtp://mail:1025',
+};
+const single = values['single-node'];
+if (
+  !single &&
+  (values.environment.length === 0 ||
+    values.environment.length !== values['rpc-urls'].length ||
+    !values['smtp-url'])
+) {
+  console.error('Name --single-node, or for each --environment its --rpc-urls, and one --smtp-url.');
+  process.exit(2);
+}
+
+mkdirSync(values.keys, { recursive: true, mode: 0o700 });
+const manifests = clusterSecrets({
+  folder: values.keys,
+  environments: single
+    ? [trial]
+    : values.environment.map((name, index) => ({
+        name,
+        namespace: `quittance-${name}`,
+        rpcUrls: values['rpc-urls'][index]!.split(','),
+        smtpUrl: values['smtp-url'],
+      })),
+  gatewayNamespace: single ? 'quittance' : 'quittance-gateway',
+});
+console.log(manifests.map((each) => stringify(each, { lineWidth: 0 })).join('---\n'));

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'nats';
+import { findBinary } from '../../deploy/local/binaries.mjs';
+import { createPortPicker } from '../../deploy/local/ports.ts';
+import { ensureStreams } from '../../shared/bus/setup.ts';
+import { durables, inboxPrefix, natsRights, STREAMS } from '../../shared/bus/topology.ts';
+import type { BusUser } from '../../shared/contract/service.ts';
+import { clusterConf, passwordsPatch, SERVERS } from './bus.ts';
+import { clusterSecrets } from './secrets.ts';
+
+/** Three real servers by the very file of k8s/components/nats, told their passwords as its StatefulSet tells them. */
+let folder = '';
+const clientPorts: number[] = [];
+const servers: ChildProcess[] = [];
+const variables: Record<string, string> = {};
+const passwords: Record<string, string> = {};
+
+type Env = { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } };
+
+const start = (number: number) => {
+  const file = path.join(folder, `nats-${number}.conf`);
+  const server = spawn(findBinary('nats-server')!, ['-c', file], {
+    env: { ...variables, POD_NAME: `nats-${number}` },
+    stdio: 'ignore',
+  });
+  servers[number] = server;
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'k8s-nats-'));
+  const secrets = clusterSecrets({
+    folder,
+    environments: [
+      { name: 'test', namespace: 'n', rpcUrls: ['https://rpc.example'], smtpUrl: 'smtp://mail' },
+    ],
+    gatewayNamespace: 'g',
+  }) as unknown as {
+    kind: string;
+    metadata: { name: string; namespace: string };
+    stringData: Record<string, string>;
+  }[];
+  const secret = (name: string) =>
+    secrets.find(
+      ({ kind, metadata }) => kind === 'Secret' && metadata.name === name && metadata.namespace === 'n',
+    )!.stringData;
+
+  const ports = createPortPicker();
+  const clusterPorts: number[] = [];
+  for (let number = 0; number < SERVERS; number += 1) {
+    clientPorts.push(await ports.any());
+    clusterPorts.push(await ports.any());
+    const storeDir = path.join(folder, String(number));
+    mkdirSync(storeDir);
+    const conf = clusterConf({
+      port: clientPorts[number]!,
+      clusterPort: clusterPorts[number]!,
+      monitorPort: await ports.any(),
+      storeDir,
+    });
+    // The pod's own place for it is not here.
+    writeFileSync(path.join(folder, `nats-${number}.conf`), conf.replace('/run/nats/', `${storeDir}/`));
+  }
+  const { env } = (passwordsPatch().spec as { template: { spec: { containers: { env: Env[] }[] } } }).template
+    .spec.containers[0]!;
+  for (const { name, value, valueFrom } of env) {
+    const reference = valueFrom?.secretKeyRef;
+    if (reference) variables[name] = secret(reference.name)[reference.key]!;
+    // As the kubelet does: a variable may name those before it.
+    if (value) variables[name] = value.replace(/\$\((\w+)\)/g, (_, other: string) => variables[other]!);
+  }
+  for (const [name, value] of Object.entries(variables)) {
+    const number = /^NATS_ROUTE_(\d)$/.exec(name)?.[1];
+    if (number !== undefined)
+      variables[name] = value.replace(/@.*$/, `@127.0.0.1:${clusterPorts[Number(number)]}`);
+  }
+  for (const user of Object.keys(natsRights())) passwords[user] = secret(user).NATS_PASSWORD!;
+  passwords.admin = secret('setup').NATS_PASSWORD!;
+
+  for (let number = 0; number < SERVERS; number += 1) start(number);
+  await until(() =>
+    ensureStreams({ servers: at(0), user: 'admin', pass: passwords.admin!, replicas: SERVERS }).then(
+      () => true,
+      () => false,
+    ),
+  );
+}, 90_000);
+afterAll(() => {
+  for (const server of servers) server.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (number: number): string => `127.0.0.1:${clientPorts[number]}`;
+const as = (user: string, number = 0, pass = passwords[user]!) =>
+  connect({ servers: at(number), user, pass, inboxPrefix: inboxPrefix(user as BusUser), reconnect: false });
+const until = async (condition: () => boolean | Promise<boolean>) => {
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (await condition()) return;
+    await sleep(100);
+  }
+  throw new Error('it did not come true');
+};
+
+test('streams have a copy on each server, and every consumer is there', async () => {
+  const nc = await as('admin');
+  const jsm = await nc.jetstreamManager();
+  for (const stream of Object.values(STREAMS)) {
+    const { config, cluster } = await jsm.streams.info(stream);
+    expect(config.num_replicas).toBe(SERVERS);
+    expect([cluster?.leader, ...(cluster?.replicas ?? []).map(({ name }) => name)].sort()).toEqual([
+      'nats-0',
+      'nats-1',
+      'nats-2',
+    ]);
+  }
+  for (const { stream, durable } of durables())
+    expect((await jsm.consumers.info(stream, durable)).name).toBe(durable);
+  await nc.close();
+});
+
+test('a user oversteps on no server', async () => {
+  for (const [user, number] of [
+    ['quote', 0],
+    ['wallet', 1],
+    ['chain-submitter', 2],
+  ] as const) {
+    const nc = await as(user, number);
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of nc.status()) {
+        const { permissionContext } = status as {
+          permissionContext?: { operation: string; subject: string };
+        };
+        if (permissionContext) refused.push(permissionContext.subject);
+      }
+    })();
+    const forbidden = [
+      'rpc.settlement.settle',
+      'evt.settlement.issued',
+      '$JS.API.STREAM.DELETE.JOBS',
+      'wake.settlement.x',
+    ];
+    for (const subject of forbidden) nc.publish(subject, 'forged');
+    await nc.flush();
+    await until(() => refused.length >= forbidden.length);
+    expect(new Set(refused)).toEqual(new Set(forbidden));
+    await nc.close();
+  }
+  await expect(as('quote', 0, 'guessed')).rejects.toThrow(/Authorization/);
+  await expect(as('route', 0, variables.NATS_PASSWORD_ROUTE!)).rejects.toThrow(/Authorization/);
+});
+
+test('a message is kept and taken while one of the three is gone', async () => {
+  const settlement = await as('settlement');
+  servers[2]!.kill('SIGKILL');
+  await until(() =>
+    settlement
+      .jetstream()
+      .publish('job.chain-submitter.settle', 'work')
+      .then(
+        () => true,
+        () => false,
+      ),
+  );
+  const submitter = await as('chain-submitter', 1);
+  const consumer = await submitter.jetstream().consumers.get(STREAMS.jobs, 'chain-submitter_settle');
+  const message = await consumer.next({ expires: 10_000 });
+  expect(message?.string()).toBe('work');
+  message?.ack();
+  await submitter.flush();
+  await Promise.all([settlement.close(), submitter.close()]);
+}, 60_000);

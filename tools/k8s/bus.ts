@@ -1,0 +1,138 @@
+import { type NatsConf, type NatsUser, natsConf } from '../../deploy/local/nats-conf.ts';
+import { consumerConfigs, streamConfigs } from '../../shared/bus/setup.ts';
+import { natsRights } from '../../shared/bus/topology.ts';
+import { labelsOf, type Manifest } from './manifests.ts';
+
+/** The bus of an environment in a cluster: accounts, rights, streams and consumers are those of `npm start`. */
+export const SERVERS = 3;
+const PORT = 4222;
+const CLUSTER_PORT = 6222;
+const MONITOR_PORT = 8222;
+/** One environment's streams on a volume of 10 Gi. */
+const MAX_FILE_STORE = '8GB';
+
+/** Whoever logs in to the bus: every user of the contract, and who makes the streams. */
+const users = Object.entries(natsRights());
+export const ADMIN = 'admin';
+
+const variable = (name: string): string => `NATS_PASSWORD_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/** An environment has servers of its own, so that a user is called as its service. */
+const natsUsers: NatsUser[] = [
+  { user: ADMIN, password: { variable: variable(ADMIN) } },
+  ...users.map(([user, rights]) => ({ user, password: { variable: variable(user) }, rights })),
+];
+const account = { name: 'QUITTANCE', users: natsUsers };
+
+const numbers = Array.from({ length: SERVERS }, (_, i) => i);
+const routeVariable = (number: number): string => `NATS_ROUTE_${number}`;
+
+/** A server that stops sends its clients to the others first, in less than the grace period of its pod. */
+const GRACEFUL = 'pid_file: "/run/nats/nats.pid"\nlame_duck_grace_period: 10s\nlame_duck_duration: 30s\n';
+
+/** The servers of a cluster, which find passwords and routes in variables: by default the pods of the StatefulSet. */
+export const clusterConf = (
+  own: Partial<Pick<NatsConf, 'port' | 'monitorPort' | 'storeDir'>> & { clusterPort?: number } = {},
+): string =>
+  `${natsConf({
+    host: '0.0.0.0',
+    port: own.port ?? PORT,
+    monitorPort: own.monitorPort ?? MONITOR_PORT,
+    storeDir: own.storeDir ?? '/data',
+    maxFileStore: MAX_FILE_STORE,
+    serverName: { variable: 'POD_NAME' },
+    accounts: [account],
+    cluster: {
+      name: 'quittance',
+      port: own.clusterPort ?? CLUSTER_PORT,
+      routes: numbers.map((number) => ({ variable: routeVariable(number) })),
+      login: { user: 'route', password: { variable: variable('route') } },
+    },
+  })}${GRACEFUL}`;
+
+/** A server alone, for a trial. */
+export const singleConf = (): string =>
+  natsConf({
+    host: '0.0.0.0',
+    port: PORT,
+    monitorPort: MONITOR_PORT,
+    storeDir: '/data',
+    maxFileStore: MAX_FILE_STORE,
+    accounts: [account],
+  });
+
+/** The server is told each password by the Secret of who logs in with it; those without a service have the job's. */
+export const passwordsPatch = (): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'nats' },
+  spec: {
+    template: {
+      spec: {
+        containers: [
+          {
+            name: 'nats',
+            env: [
+              ...[...users.map(([user]) => user), ADMIN].map((user) => ({
+                name: variable(user),
+                valueFrom: { secretKeyRef: { name: user === ADMIN ? 'setup' : user, key: 'NATS_PASSWORD' } },
+              })),
+              {
+                name: variable('route'),
+                valueFrom: { secretKeyRef: { name: 'nats', key: 'ROUTE_PASSWORD' } },
+              },
+              ...numbers.map((number) => ({
+                name: routeVariable(number),
+                value: `nats-route://route:$(${variable('route')})@nats-${number}.nats-peers:${CLUSTER_PORT}`,
+              })),
+              { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            ],
+          },
+        ],
+      },
+    },
+  },
+});
+
+const nackName = (name: string): string => name.toLowerCase().replaceAll('_', '-');
+/** Nanoseconds as Go writes a duration. */
+const duration = (nanoseconds: number): string => `${nanoseconds / 1e9}s`;
+
+const nack = (kind: 'Stream' | 'Consumer', name: string, spec: object): Manifest => ({
+  apiVersion: 'jetstream.nats.io/v1beta2',
+  kind,
+  metadata: { name: nackName(name), labels: labelsOf('nats') },
+  spec: { account: 'quittance', ...spec },
+});
+
+/** Streams and consumers for the controller NACK: what `setup-bus` makes, as resources. */
+export const nackResources = (): Manifest[] => [
+  ...streamConfigs(SERVERS).map((stream) =>
+    nack('Stream', stream.name, {
+      name: stream.name,
+      subjects: stream.subjects,
+      retention: stream.retention,
+      storage: stream.storage,
+      discard: stream.discard,
+      ...(stream.max_msgs === undefined ? {} : { maxMsgs: stream.max_msgs }),
+      ...(stream.max_age === undefined ? {} : { maxAge: duration(stream.max_age) }),
+      maxBytes: stream.max_bytes,
+      duplicateWindow: duration(stream.duplicate_window),
+      replicas: stream.num_replicas,
+      // Its data are jobs under way: a resource that is deleted by mistake must not take them along.
+      preventDelete: true,
+    }),
+  ),
+  ...consumerConfigs().map(({ stream, config }) =>
+    nack('Consumer', config.durable_name, {
+      streamName: stream,
+      durableName: config.durable_name,
+      filterSubject: config.filter_subject,
+      deliverPolicy: 'all',
+      ackPolicy: config.ack_policy,
+      ackWait: duration(config.ack_wait),
+      maxDeliver: config.max_deliver,
+      maxAckPending: config.max_ack_pending,
+    }),
+  ),
+];

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { writeAtomically } from '../../deploy/local/atomic-file.ts';
+import { urlAs } from '../../deploy/local/database.ts';
+import { environmentKeys } from '../../deploy/local/keys.ts';
+import { superuserPassword } from '../../deploy/local/postgres.ts';
+import {
+  gatewayEnvironment,
+  type RunningEnvironment,
+  serviceEnvironment,
+} from '../../deploy/local/service-environment.ts';
+import { natsRights } from '../../shared/bus/topology.ts';
+import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { roleName } from '../../shared/db/migrate.ts';
+import { ADMIN } from './bus.ts';
+import type { Manifest } from './manifests.ts';
+import { HTTP_PORT, SOURCES } from './settings.ts';
+
+export type ClusterEnvironment = {
+  name: string;
+  namespace: string;
+  rpcUrls: readonly string[];
+  smtpUrl: string;
+};
+
+/** A word that nats-server takes as a text where it stands in a variable: one of digits or with a `-` first is none to it. */
+const natsPassword = (kept: string): string => `nats_${kept}`;
+
+const secretIn = (folder: string, name: string): string => {
+  const file = path.join(folder, name);
+  if (!existsSync(file)) writeAtomically(file, randomBytes(24).toString('hex'), 0o600);
+  return readFileSync(file, 'utf8');
+};
+
+/** Settings of a service by where they come from in a cluster. */
+const only = (from: 'secret' | 'public-keys', settings: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([name]) => {
+      const source = SOURCES[name];
+      return source !== null && source !== undefined && 'from' in source && source.from === from;
+    }),
+  );
+
+/**
+ * Every Secret and the public halves of the keys that an installation needs, made at the first call and kept in
+ * `folder` (as `npm start` keeps its own). For a trial and as the list of what a secret store has to hold: the keys of live
+ * money belong into one from the beginning.
+ */
+export const clusterSecrets = (options: {
+  folder: string;
+  environments: readonly ClusterEnvironment[];
+  gatewayNamespace: string;
+}): Manifest[] => {
+  const { folder, environments, gatewayNamespace } = options;
+  const found = new Map<
+    string,
+    Manifest & { stringData?: Record<string, string>; data?: Record<string, string> }
+  >();
+  const add = (
+    kind: 'Secret' | 'ConfigMap',
+    namespace: string,
+    name: string,
+    values: Record<string, string>,
+  ) => {
+    const field = kind === 'Secret' ? 'stringData' : 'data';
+    const id = `${namespace}/${kind}/${name}`;
+    // The trial has the gateway beside the services: what both call `gateway` is one.
+    const before = found.get(id)?.[field] ?? {};
+    found.set(id, {
+      apiVersion: 'v1',
+      kind,
+      metadata: { name, namespace },
+      [field]: { ...before, ...values },
+    });
+  };
+
+  const running = environments.map((environment) => runningEnvironment(folder, environment));
+  const redisPassword = secretIn(folder, 'redis-password');
+  const shared = {
+    gatewayUrl: 'http://unused',
+    redisUrl: `redis://:${redisPassword}@redis:6379`,
+    limitsFile: '',
+    logLevel: 'info',
+  };
+
+  for (const [index, { name, namespace, rpcUrls, smtpUrl }] of environments.entries()) {
+    const { keys, nats, databaseUrl, ...environment } = running[index]!;
+    for (const user of Object.keys(natsRights()) as BusUser[])
+      add('Secret', namespace, user, { NATS_PASSWORD: nats.credentials(user).password });
+    for (const service of SERVICE_NAMES) {
+      const all = serviceEnvironment(
+        service,
+        HTTP_PORT,
+        { ...environment, keys, nats, databaseUrl },
+        {
+          ...shared,
+          smtpUrl,
+          rpcUrls,
+        },
+      );
+      // The sandboxes of `npm start` are no providers, and the mint of a public network is not ours.
+      const { MOONPAY: _1, COINBASE: _2, FUNDING_AUTHORITY_KEY: _3, ...own } = all;
+      add('Secret', namespace, service, only('secret', own));
+      add('ConfigMap', namespace, 'public-keys', only('public-keys', own));
+    }
+    const password = superuserPassword(folder);
+    add('Secret', namespace, 'setup', {
+      NATS_USER: ADMIN,
+      NATS_PASSWORD: natsPassword(keys.natsPasswords.admin),
+      DATABASE_PASSWORDS: JSON.stringify(keys.databasePasswords),
+      POSTGRES_ADMIN_URL: `postgres://postgres:${password}@postgres-rw:5432/quittance_${name}`,
+    });
+    // Used where no operator makes the database (overlays/single-node).
+    add('Secret', namespace, 'postgres', { POSTGRES_PASSWORD: password });
+    add('Secret', namespace, 'nats', {
+      ROUTE_PASSWORD: natsPassword(secretIn(folder, `route-password-${name}`)),
+    });
+  }
+  const gateway = gatewayEnvironment(HTTP_PORT, running, { ...shared, smtpUrl: '' });
+  add('Secret', gatewayNamespace, 'gateway', { ...only('secret', gateway), REDIS_PASSWORD: redisPassword });
+  add('ConfigMap', gatewayNamespace, 'public-keys', only('public-keys', gateway));
+  return [...found.values()];
+};
+
+const runningEnvironment = (
+  folder: string,
+  { name, namespace, rpcUrls }: ClusterEnvironment,
+): RunningEnvironment => {
+  const keys = environmentKeys(folder, name);
+  const database = `quittance_${name}`;
+  const databaseUrl = (service: ServiceName) =>
+    urlAs(
+      `postgres://postgres-rw:5432/${database}`,
+      roleName(database, service),
+      keys.databasePasswords[service],
+    );
+  // What no secret is made of is left out: settings.env has it.
+  return {
+    name,
+    keys,
+    rpc_url: rpcUrls[0]!,
+    fee_wallet: keys.feeWallet.address,
+    nats: {
+      // The gateway's own way to it, from another namespace.
+      url: `nats://nats.${namespace}.svc:4222`,
+      credentials: (user) => ({ user, password: natsPassword(keys.natsPasswords[user]) }),
+    },
+    databaseUrl,
+  } as RunningEnvironment;
+};

@@ -1,0 +1,146 @@
+import type { z } from 'zod';
+import type { WorkloadName } from './workloads.ts';
+
+/**
+ * Where a setting of services/<name>/config.ts comes from in a cluster. A new one has to be entered here: what is not a
+ * secret stands in a ConfigMap that many may read.
+ *
+ * - `secret`: the Secret that has the service's name, under the setting's name
+ * - `settings`: the ConfigMap of that name, which an overlay fills from its settings.env
+ * - `public-keys`: the ConfigMap that is made together with the Secrets (tools/cluster-secrets.ts)
+ * - `value`: the same in every cluster
+ * - null: left at its default
+ */
+type Source =
+  | { from: 'secret' | 'settings' | 'public-keys' }
+  | { value: string | ((service: WorkloadName) => string) }
+  | null;
+
+const secret = { from: 'secret' } as const;
+const settings = { from: 'settings' } as const;
+const publicKeys = { from: 'public-keys' } as const;
+
+export const HTTP_PORT = 3000;
+export const METRICS_PORT = 9464;
+export const LIMITS_FOLDER = '/etc/quittance';
+
+export const SOURCES: Record<string, Source> = {
+  // ---------- every process ----------
+  HTTP_HOST: null,
+  HTTP_PORT: { value: String(HTTP_PORT) },
+  LOG_LEVEL: settings,
+  OTEL_SERVICE_NAME: null,
+  OTEL_METRICS_EXPORTER: { value: 'prometheus' },
+  OTEL_TRACES_EXPORTER: null,
+  OTEL_EXPORTER_OTLP_ENDPOINT: settings,
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: null,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: null,
+
+  // ---------- every service of an environment ----------
+  ENVIRONMENT: settings,
+  NATS_URL: settings,
+  NATS_USER: { value: (service) => service },
+  NATS_PASSWORD: secret,
+  POSTGRES_URL: secret,
+  POSTGRES_POOL: settings,
+  CURSOR_KEY: secret,
+  SIGNING_KEYS: secret,
+  PUBLIC_KEYS: publicKeys,
+  USDC_MINT: settings,
+  FEE_WALLET: publicKeys,
+
+  // ---------- gateway ----------
+  PUBLIC_URL: settings,
+  BROWSER_ORIGINS: settings,
+  CORS_ORIGINS: settings,
+  /** Holds the gateway's password on every environment's bus. */
+  ENVIRONMENTS: secret,
+  REDIS_URL: secret,
+  LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
+  TRUSTED_PROXIES: settings,
+  DRAIN_SECONDS: settings,
+
+  // ---------- quote, settlement, wallet ----------
+  FEE_BPS: settings,
+  FEE_MIN_MICRO: settings,
+  SETTLE_WAIT_MS: settings,
+  CHAIN_WAIT_MS: settings,
+  WATCH_EVERY_MS: settings,
+
+  // ---------- funding: both hold the providers' keys ----------
+  DEV_FUND: settings,
+  MOONPAY: secret,
+  COINBASE: secret,
+
+  // ---------- identity ----------
+  IDENTITY_SECRET: secret,
+  /** Holds the password at the mail server. */
+  SMTP_URL: secret,
+  MAIL_FROM: settings,
+  SIGN_IN_URL: settings,
+  REVEAL_URL: settings,
+  PASSKEY_RP_ID: settings,
+  PASSKEY_RP_NAME: settings,
+  PASSKEY_ORIGINS: settings,
+
+  // ---------- webhook ----------
+  SECRETS_KEY: secret,
+  /** For a laptop: in a cluster it would open the inner network to whoever may name an endpoint. */
+  ALLOW_PRIVATE_TARGETS: null,
+  DELIVERY_TIMEOUT_MS: settings,
+
+  // ---------- chain-submitter ----------
+  /** A provider's URL is its access key. */
+  SOLANA_RPC_URLS: secret,
+  GENESIS_HASH: settings,
+  FEE_PAYER_KEY: secret,
+  DELEGATE_AUTHORITY_KEYS: secret,
+  FUNDING_AUTHORITY_KEY: secret,
+  COMPUTE_BUDGET: settings,
+  WALLET_HOURLY_CAP_MICRO: settings,
+  ENVIRONMENT_HOURLY_CAP_MICRO: settings,
+  DAILY_LAMPORT_BUDGET: settings,
+  POLL_MS: settings,
+};
+
+/** The SDK of OpenTelemetry reads these itself (shared/lib/telemetry.ts). */
+const EXPORTER = [
+  { name: 'OTEL_EXPORTER_PROMETHEUS_HOST', value: '0.0.0.0' },
+  { name: 'OTEL_EXPORTER_PROMETHEUS_PORT', value: String(METRICS_PORT) },
+];
+
+export type EnvVar = {
+  name: string;
+  value?: string;
+  valueFrom?:
+    | { secretKeyRef: { name: string; key: string; optional?: true } }
+    | { configMapKeyRef: { name: string; key: string; optional?: true } };
+};
+
+/** The schema of services/<name>/config.ts. */
+export const configOf = async (service: WorkloadName): Promise<z.ZodObject> =>
+  ((await import(`../../services/${service}/config.ts`)) as { config: z.ZodObject }).config;
+
+/** The environment of a service's container: every setting of its config.ts, and no other. */
+export const environmentOf = (service: WorkloadName, config: z.ZodObject): EnvVar[] => [
+  ...Object.entries(config.shape as Record<string, z.ZodType>).flatMap(([name, schema]): EnvVar[] => {
+    const source = SOURCES[name];
+    if (source === undefined)
+      throw new Error(`${service}: say in tools/k8s/settings.ts where ${name} comes from`);
+    if (source === null) return [];
+    if ('value' in source)
+      return [{ name, value: typeof source.value === 'string' ? source.value : source.value(service) }];
+    const may = schema.safeParse(undefined).success ? { optional: true as const } : {};
+    const key = { key: name, ...may };
+    return [
+      {
+        name,
+        valueFrom:
+          source.from === 'secret'
+            ? { secretKeyRef: { name: service, ...key } }
+            : { configMapKeyRef: { name: source.from, ...key } },
+      },
+    ];
+  }),
+  ...EXPORTER,
+];

@@ -1,0 +1,51 @@
+import { programNames } from '../../deploy/local/services.ts';
+import type { ServiceName } from '../../shared/contract/service.ts';
+
+/** Where the connections of a workload may go, besides DNS and the collector of its telemetry. */
+export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https' | 'vendors';
+
+export type Workload = {
+  /** manifests.test.ts reads the same from the code and compares. */
+  reaches: readonly Reach[];
+  replicas: { min: number; max: number };
+  resources: { cpu: string; memory: string; memoryLimit: string };
+};
+
+/**
+ * Resources as measured by `bench/payments.ts` over `npm start` (docs/kubernetes.md has the figures): the CPU at 42
+ * payments a second and a tenth of a core at least, the largest resident memory seen and a sixth; twice that as its limit.
+ */
+const small = { cpu: '100m', memory: '192Mi', memoryLimit: '384Mi' };
+
+const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
+  gateway: {
+    reaches: ['nats', 'redis'],
+    replicas: { min: 2, max: 6 },
+    resources: { cpu: '100m', memory: '256Mi', memoryLimit: '512Mi' },
+  },
+  quote: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
+  settlement: {
+    reaches: ['nats', 'postgres'],
+    replicas: { min: 2, max: 4 },
+    resources: { cpu: '150m', memory: '320Mi', memoryLimit: '640Mi' },
+  },
+  wallet: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
+  // The providers of deposits.
+  funding: { reaches: ['nats', 'postgres', 'https'], replicas: { min: 2, max: 4 }, resources: small },
+  identity: { reaches: ['nats', 'postgres', 'smtp'], replicas: { min: 2, max: 4 }, resources: small },
+  'chain-submitter': {
+    reaches: ['nats', 'postgres', 'rpc'],
+    replicas: { min: 2, max: 6 },
+    resources: { cpu: '200m', memory: '448Mi', memoryLimit: '896Mi' },
+  },
+  // Not measured: taken for one that is like funding.
+  webhook: { reaches: ['nats', 'postgres', 'vendors'], replicas: { min: 2, max: 4 }, resources: small },
+};
+
+export type WorkloadName = ServiceName | 'gateway';
+
+/** Every process of the product with what its manifests need to know. */
+export const workloads = (programNames as readonly WorkloadName[]).map((name) => ({
+  name,
+  ...WORKLOADS[name],
+}));
