@@ -1,3 +1,4 @@
+import { STOPS_WITHIN_SECONDS } from '../../shared/lib/shutdown.ts';
 import { type EnvVar, HTTP_PORT, LIMITS_FOLDER, METRICS_PORT } from './settings.ts';
 import type { Workload, WorkloadName } from './workloads.ts';
 
@@ -10,8 +11,7 @@ export type Manifest = {
 
 /** Endpoints are taken from the load balancers meanwhile, before SIGTERM is sent. */
 const PRE_STOP_SECONDS = 5;
-/** Over the 25 s that shared/lib/shutdown.ts takes at most. */
-const GRACE_SECONDS = PRE_STOP_SECONDS + 30;
+const GRACE_SECONDS = PRE_STOP_SECONDS + STOPS_WITHIN_SECONDS + 10;
 
 /** Argo CD starts these when the jobs of k8s/base/setup, its wave 1, are done. */
 const afterSetup = { annotations: { 'argocd.argoproj.io/sync-wave': '2' } };

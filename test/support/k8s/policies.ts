@@ -1,3 +1,4 @@
+import { STOPS_WITHIN_SECONDS } from '../../../shared/lib/shutdown.ts';
 import { nameOf, podOf, type Rendered } from './render.ts';
 
 /** What no pod of ours may lack, as findings: the restricted profile of Kubernetes and a little more. */
@@ -8,9 +9,6 @@ type Container = Record<string, never> & {
   securityContext?: Record<string, unknown> & { capabilities?: { drop?: string[]; add?: string[] } };
   resources?: Record<'requests' | 'limits', Record<string, string> | undefined>;
 };
-
-/** The longest that a process takes to stop (shared/lib/shutdown.ts). */
-const STOP_SECONDS = 25;
 
 const PINNED =
   /@sha256:[0-9a-f]{64}$|:v?\d+\.\d+\.\d+(-[a-z0-9.]+)?$|^postgres:\d+\.\d+$|cloudnative-pg\/postgresql:\d+\.\d+-/;
@@ -59,7 +57,10 @@ export const podFindings = (object: Rendered): string[] => {
     ...(service
       ? ([
           ['its ServiceAccount is its own', spec.serviceAccountName === object.metadata.name],
-          ['it has time to stop', grace > STOP_SECONDS + spec.containers[0].lifecycle.preStop.sleep.seconds],
+          [
+            'it has time to stop',
+            grace > STOPS_WITHIN_SECONDS + spec.containers[0].lifecycle.preStop.sleep.seconds,
+          ],
           ['it is spread', spec.topologySpreadConstraints.length === 2],
           [
             'startup and liveness ask the event loop',
