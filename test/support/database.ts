@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SERVICE_NAMES, type ServiceName } from '../../shared/contract/service.ts';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
@@ -27,6 +28,26 @@ const onServer = async (url: string, statements: readonly string[]): Promise<voi
 };
 
 /**
+ * A pool that was ended says goodbye a moment later; a drop by force in between would be an error that nobody catches.
+ * Who stays longer is thrown out.
+ */
+const othersGone = async (serverUrl: string, database: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    for (let looks = 0; looks < 100; looks += 1) {
+      const { rowCount } = await client.query('select 1 from pg_stat_activity where datname = $1', [
+        database,
+      ]);
+      if (rowCount === 0) return;
+      await sleep(20);
+    }
+  } finally {
+    await client.end();
+  }
+};
+
+/**
  * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a deployment does. Roles
  * are the server's, so `drop` removes them too.
  */
@@ -38,11 +59,13 @@ export const createTestDatabase = async (serverUrl = process.env.POSTGRES_URL): 
 
   const admin = new URL(serverUrl);
   admin.pathname = `/${name}`;
-  const drop = () =>
-    onServer(serverUrl, [
+  const drop = async () => {
+    await othersGone(serverUrl, name);
+    await onServer(serverUrl, [
       `drop database if exists "${name}" with (force)`,
       ...SERVICE_NAMES.map((service) => `drop role if exists "${roleName(name, service)}"`),
     ]);
+  };
   try {
     await migrateEnvironment({
       adminUrl: admin.href,
