@@ -172,9 +172,14 @@ export const startFundingFixture = async () => {
       return settled.settlement_id;
     },
     /** What was told of an object once that many statuses were. */
-    toldOf: async (objectId: string, count: number): Promise<string[]> => {
-      for (let i = 0; i < 200 && (told.get(objectId)?.length ?? 0) < count; i += 1) await sleep(25);
-      return [...(told.get(objectId) ?? []), ...(told.get('unread') ?? [])];
+    /**
+     * The statuses that the account was told, once the last of them is there. Without `submitted`: the chain's word may come
+     * before the submission is recorded, and then there was none to tell.
+     */
+    toldOf: async (objectId: string, last: string): Promise<string[]> => {
+      for (let i = 0; i < 200 && told.get(objectId)?.at(-1) !== last; i += 1) await sleep(25);
+      const statuses = (told.get(objectId) ?? []).filter((status) => status !== 'submitted');
+      return [...statuses, ...(told.get('unread') ?? [])];
     },
     reserved: async (settlementId: string): Promise<string> => {
       const { rows } = await admin.query(
