@@ -83,7 +83,7 @@ const benchmark = (operation: Operation): Benchmark => ({
     await noteDurability(bench, run);
     const { atLeast, statements } = OPERATIONS[operation];
     const sides = await sidesOf(run, bench, operation);
-    const { ratios } = await compare(run, `${operation}, concurrency ${CONCURRENCY}`, sides);
+    const ratios = await compare(run, `${operation}, concurrency ${CONCURRENCY}`, sides);
     for (const name of Object.keys(statements)) {
       const value = ratios[name]!.perSecond.median;
       run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });

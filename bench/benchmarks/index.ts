@@ -1,5 +1,6 @@
 import type { Benchmark } from '../frame/run.ts';
 import { consume, redeem, verify } from './gates.ts';
+import { growth } from './growth.ts';
 import { quote } from './quote.ts';
 import { settle } from './settle.ts';
 
@@ -10,4 +11,5 @@ export const benchmarks: Record<string, Benchmark> = {
   redeem,
   verify,
   consume,
+  growth,
 };

@@ -38,7 +38,7 @@ export const quote: Benchmark = {
     });
     const job = { kind: 'calls', concurrency: CONCURRENCY, repeat: true } as const;
     const { gateway_url: origin } = bench.stack;
-    const { ratios } = await compare(run, `quote, concurrency ${CONCURRENCY}`, [
+    const ratios = await compare(run, `quote, concurrency ${CONCURRENCY}`, [
       {
         name: 'ours',
         round: (seconds) =>

@@ -1,9 +1,9 @@
 import { type Facilitator, startFacilitator } from '../facilitator/facilitator.ts';
 import { type Load, sampled, startLoad } from '../frame/load.ts';
 import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../frame/people.ts';
-import { type Comparison, compare, type Side } from '../frame/rounds.ts';
+import { compare, type Ratio, type Side } from '../frame/rounds.ts';
 import { templatePayment } from '../frame/rows.ts';
-import type { Benchmark, Run } from '../frame/run.ts';
+import { type Benchmark, part, type Run } from '../frame/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
 import type { Call } from '../load/job.ts';
 
@@ -14,15 +14,17 @@ const PACE_MS = 400;
 export const settle: Benchmark = {
   about: 'POST /v1/settle against the x402 reference facilitator, on a chain at once and at 400 ms slots',
   run: async (run) => {
-    for (const chainSlotMs of [0, PACE_MS]) {
-      const scene = await setScene(run, chainSlotMs);
-      for (const concurrency of CONCURRENCIES) {
-        const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
-        const title = `settle, ${pace}, concurrency ${concurrency}`;
-        judge(run, title, chainSlotMs, concurrency, await measure(run, scene, title, concurrency));
-      }
-    }
+    for (const chainSlotMs of [0, PACE_MS]) await part(run, (own) => atPace(own, chainSlotMs));
   },
+};
+
+const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
+  const scene = await setScene(run, chainSlotMs);
+  for (const concurrency of CONCURRENCIES) {
+    const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
+    const title = `settle, ${pace}, concurrency ${concurrency}`;
+    judge(run, title, chainSlotMs, concurrency, await measure(run, scene, title, concurrency));
+  }
 };
 
 type Scene = {
@@ -55,7 +57,7 @@ const setScene = async (run: Run, chainSlotMs: number): Promise<Scene> => {
   };
 };
 
-const measure = (run: Run, scene: Scene, title: string, concurrency: number): Promise<Comparison> => {
+const measure = async (run: Run, scene: Scene, title: string, concurrency: number): Promise<Ratio> => {
   const { bench, load, facilitator } = scene;
   const sideOf = (name: string, origin: string, prepare: (count: number) => Promise<Call[]>): Side => {
     /** Of the round before; the first, which warms up, guesses. */
@@ -75,10 +77,11 @@ const measure = (run: Run, scene: Scene, title: string, concurrency: number): Pr
       },
     };
   };
-  return compare(run, title, [
+  const { facilitator: ratio } = await compare(run, title, [
     sideOf('ours', bench.stack.gateway_url, scene.ourCalls),
     sideOf('facilitator', facilitator.origin, scene.theirCalls),
   ]);
+  return ratio!;
 };
 
 /** The targets of the issue: what is asked of the chain that confirms at once is more than of the one that must be waited for. */
@@ -87,9 +90,8 @@ const judge = (
   title: string,
   chainSlotMs: number,
   concurrency: number,
-  comparison: Comparison,
+  { perSecond, p50 }: Ratio,
 ): void => {
-  const { perSecond, p50 } = comparison.ratios.facilitator!;
   const throughput = { what: `${title}: throughput, share of the facilitator’s`, value: perSecond.median };
   const latency = { what: `${title}: p50, share of the facilitator’s`, value: p50.median };
   if (chainSlotMs === 0) {

@@ -10,9 +10,11 @@ import type { FacilitatorSettings } from './facilitator.ts';
 
 const { rpcUrl, network, feePayerKey } = JSON.parse(process.argv[2]!) as FacilitatorSettings;
 const signer = await createKeyPairSignerFromBytes(Buffer.from(feePayerKey, 'base64'));
+// One client for all calls, by network: given the URL alone, the signer would make a new one for each call.
+const rpc = { [network]: createSolanaRpc(devnet(rpcUrl)) };
 const facilitator = new x402Facilitator().register(
   network,
-  new ExactSvmScheme(toFacilitatorSvmSigner(signer, createSolanaRpc(devnet(rpcUrl)))),
+  new ExactSvmScheme(toFacilitatorSvmSigner(signer, rpc)),
 );
 
 type Body = { paymentPayload: PaymentPayload; paymentRequirements: PaymentRequirements };

@@ -7,25 +7,27 @@ export type Side = {
   round: (seconds: number) => Promise<Sample>;
 };
 
-export type Comparison = {
-  /** By the side's name, in the order of the rounds. */
-  samples: Record<string, Sample[]>;
-  /** Ours against each other side by name, pair by pair. */
-  ratios: Record<string, { perSecond: Summary; p50: Summary }>;
-};
+/** Samples by the side's name, in the order of the rounds. */
+export type Samples = Record<string, Sample[]>;
 
+/** One side against another, pair by pair. */
+export type Ratio = { perSecond: Summary; p50: Summary; p99: Summary };
+
+const FIGURES = ['perSecond', 'p50', 'p99'] as const;
 const three = ({ min, median, max }: Summary): number[] => [min, median, max];
 
 /**
  * Measures sides by turns, every second round in the opposite order, after a shorter round each that does not count.
- * Prints the table of all and the ratios of the first side, ours, to each other.
+ * Prints the table of all.
+ * @returns the first side, ours, against each other one by its name
  */
 export const compare = async (
-  { report, options }: Run,
+  run: Run,
   title: string,
   sides: readonly Side[],
-): Promise<Comparison> => {
-  const samples: Comparison['samples'] = Object.fromEntries(sides.map(({ name }) => [name, []]));
+): Promise<Record<string, Ratio>> => {
+  const { report, options } = run;
+  const samples: Samples = Object.fromEntries(sides.map(({ name }) => [name, []]));
   for (const side of sides) {
     report.progress(`${title}: ${side.name} warms up`);
     await side.round(Math.min(3, options.seconds));
@@ -36,38 +38,52 @@ export const compare = async (
       samples[side.name]!.push(await side.round(options.seconds));
     }
   }
-  const figures = (list: readonly Sample[], of: 'perSecond' | 'p50' | 'p99') =>
-    three(summary(list.map((sample) => sample[of])));
+  const [ours, ...others] = sides.map(({ name }) => name) as [string, ...string[]];
+  showSamples(run, title, samples);
+  return Object.fromEntries(
+    others.map((other) => [
+      other,
+      showRatio(run, `${title}: ${ours} as a share of ${other}`, samples[ours]!, samples[other]!),
+    ]),
+  );
+};
+
+/** Least, median and greatest of every side's rounds. */
+export const showSamples = ({ report }: Run, title: string, samples: Samples): void => {
   report.table(
     title,
     ['', 'a second min', 'median', 'max', 'p50 ms min', 'median', 'max', 'p99 ms min', 'median', 'max'],
-    sides.map(({ name }) => {
-      const list = samples[name]!;
-      return [name, ...figures(list, 'perSecond'), ...figures(list, 'p50'), ...figures(list, 'p99')];
-    }),
+    Object.entries(samples).map(([name, list]) => [
+      name,
+      ...FIGURES.flatMap((figure) => three(summary(list.map((sample) => sample[figure])))),
+    ]),
   );
-  const [ours, ...others] = sides.map(({ name }) => name) as [string, ...string[]];
-  const paired = (other: string, of: 'perSecond' | 'p50') =>
+  report.data(title, samples);
+};
+
+/** The ratios of two sides that were measured by turns. */
+export const showRatio = (
+  { report }: Run,
+  title: string,
+  ours: readonly Sample[],
+  theirs: readonly Sample[],
+): Ratio => {
+  const of = (figure: (typeof FIGURES)[number]): Summary =>
     summary(
       ratios(
-        samples[ours]!.map((sample) => sample[of]),
-        samples[other]!.map((sample) => sample[of]),
+        ours.map((sample) => sample[figure]),
+        theirs.map((sample) => sample[figure]),
       ),
     );
-  const against = Object.fromEntries(
-    others.map((other) => [other, { perSecond: paired(other, 'perSecond'), p50: paired(other, 'p50') }]),
+  const ratio = { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99') };
+  report.table(
+    title,
+    ['', 'min', 'median', 'max'],
+    [
+      ['throughput', ...three(ratio.perSecond)],
+      ['p50', ...three(ratio.p50)],
+      ['p99', ...three(ratio.p99)],
+    ],
   );
-  if (others.length > 0) {
-    report.table(
-      `${title}: ${ours} as a share of`,
-      ['', 'a second min', 'median', 'max', 'p50 min', 'median', 'max'],
-      Object.entries(against).map(([other, { perSecond, p50 }]) => [
-        other,
-        ...three(perSecond),
-        ...three(p50),
-      ]),
-    );
-  }
-  report.data(title, samples);
-  return { samples, ratios: against };
+  return ratio;
 };

@@ -25,3 +25,16 @@ export type Run = {
 };
 
 export type Benchmark = { about: string; run: (run: Run) => Promise<void> };
+
+/** A part of a benchmark that stops what it started before the next part begins. */
+export const part = async <T>(run: Run, work: (run: Run) => Promise<T>): Promise<T> => {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop();
+  };
+  // Also when the part is left in the middle, by Ctrl-C.
+  run.defer(stopAll);
+  const result = await work({ ...run, defer: (stop) => void stops.push(stop) });
+  await stopAll();
+  return result;
+};
