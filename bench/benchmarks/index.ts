@@ -1,8 +1,11 @@
 import type { Benchmark } from '../frame/run.ts';
+import { cost } from './cost.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
 import { quote } from './quote.ts';
+import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
+import { soak } from './soak.ts';
 
 /** Every benchmark by the name that `npm run bench -- <name>` takes. */
 export const benchmarks: Record<string, Benchmark> = {
@@ -12,4 +15,7 @@ export const benchmarks: Record<string, Benchmark> = {
   verify,
   consume,
   growth,
+  cost,
+  'scale-out': scaleOut,
+  soak,
 };
