@@ -63,6 +63,14 @@ const runOne = async (name: string): Promise<void> => {
   }
 };
 
-for (const name of wanted) await runOne(name);
+for (const name of wanted) {
+  try {
+    await runOne(name);
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+  if (cancel.signal.aborted) break;
+}
 // What an interrupted benchmark was waiting for may still hold the loop open.
 process.exit();

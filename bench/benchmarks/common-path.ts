@@ -10,13 +10,21 @@ import { startTracing, type Trace } from '../frame/trace.ts';
 const SETTLES = 20;
 const PAUSE_MS = 400;
 
-type Counted = { statements: number; commits: number; messages: number };
+/** Who moves the payment. What others write meanwhile are lists and mails that no caller waits for. */
+const PAYING = ['settlement', 'chain-submitter'];
 
-const count = (traces: readonly Trace[]): Counted => ({
-  statements: traces.filter(({ kind }) => kind === 'statement').length,
-  commits: traces.filter(({ writes }) => writes).length,
-  messages: traces.filter(({ kind }) => kind === 'message').length,
-});
+const FIGURES = {
+  'SQL statements, all': ({ kind }: Trace) => kind === 'statement',
+  // Others answer calls of the path by reading alone.
+  'SQL statements on the path': ({ kind, who, writes }: Trace) =>
+    kind === 'statement' && (PAYING.includes(who) || !writes),
+  'commits, all': ({ writes }: Trace) => writes,
+  'commits on the path': ({ who, writes }: Trace) => writes && PAYING.includes(who),
+  'NATS messages sent': ({ kind }: Trace) => kind === 'message',
+  'of them acknowledgements': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('$JS.ACK'),
+  'NATS deliveries from streams': ({ kind }: Trace) => kind === 'delivery',
+};
+type Figure = keyof typeof FIGURES;
 
 /**
  * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages (the queue's pulls and
@@ -49,40 +57,54 @@ export const commonPath = async (
   const within = ({ from, to }: { from: number; to: number }) =>
     traces.filter(({ atMs }) => atMs >= from && atMs <= to);
 
-  const resting = count(pauses.flatMap(within));
+  const resting = pauses.flatMap(within);
   const restingMs = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
-  const figures = windows.map((window) => {
-    const counted = count(within(window));
-    const share = (window.to - window.from) / restingMs;
-    return {
-      ms: window.to - window.from,
-      statements: counted.statements - resting.statements * share,
-      commits: counted.commits - resting.commits * share,
-      messages: counted.messages - resting.messages * share,
-    };
-  });
-  const names = { ms: 'ms', statements: 'SQL statements', commits: 'commits', messages: 'NATS messages' };
-  const of = (figure: keyof typeof names) => summary(figures.map((each) => each[figure]));
+  const counted = (wanted: (trace: Trace) => boolean) =>
+    windows.map((window) => {
+      const share = (window.to - window.from) / restingMs;
+      return within(window).filter(wanted).length - resting.filter(wanted).length * share;
+    });
+  const row = (name: string, values: readonly number[]) => {
+    const { min, median, max } = summary(values);
+    return [name, min, median, max];
+  };
   report.table(
     `up to the 200 of a lone settle, ${SETTLES} of them`,
     ['', 'min', 'median', 'max'],
-    (Object.keys(names) as (keyof typeof names)[]).map((figure) => {
-      const { min, median, max } = of(figure);
-      return [names[figure], min, median, max];
+    [
+      row(
+        'ms',
+        windows.map(({ from, to }) => to - from),
+      ),
+      ...Object.entries(FIGURES).map(([name, wanted]) => row(name, counted(wanted))),
+    ],
+  );
+  const whats = new Set(
+    windows.flatMap(within).map(({ kind, who, what }) => (kind === 'statement' ? who : what)),
+  );
+  report.table(
+    'of whom, and of which subject',
+    ['', 'median'],
+    [...whats].sort().map((name) => {
+      const values = counted(({ kind, who, what }) => (kind === 'statement' ? who : what) === name);
+      return [name, Math.max(0, summary(values).median)];
     }),
   );
-  report.target({ what: 'SQL round trips up to the 200', value: of('statements').median, atMost: 10 });
-  report.target({ what: 'commits up to the 200', value: of('commits').median, atMost: 5 });
-  report.target({ what: 'NATS messages up to the 200', value: of('messages').median, atMost: 8 });
+  const median = (figure: Figure) => summary(counted(FIGURES[figure])).median;
+  const target = (figure: Figure, atMost: number) =>
+    report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
+  target('SQL statements on the path', 10);
+  target('commits on the path', 5);
+  target('NATS messages sent', 8);
 
   // The one whose time is the median one.
   const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;
   report.table(
     'one of them',
     ['who', 'after ms', 'what'],
-    within(typical).map(({ atMs, who, what, writes }) => [
-      who,
-      (atMs - typical.from).toFixed(1),
+    within(typical).map(({ atMs, kind, who, what, writes }) => [
+      kind === 'delivery' ? `${who} →` : who,
+      Math.round(atMs - typical.from),
       `${writes ? '* ' : '  '}${what.slice(0, 100)}`,
     ]),
   );

@@ -50,14 +50,15 @@ const read = async (bench: BenchStack): Promise<Reading> => {
   const { rows } = await bench.db.query<Record<string, string>>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal,
        (select xact_commit from pg_stat_database where datname = current_database()) as transactions,
-       (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes`,
+       (select sum(fsyncs) from pg_stat_io where object = 'wal') as flushes,
+       (select sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) from pg_stat_io where object <> 'wal') as tables`,
   );
-  const { wal, transactions, flushes } = rows[0]!;
+  const { wal, transactions, flushes, tables } = rows[0]!;
   const submitter = await scrape(bench.stack.metrics['chain-submitter']!);
   return {
     ...Object.fromEntries(Object.entries(pids).map(([name, pid]) => [`CPU ms, ${name}`, cpuMsOf(pid)])),
     'Postgres: WAL bytes': Number(wal),
-    'Postgres: bytes to disk': writtenBytesOf(pids.postgres!),
+    'Postgres: bytes written to tables': Number(tables),
     'Postgres: transactions': Number(transactions),
     'Postgres: flushes of the WAL': Number(flushes),
     'NATS: bytes to disk': writtenBytesOf(pids['nats-server']!),

@@ -1,5 +1,7 @@
 import type { Benchmark } from '../frame/run.ts';
 import { cost } from './cost.ts';
+import { credentials } from './credentials.ts';
+import { ed25519 } from './ed25519.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
 import { quote } from './quote.ts';
@@ -18,4 +20,6 @@ export const benchmarks: Record<string, Benchmark> = {
   cost,
   'scale-out': scaleOut,
   soak,
+  ed25519,
+  credentials,
 };

@@ -127,7 +127,7 @@ const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
 };
 
 const show = ({ report }: Run, looks: readonly Record<string, number>[]): void => {
-  const names = Object.keys(looks.at(-1)!).sort();
+  const names = Object.keys(looks.at(-1)!);
   const series = names.map((name) => ({ name, values: looks.map((each) => each[name] ?? 0) }));
   const judged = series.map(({ name, values }) => {
     const [, slack] = Object.entries(SLACK).find(([prefix]) => name.startsWith(prefix))!;
@@ -137,6 +137,7 @@ const show = ({ report }: Run, looks: readonly Record<string, number>[]): void =
     `${looks.length} looks`,
     ['', 'first', 'in the middle', 'last', 'most', ''],
     judged
+      .toSorted((a, b) => a.name.localeCompare(b.name))
       // Tables that nobody wrote to say nothing.
       .filter(({ values }) => Math.max(...values) > 0)
       .map(({ name, values, grown }) => [

@@ -59,10 +59,11 @@ export const createReport = (name: string, options: object): Report => {
       tables.push({ title, head, rows });
       const lines = [head, ...rows.map((row) => row.map(show))];
       const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+      const isText = head.map((_, column) => rows.some((row) => typeof row[column] === 'string'));
       print(`\n${title}`);
       for (const line of lines) {
         const cells = line.map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+          isText[column] ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
         );
         print(`  ${cells.join('   ')}`);
       }

@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from 'nats';
 import type { BenchStack } from './stack.ts';
 
-/** One message or statement. `atMs`: epoch milliseconds, of a statement when it had ended. */
+/**
+ * One message or statement. `atMs`: epoch milliseconds, of a statement when it had ended. A `delivery` is a message that
+ * the server hands to a consumer of a stream: it was sent, and counted, before. `writes`: it commits something.
+ */
 export type Trace = {
   atMs: number;
-  kind: 'message' | 'statement';
+  kind: 'message' | 'delivery' | 'statement';
   who: string;
   what: string;
   writes: boolean;
@@ -51,14 +54,14 @@ export const startTracing = async (bench: BenchStack): Promise<{ stop: () => Pro
 
 const listen = (nats: NatsConnection, into: Trace[]): void => {
   nats.subscribe('>', {
-    callback: (_error, { subject }) => {
+    callback: (_error, { subject, reply = '' }) => {
       const [first, ...rest] = subject.split('.');
       // Ids and inboxes differ from call to call; what kind of message it is does not.
       const shown = rest.filter((token) => !/\d|[A-Z0-9]{20,}|^[A-Za-z0-9_-]{20,}$/.test(token));
       into.push({
         atMs: Date.now(),
-        kind: 'message',
-        who: 'bus',
+        kind: reply.startsWith('$JS.ACK.') ? 'delivery' : 'message',
+        who: 'NATS',
         what: [first, ...shown].join('.'),
         writes: false,
       });
@@ -84,7 +87,8 @@ const statementsIn = (text: string): Trace[] => {
     } else if (/^rollback\b(?! to)/i.test(what)) openTransactions.delete(process!);
     else if (open) open.writes ||= WRITES.test(what);
     else writes = WRITES.test(what);
-    traces.push({ atMs: Number(seconds) * 1000, kind: 'statement', who: user!, what, writes });
+    const who = user!.replace(/^.*?_test_/, '').replaceAll('_', '-');
+    traces.push({ atMs: Number(seconds) * 1000, kind: 'statement', who, what, writes });
   }
   return traces;
 };
