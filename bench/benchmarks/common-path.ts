@@ -79,16 +79,19 @@ export const commonPath = async (
       ...Object.entries(FIGURES).map(([name, wanted]) => row(name, counted(wanted))),
     ],
   );
-  const whats = new Set(
-    windows.flatMap(within).map(({ kind, who, what }) => (kind === 'statement' ? who : what)),
-  );
+  const nameOf = ({ kind, who, what }: Trace): string => {
+    if (kind === 'statement') return `SQL of ${who}`;
+    return kind === 'delivery' ? `${what}, delivered` : what;
+  };
+  const whats = new Set(windows.flatMap(within).map(nameOf));
   report.table(
     'of whom, and of which subject',
     ['', 'median'],
-    [...whats].sort().map((name) => {
-      const values = counted(({ kind, who, what }) => (kind === 'statement' ? who : what) === name);
-      return [name, Math.max(0, summary(values).median)];
-    }),
+    [...whats]
+      .sort()
+      .map((name) => [name, summary(counted((trace) => nameOf(trace) === name)).median] as const)
+      // What happens in few of them happened meanwhile.
+      .filter(([, value]) => value >= 0.5),
   );
   const median = (figure: Figure) => summary(counted(FIGURES[figure])).median;
   const target = (figure: Figure, atMost: number) =>

@@ -94,7 +94,12 @@ const perSettle = async (
       for (const [name, mb] of Object.entries(residents(bench))) peak[name] = Math.max(peak[name] ?? 0, mb);
     }, 1000);
     const { elapsedMs } = await bench.profiled(() =>
-      load.run({ kind: 'calls', origin: bench.stack.gateway_url, calls, concurrency: CONCURRENCY }),
+      load.run({
+        kind: 'calls',
+        origin: bench.stack.gateway_url,
+        calls,
+        concurrency: CONCURRENCY,
+      }),
     );
     perSecond = (calls.length * 1000) / elapsedMs;
     await settled(bench);

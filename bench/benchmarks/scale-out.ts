@@ -59,7 +59,9 @@ const measure = async (run: Run, round: number, replicas: number): Promise<Figur
   ) => {
     const calls = await settleCalls(bench, load, { vendor, payers, count });
     report.progress(`round ${round + 1}, replicas ${replicas}: ${what}`);
-    return bench.profiled(() => load.run({ kind: 'calls', origin, calls, ...job }, { mayFail }));
+    return bench.profiled(() =>
+      load.run({ kind: 'calls', origin, calls, counted: 200, ...job }, { mayFail }),
+    );
   };
   await settles('warming up', 10 * PAYERS, { concurrency: PAYERS });
   const lone = sampled(await settles('one at a time', 10, { concurrency: 1 }));

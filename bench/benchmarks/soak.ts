@@ -18,7 +18,8 @@ const LOOKS = 60;
 const SLACK: Record<string, { share: number; least: number }> = {
   'MB of': { share: 0.05, least: 8 },
   'handles of': { share: 0, least: 8 },
-  'dead rows of': { share: 0.2, least: 2000 },
+  // Autovacuum lets a fifth of a table be dead, and the tables grow.
+  'dead rows of': { share: 0.2, least: 5000 },
   'outbox of': { share: 0, least: 50 },
   'waiting in': { share: 0, least: 50 },
 };
@@ -126,12 +127,15 @@ const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
   }
 };
 
+/** The local chain keeps its whole history in memory, as no real one would have a client do. */
+const isTool = (name: string): boolean => / of (chain|onramps)$/.test(name);
+
 const show = ({ report }: Run, looks: readonly Record<string, number>[]): void => {
   const names = Object.keys(looks.at(-1)!);
   const series = names.map((name) => ({ name, values: looks.map((each) => each[name] ?? 0) }));
   const judged = series.map(({ name, values }) => {
     const [, slack] = Object.entries(SLACK).find(([prefix]) => name.startsWith(prefix))!;
-    return { name, values, grown: hasGrown(values, slack) };
+    return { name, values, grown: !isTool(name) && hasGrown(values, slack) };
   });
   report.table(
     `${looks.length} looks`,

@@ -11,6 +11,8 @@ export type CallsJob = {
   seconds?: number;
   /** Begin again after the last one; otherwise each is made once. */
   repeat?: boolean;
+  /** The only status that is counted; another success, 202 of a settle, is in `statuses` alone. Absent: every 2xx. */
+  counted?: number;
   /** Give the answers' bodies back, in the order of the calls. */
   keepBodies?: boolean;
 };

@@ -14,11 +14,11 @@ const run = async (job: Job): Promise<Outcome> => {
     // A settle may wait 15 s for its confirmation, and 64 of them for a machine with two cores.
     () => new Client(job.origin, { pipelining: 1, headersTimeout: 60_000, keepAliveTimeout: 60_000 }),
   );
-  const senders = clients.map(
-    (client): Send =>
-      (step, call) =>
-        timed(outcome, client, step, call),
-  );
+  const counted = job.kind === 'calls' ? job.counted : undefined;
+  const senders = clients.map((client): Send => {
+    const from = { outcome, client, counted };
+    return (step, call) => timed(from, step, call);
+  });
   const startedAt = performance.now();
   if (job.kind === 'calls') await makeCalls(job, senders, outcome);
   else await makePayments(job, senders);
@@ -27,17 +27,23 @@ const run = async (job: Job): Promise<Outcome> => {
   return outcome;
 };
 
-const timed = async (outcome: Outcome, client: Client, step: Step, call: Call): Promise<Answer> => {
+const timed = async (
+  { outcome, client, counted }: { outcome: Outcome; client: Client; counted: number | undefined },
+  step: Step,
+  call: Call,
+): Promise<Answer> => {
   const startedAt = performance.now();
   const answer = await send(client, call).catch(
     (error: Error): Answer => ({ status: 0, text: `${error.name}: ${error.message}` }),
   );
   const { status, text } = answer;
   outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
-  if (status >= 200 && status < 300) {
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && (counted === undefined || status === counted)) {
     outcome.times[step] ??= [];
     outcome.times[step].push(performance.now() - startedAt);
-  } else outcome.firstFailure ??= `${step} ${call.method} ${call.path}: ${status} ${text.slice(0, 500)}`;
+  } else if (!isSuccess)
+    outcome.firstFailure ??= `${step} ${call.method} ${call.path}: ${status} ${text.slice(0, 500)}`;
   return answer;
 };
 
