@@ -1,4 +1,4 @@
-// Loaded into a service by `node --import`: SIGUSR2 begins a CPU profile, the next one writes it to the path given by
+// Loaded into a service by `node --import`: SIGWINCH begins a CPU profile, the next one writes it to the path given by
 // `--profile=`. Only what is measured is in it: no start, no warming up.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -14,7 +14,7 @@ if (target !== undefined) {
   await session.post('Profiler.setSamplingInterval', { interval: 500 });
   let taken = 0;
   let isRunning = false;
-  process.on('SIGUSR2', async () => {
+  process.on('SIGWINCH', async () => {
     isRunning = !isRunning;
     if (isRunning) return session.post('Profiler.start');
     const { profile } = await session.post('Profiler.stop');

@@ -35,14 +35,27 @@ export const showProfiles = async (run: Run): Promise<void> => {
       addSelfTimes(JSON.parse(text) as Profiler.Profile, microseconds);
     }
     const idle = microseconds.get('(idle)') ?? 0;
-    microseconds.delete('(idle)');
+    // The profile's own beginning and end.
+    for (const name of ['(idle)', 'post  node:inspector']) microseconds.delete(name);
     const busy = [...microseconds.values()].reduce((sum, each) => sum + each, 0);
-    const rows = [...microseconds]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, SHOWN)
-      .map(([where, time]) => [where, time / 1000, (100 * time) / busy]);
+    const largest = (times: Map<string, number>, shown: number) =>
+      [...times]
+        .sort(([, a], [, b]) => b - a)
+        .slice(0, shown)
+        .map(([where, time]) => [where, time / 1000, (100 * time) / busy]);
+    const places = new Map<string, number>();
+    for (const [where, time] of microseconds) {
+      const at = where.split('  ')[1] ?? where;
+      places.set(at, (places.get(at) ?? 0) + time);
+    }
     const share = ((100 * busy) / (busy + idle)).toFixed(0);
-    run.report.table(`Profile of ${name}, busy ${share} % of the time`, ['', 'ms', '% of busy'], rows);
+    const head = (what: string) => [what, 'ms', '% of busy'];
+    run.report.table(
+      `Profile of ${name}, busy ${share} % of the time`,
+      head('function'),
+      largest(microseconds, SHOWN),
+    );
+    run.report.table(`${name}, by file or package`, head('where'), largest(places, SHOWN));
   }
   run.report.note('Profiled: taking the profiles costs time itself; compare figures of runs without it.');
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from 'nats';
 import pg from 'pg';
 import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/keys.ts';
@@ -27,6 +28,8 @@ export type BenchStack = {
 };
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../..');
+/** Nobody else's: close-with-grace takes the usual ones, and who has no listener for it does not mind. */
+const PROFILE_SIGNAL = 'SIGWINCH';
 const preload = path.join(import.meta.dirname, 'profiler.ts');
 /** Where the profiles of a run are, before they are read. */
 export const profileFolder = (run: Run): string =>
@@ -49,6 +52,10 @@ export const startBenchStack = async (
     ports: 'any',
     durable: true,
     rateLimitScale: 100_000,
+    // A crash in the middle makes every figure worthless; what was asked to end ends with code 0.
+    print: (line) => {
+      if (/ was ended by | exited with code [^0]/.test(line)) run.report.note(line);
+    },
     signal: run.signal,
     ...(run.options.profile && {
       serviceCommand: (service, name) => ({
@@ -79,7 +86,8 @@ export const startBenchStack = async (
   const pids = () => (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
   const toggleProfiles = () => {
     const services = Object.keys(stack.metrics);
-    for (const [name, pid] of Object.entries(pids())) if (services.includes(name)) signal(pid, 'SIGUSR2');
+    for (const [name, pid] of Object.entries(pids()))
+      if (services.includes(name)) signal(pid, PROFILE_SIGNAL);
   };
   return {
     stack,
@@ -99,6 +107,8 @@ export const startBenchStack = async (
     profiled: async (work) => {
       if (!run.options.profile) return work();
       toggleProfiles();
+      // A start stops the process for as long as it takes to look at all of its code.
+      await sleep(2000);
       try {
         return await work();
       } finally {
