@@ -67,7 +67,7 @@ for (const name of wanted) {
   try {
     await runOne(name);
   } catch (error) {
-    console.error(error);
+    console.error(cancel.signal.aborted ? 'interrupted' : error);
     process.exitCode = 1;
   }
   if (cancel.signal.aborted) break;

@@ -22,6 +22,9 @@ const FIGURES = {
   'commits on the path': ({ who, writes }: Trace) => writes && PAYING.includes(who),
   'NATS messages sent': ({ kind }: Trace) => kind === 'message',
   'of them acknowledgements': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('$JS.ACK'),
+  'of them replies': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('_INBOX'),
+  'NATS requests, jobs and facts': ({ kind, what }: Trace) =>
+    kind === 'message' && !/^(\$JS|_INBOX)/.test(what),
   'NATS deliveries from streams': ({ kind }: Trace) => kind === 'delivery',
 };
 type Figure = keyof typeof FIGURES;
@@ -98,7 +101,9 @@ export const commonPath = async (
     report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
   target('SQL statements on the path', 10);
   target('commits on the path', 5);
+  // A message and what answers it may be counted as one or as two: both.
   target('NATS messages sent', 8);
+  target('NATS requests, jobs and facts', 8);
 
   // The one whose time is the median one.
   const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;

@@ -19,6 +19,6 @@ if (target !== undefined) {
     if (isRunning) return session.post('Profiler.start');
     const { profile } = await session.post('Profiler.stop');
     taken += 1;
-    writeFileSync(`${target}.${taken}.cpuprofile`, JSON.stringify(profile));
+    writeFileSync(`${target}.${process.pid}.${taken}.cpuprofile`, JSON.stringify(profile));
   });
 }

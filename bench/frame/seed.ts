@@ -33,19 +33,17 @@ const base32 = (value: string, digits: number): string =>
     return `substr('${ALPHABET}', ((${value} >> ${shift}) & 31)::int + 1, 1)`;
   }).join(' || ');
 
-/** An id as ours are, in SQL: 48 bits of time, then version and variant of a UUIDv7, then a number. */
-const HELPERS = `
-  create schema if not exists bench;
-  create or replace function bench.id(prefix text, ms bigint, number bigint) returns text language sql immutable as $$
-    select prefix || '_' || ${base32('ms', 10)} || 'e008' || ${base32('(number * 1000003)', 12)} $$;`;
+/** SQL of an id as ours are: 48 bits of time, version and variant of a UUIDv7, a number. */
+const idOf = (prefix: string, ms: string, number: string): string =>
+  `('${prefix}_' || ${base32(ms, 10)} || 'e008' || ${base32(`((${number})::bigint * 1000003)`, 12)})`;
 
 /** Every fourth settlement is of the vendor whose lists are measured. */
 const statements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
   const { quoteId, settlementId, vendor, payer } = template;
-  const person = (prefix: string, number: string) => `bench.id('${prefix}', ${now - PEOPLE_MS}, ${number})`;
+  const person = (prefix: string, number: string) => idOf(prefix, `${now - PEOPLE_MS}`, number);
   const ms = `(${now - FIRST_MS} + (i * ${step})::bigint)`;
   const at = `to_timestamp(${ms} / 1000.0)`;
-  const [settlement, quote] = [`bench.id('stl', ${ms}, i)`, `bench.id('q', ${ms}, i)`];
+  const [settlement, quote] = [idOf('stl', ms, 'i'), idOf('q', ms, 'i')];
   const payerNumber = `(i % ${accounts})`;
   const vendorNumber = `(i * 7919 % ${Math.max(1, accounts / 10)})`;
   const vendorAccount = `case when i % 4 = 0 then '${vendor.accountId}' else ${person('acct', vendorNumber)} end`;
@@ -211,7 +209,6 @@ export const seedSettlements = async (
   try {
     // Of this session alone: what it writes can be made again.
     await db.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
-    await db.query(HELPERS);
     const copied = statements(template, Date.now(), FIRST_MS / size, accounts);
     for (const each of copied) {
       const indexes = await dropIndexes(db, each.table);
