@@ -46,6 +46,7 @@ test.each([
   ['within the share', [100, 100, 100, 100, 109, 109], false],
   ['beyond the share', [100, 100, 100, 100, 112, 112], true],
   ['small numbers may differ by the least', [1, 1, 1, 1, 3, 3], false],
+  ['a beginning that was higher hides nothing', [200, 200, 100, 100, 115, 115], true],
   ['shrinking', [100, 100, 100, 100, 50, 50], false],
 ])('growth: %s', (_name, series, expected) => {
   expect(hasGrown(series, { share: 0.1, least: 2 })).toBe(expected);
