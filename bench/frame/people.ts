@@ -23,7 +23,7 @@ export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =
 
 /**
  * Consumers with money, who let the platform spend it. An access token lives for minutes and a run may take longer, so
- * each has it renewed when half a minute of doubt is all that is left.
+ * each has it renewed when it would not last for another round.
  */
 export const createPayers = async (bench: BenchStack, count: number): Promise<Payer[]> => {
   const payers: Payer[] = [];
