@@ -10,7 +10,10 @@ export default {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{services,shared,deploy,sdk,tools}/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+      testMatch: [
+        '<rootDir>/{services,shared,deploy,sdk,tools,bench}/**/*.test.ts',
+        '<rootDir>/test/*.test.ts',
+      ],
       testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$'],
     },
     {

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../deploy/local/people/api.ts';
+import { quoteOf, settleWith, type Vendor } from '../../deploy/local/people/people.ts';
+import type { Payer } from '../frame/people.ts';
+import type { Run } from '../frame/run.ts';
+import type { BenchStack } from '../frame/stack.ts';
+import { summary } from '../frame/statistics.ts';
+import { startTracing, type Trace } from '../frame/trace.ts';
+
+const SETTLES = 20;
+const PAUSE_MS = 400;
+
+/** Who moves the payment. What others write meanwhile are lists and mails that no caller waits for. */
+const PAYING = ['settlement', 'chain-submitter'];
+
+const FIGURES = {
+  'SQL statements, all': ({ kind }: Trace) => kind === 'statement',
+  // Others answer calls of the path by reading alone.
+  'SQL statements on the path': ({ kind, who, writes }: Trace) =>
+    kind === 'statement' && (PAYING.includes(who) || !writes),
+  'commits, all': ({ writes }: Trace) => writes,
+  'commits on the path': ({ who, writes }: Trace) => writes && PAYING.includes(who),
+  'NATS messages sent': ({ kind }: Trace) => kind === 'message',
+  'of them acknowledgements': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('$JS.ACK'),
+  'of them replies': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('_INBOX'),
+  'NATS requests, jobs and facts': ({ kind, what }: Trace) =>
+    kind === 'message' && !/^(\$JS|_INBOX)/.test(what),
+  'NATS deliveries from streams': ({ kind }: Trace) => kind === 'delivery',
+};
+type Figure = keyof typeof FIGURES;
+
+/**
+ * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages (the queue's pulls and
+ * acknowledgements among them), and shows one of them moment by moment. What happens anyway, polls and sweeps, is counted
+ * in the pauses and taken off.
+ */
+export const commonPath = async (
+  { report }: Run,
+  bench: BenchStack,
+  vendor: Vendor,
+  payers: readonly Payer[],
+): Promise<void> => {
+  const tracing = await startTracing(bench);
+  const windows: { from: number; to: number }[] = [];
+  const pauses: { from: number; to: number }[] = [];
+  for (let index = 0; index < SETTLES; index += 1) {
+    report.progress(`common path: settle ${index + 1} of ${SETTLES}`);
+    const quote = await quoteOf(bench.api, vendor);
+    const token = await payers[index % payers.length]!.token();
+    await sleep(PAUSE_MS);
+    const from = Date.now();
+    await must(settleWith(bench.api, token, quote), 'settle');
+    const to = Date.now();
+    windows.push({ from, to });
+    // The first half of the pause belongs to what the settle has left to do.
+    await sleep(PAUSE_MS);
+    pauses.push({ from: to + PAUSE_MS / 2, to: to + PAUSE_MS });
+  }
+  const traces = await tracing.stop();
+  const within = ({ from, to }: { from: number; to: number }) =>
+    traces.filter(({ atMs }) => atMs >= from && atMs <= to);
+
+  const resting = pauses.flatMap(within);
+  const restingMs = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
+  const counted = (wanted: (trace: Trace) => boolean) =>
+    windows.map((window) => {
+      const share = (window.to - window.from) / restingMs;
+      return within(window).filter(wanted).length - resting.filter(wanted).length * share;
+    });
+  const row = (name: string, values: readonly number[]) => {
+    const { min, median, max } = summary(values);
+    return [name, min, median, max];
+  };
+  report.table(
+    `up to the 200 of a lone settle, ${SETTLES} of them`,
+    ['', 'min', 'median', 'max'],
+    [
+      row(
+        'ms',
+        windows.map(({ from, to }) => to - from),
+      ),
+      ...Object.entries(FIGURES).map(([name, wanted]) => row(name, counted(wanted))),
+    ],
+  );
+  const nameOf = ({ kind, who, what }: Trace): string => {
+    if (kind === 'statement') return `SQL of ${who}`;
+    return kind === 'delivery' ? `${what}, delivered` : what;
+  };
+  const whats = new Set(windows.flatMap(within).map(nameOf));
+  report.table(
+    'of whom, and of which subject',
+    ['', 'median'],
+    [...whats]
+      .sort()
+      .map((name) => [name, summary(counted((trace) => nameOf(trace) === name)).median] as const)
+      // What happens in few of them happened meanwhile.
+      .filter(([, value]) => value >= 0.5),
+  );
+  const median = (figure: Figure) => summary(counted(FIGURES[figure])).median;
+  const target = (figure: Figure, atMost: number) =>
+    report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
+  target('SQL statements on the path', 10);
+  target('commits on the path', 5);
+  // A message and what answers it may be counted as one or as two: both.
+  target('NATS messages sent', 8);
+  target('NATS requests, jobs and facts', 8);
+
+  // The one whose time is the median one.
+  const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;
+  report.table(
+    'one of them',
+    ['who', 'after ms', 'what'],
+    within(typical).map(({ atMs, kind, who, what, writes }) => [
+      kind === 'delivery' ? `${who} →` : who,
+      Math.round(atMs - typical.from),
+      `${writes ? '* ' : '  '}${what.slice(0, 100)}`,
+    ]),
+  );
+  report.note('* commits a write');
+  report.data('common path', windows.map(within));
+};

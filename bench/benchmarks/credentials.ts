@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../deploy/local/people/api.ts';
+import { createVendor } from '../../deploy/local/people/people.ts';
+import { createAuthenticate } from '../../services/gateway/credentials.ts';
+import { openEnvironment } from '../../services/gateway/environments.ts';
+import { PublicKeyList } from '../../shared/lib/keys.ts';
+import { createLogger } from '../../shared/lib/logger.ts';
+import { type Samples, showSamples } from '../frame/rounds.ts';
+import type { Benchmark } from '../frame/run.ts';
+import { type BenchStack, startBenchStack } from '../frame/stack.ts';
+import { type Sample, sampleOf } from '../frame/statistics.ts';
+
+const CREDENTIALS = 100;
+/** Longer than the gateway keeps what identity said. */
+const FORGOTTEN_MS = 1100;
+
+type Check = (text: string) => Promise<unknown>;
+
+/** Figures for docs/adr/0009: the gateway's own code in this process, against a stack. */
+export const credentials: Benchmark = {
+  about: 'the gateway’s credential check, cold (identity is asked) and cached',
+  run: async (run) => {
+    const { report, options } = run;
+    const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
+    const { check, close } = await checking(bench);
+    run.defer(close);
+    report.progress('signing in');
+    const texts: Record<string, string[]> = { 'access token': [], 'service key': [] };
+    while (texts['service key']!.length < CREDENTIALS) {
+      const some = await Promise.all(Array.from({ length: 10 }, () => createVendor(bench.api, bench.stack)));
+      for (const { signIn, apiKey } of some) {
+        texts['access token']!.push(signIn.access_token);
+        texts['service key']!.push(apiKey);
+      }
+    }
+    const samples: Samples = {};
+    for (let round = 0; round <= options.rounds; round += 1) {
+      for (const [kind, all] of Object.entries(texts)) {
+        report.progress(`round ${round} of ${options.rounds}, ${kind}`);
+        const figures = {
+          [`${kind}, cold`]: await cold(check, all),
+          [`${kind}, cached`]: await cached(check, all),
+        };
+        // The first round warms the code up.
+        if (round === 0) continue;
+        for (const [name, sample] of Object.entries(figures)) {
+          samples[name] ??= [];
+          samples[name].push(sample);
+        }
+      }
+    }
+    showSamples(run, 'credential check, one after the other', samples);
+  },
+};
+
+const checking = async (bench: BenchStack): Promise<{ check: Check; close: () => Promise<void> }> => {
+  const nats = new URL(bench.stack.nats_url);
+  const environment = openEnvironment(
+    {
+      name: 'test',
+      nats_url: `nats://${nats.host}`,
+      nats_user: decodeURIComponent(nats.username),
+      nats_password: decodeURIComponent(nats.password),
+    },
+    createLogger('bench', 'fatal'),
+  );
+  while (environment.busIfConnected() === undefined) await sleep(20);
+  const { keys } = await must(
+    bench.api<{ keys: { kid: string; x: string }[] }>('GET /.well-known/jwks.json?environment=test'),
+    'jwks',
+  );
+  const authenticate = createAuthenticate({
+    environments: new Map([['test', environment]]),
+    publicKeys: PublicKeyList.parse(JSON.stringify(keys.map(({ kid, x }) => ({ kid, x })))),
+    refusedKeys: { admit: () => {}, told: async () => {} },
+    now: Date.now,
+  });
+  return {
+    check: (text) => authenticate(['Authorization', `Bearer ${text}`], '127.0.0.1'),
+    close: async () => environment.busIfConnected()?.nc.drain(),
+  };
+};
+
+const timed = async (check: Check, texts: Iterable<string>): Promise<Sample> => {
+  const times: number[] = [];
+  const startedAt = performance.now();
+  for (const text of texts) {
+    const from = performance.now();
+    await check(text);
+    times.push(performance.now() - from);
+  }
+  return sampleOf(times, performance.now() - startedAt);
+};
+
+const cold = async (check: Check, texts: readonly string[]): Promise<Sample> => {
+  await sleep(FORGOTTEN_MS);
+  return timed(check, texts);
+};
+
+/** Ends long before the gateway asks again. */
+const cached = async (check: Check, texts: readonly string[]): Promise<Sample> => {
+  const few = texts.slice(0, 10);
+  for (const text of few) await check(text);
+  return timed(
+    check,
+    Array.from({ length: 1000 }, (_, index) => few[index % few.length]!),
+  );
+};

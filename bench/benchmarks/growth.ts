@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { must } from '../../deploy/local/people/api.ts';
+import type { Vendor } from '../../deploy/local/people/people.ts';
+import { type Load, sampled, startLoad } from '../frame/load.ts';
+import { createBenchVendor, createPayers, type Payer } from '../frame/people.ts';
+import { type Samples, showRatio, showSamples } from '../frame/rounds.ts';
+import { templatePayment } from '../frame/rows.ts';
+import type { Benchmark, Run } from '../frame/run.ts';
+import { seedSettlements } from '../frame/seed.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import type { Sample } from '../frame/statistics.ts';
+import type { Call } from '../load/job.ts';
+
+/** Few at once: it is the time of a call that is asked for, not how many the machine can take. */
+const CONCURRENCY = 4;
+const PAYERS = 8;
+const PAGE = 20;
+const FAR_PAGE = 1000;
+
+type Sized = {
+  size: number;
+  bench: BenchStack;
+  vendor: Vendor;
+  payers: Payer[];
+  lists: { first: Call; far: Call | null };
+};
+type Figures = Record<string, Sample>;
+
+/** Every size has a stack of its own, so that the sizes take turns; an idle stack costs next to nothing. */
+export const growth: Benchmark = {
+  about: 'quote, settle, redeem and list with --sizes settlements in the tables (0,100000,2000000)',
+  run: async (run) => {
+    const { rounds, seconds, sizes } = run.options;
+    const load = await startLoad();
+    run.defer(load.stop);
+    const sized: Sized[] = [];
+    for (const size of sizes) sized.push(await prepare(run, size));
+    await noteDurability(sized[0]!.bench, run);
+
+    const samples: Record<string, Samples> = {};
+    for (const each of sized) await measure(load, each, Math.min(3, seconds));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const each of round % 2 === 0 ? sized : sized.toReversed()) {
+        run.report.progress(`growth: round ${round + 1} of ${rounds}, ${each.size} settlements`);
+        for (const [what, sample] of Object.entries(await measure(load, each, seconds))) {
+          samples[what] ??= {};
+          samples[what][named(each.size)] ??= [];
+          samples[what][named(each.size)]!.push(sample);
+        }
+      }
+    }
+    show(run, samples, sizes);
+  },
+};
+
+const named = (size: number): string => `${size} settlements`;
+
+const prepare = async (run: Run, size: number): Promise<Sized> => {
+  const bench = await startBenchStack(run, `size-${size}`, { chainSlotMs: 0 });
+  const vendor = await createBenchVendor(bench);
+  const payers = await createPayers(bench, PAYERS);
+  const [payer] = payers as [Payer];
+  const payment = await templatePayment(bench, vendor, payer);
+  await projected(bench, payment.settlementId);
+  const startedAt = performance.now();
+  await seedSettlements(
+    run,
+    bench.db,
+    {
+      ...payment,
+      vendor: { accountId: vendor.signIn.account.account_id, serviceId: vendor.serviceId },
+      payer: { accountId: payer.consumer.signIn.account.account_id, walletId: payer.consumer.walletId },
+    },
+    size,
+  );
+  const took = ((performance.now() - startedAt) / 1000).toFixed(0);
+  const { rows } = await bench.db.query<{ size: string }>(
+    'select pg_size_pretty(pg_database_size(current_database())) as size',
+  );
+  run.report.note(`${named(size)}: seeded in ${took} s, the database has ${rows[0]!.size}`);
+  const listed = (query: string): Call => ({
+    method: 'GET',
+    path: `/v1/settlements?limit=${PAGE}${query}`,
+    token: vendor.apiKey,
+  });
+  const cursor = await farCursor(bench, vendor, size);
+  const far = cursor === null ? null : listed(`&cursor=${encodeURIComponent(cursor)}`);
+  return { size, bench, vendor, payers, lists: { first: listed(''), far } };
+};
+
+/** The wallet service hears of a payment a moment after its caller. */
+const projected = async ({ db }: BenchStack, settlementId: string): Promise<void> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { rowCount } = await db.query(
+      'select from wallet.transactions where object_id = $1 and created_at is not null',
+      [settlementId],
+    );
+    if (rowCount === 1) return;
+    await sleep(50);
+  }
+  throw new Error('the payment did not get into the list of transactions');
+};
+
+/** Where page 1,000 begins, reached as a reader does; null where there is no such page. */
+const farCursor = async ({ api }: BenchStack, vendor: Vendor, size: number): Promise<string | null> => {
+  const [pages, limit] = [((FAR_PAGE - 1) * PAGE) / 100, 100];
+  // A fourth of what was seeded is this vendor's.
+  if (size / 4 < FAR_PAGE * PAGE) return null;
+  let cursor: string | null = null;
+  for (let page = 0; page < pages; page += 1) {
+    const more: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const list: { next_cursor: string | null } = await must(
+      api<{ next_cursor: string | null }>(`GET /v1/settlements?limit=${limit}${more}`, {
+        token: vendor.apiKey,
+      }),
+      'list',
+    );
+    cursor = list.next_cursor;
+  }
+  return cursor;
+};
+
+const measure = async (load: Load, sized: Sized, seconds: number): Promise<Figures> => {
+  const { bench, vendor, payers, lists } = sized;
+  const common = { origin: bench.stack.gateway_url, concurrency: CONCURRENCY, seconds };
+  const payerTokens = await Promise.all(payers.map(({ token }) => token()));
+  const figures: Figures = {};
+  await bench.profiled(async () => {
+    const payments = await load.run({ kind: 'payments', vendor, payerTokens, ...common });
+    for (const step of ['quote', 'settle', 'redeem'] as const) figures[step] = sampled(payments, step);
+    const listing = async (call: Call) =>
+      sampled(
+        await load.run({ kind: 'calls', calls: [call], repeat: true, ...common, seconds: seconds / 2 }),
+      );
+    figures['list, first page'] = await listing(lists.first);
+    if (lists.far) figures[`list, page ${FAR_PAGE}`] = await listing(lists.far);
+  });
+  return figures;
+};
+
+const show = (run: Run, samples: Record<string, Samples>, sizes: readonly number[]): void => {
+  const [empty, largest] = [named(Math.min(...sizes)), named(Math.max(...sizes))];
+  for (const [what, bySize] of Object.entries(samples)) {
+    showSamples(run, what, bySize);
+    if (bySize[empty] === undefined || empty === largest) continue;
+    const { p50 } = showRatio(run, `${what}: ${largest} against ${empty}`, bySize[largest]!, bySize[empty]!);
+    run.report.target({ what: `${what}: p50 with ${largest}`, value: p50.median, atMost: 1.2 });
+  }
+  const far = samples[`list, page ${FAR_PAGE}`]?.[largest];
+  if (far === undefined) return;
+  const first = samples['list, first page']![largest]!;
+  const { p50 } = showRatio(run, `list: page ${FAR_PAGE} against the first, ${largest}`, far, first);
+  run.report.target({
+    what: `list: p50 of page ${FAR_PAGE} with ${largest}`,
+    value: p50.median,
+    atMost: 1.2,
+  });
+};

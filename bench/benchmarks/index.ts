@@ -1,0 +1,25 @@
+import type { Benchmark } from '../frame/run.ts';
+import { cost } from './cost.ts';
+import { credentials } from './credentials.ts';
+import { ed25519 } from './ed25519.ts';
+import { consume, redeem, verify } from './gates.ts';
+import { growth } from './growth.ts';
+import { quote } from './quote.ts';
+import { scaleOut } from './scale-out.ts';
+import { settle } from './settle.ts';
+import { soak } from './soak.ts';
+
+/** Every benchmark by the name that `npm run bench -- <name>` takes. */
+export const benchmarks: Record<string, Benchmark> = {
+  quote,
+  settle,
+  redeem,
+  verify,
+  consume,
+  growth,
+  cost,
+  'scale-out': scaleOut,
+  soak,
+  ed25519,
+  credentials,
+};

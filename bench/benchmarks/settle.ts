@@ -1,0 +1,106 @@
+import { type Facilitator, startFacilitator } from '../facilitator/facilitator.ts';
+import { type Load, sampled, startLoad } from '../frame/load.ts';
+import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../frame/people.ts';
+import { compare, type Ratio, type Side } from '../frame/rounds.ts';
+import { templatePayment } from '../frame/rows.ts';
+import { type Benchmark, part, type Run } from '../frame/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import type { Call } from '../load/job.ts';
+
+const PAYERS = 8;
+const CONCURRENCIES = [1, 16, 64];
+const PACE_MS = 400;
+
+export const settle: Benchmark = {
+  about: 'POST /v1/settle against the x402 reference facilitator, on a chain at once and at 400 ms slots',
+  run: async (run) => {
+    for (const chainSlotMs of [0, PACE_MS]) await part(run, (own) => atPace(own, chainSlotMs));
+  },
+};
+
+const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
+  const scene = await setScene(run, chainSlotMs);
+  for (const concurrency of CONCURRENCIES) {
+    const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
+    const title = `settle, ${pace}, concurrency ${concurrency}`;
+    judge(run, title, chainSlotMs, concurrency, await measure(run, scene, title, concurrency));
+  }
+};
+
+type Scene = {
+  bench: BenchStack;
+  load: Load;
+  facilitator: Facilitator;
+  ourCalls: (count: number) => Promise<Call[]>;
+  theirCalls: (count: number) => Promise<Call[]>;
+};
+
+/** Both on one chain, each with payers of its own, so that neither sees the other's in its balances. */
+const setScene = async (run: Run, chainSlotMs: number): Promise<Scene> => {
+  const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
+  await noteDurability(bench, run);
+  const load = await startLoad();
+  run.defer(load.stop);
+  const vendor = await createBenchVendor(bench);
+  const ours: Payer[] = await createPayers(bench, PAYERS);
+  const theirs: Payer[] = await createPayers(bench, PAYERS);
+  // Creates the token account that both pay into: no side pays for it in a round.
+  await templatePayment(bench, vendor, ours[0]!);
+  const payTo = vendor.payout.publicKey.toBase58();
+  const facilitator = await startFacilitator(run, bench, { payTo, amountMicro: PRICE_MICRO });
+  return {
+    bench,
+    load,
+    facilitator,
+    ourCalls: (count) => settleCalls(bench, load, { vendor, payers: ours, count }),
+    theirCalls: (count) => facilitator.sign(theirs, count),
+  };
+};
+
+const measure = async (run: Run, scene: Scene, title: string, concurrency: number): Promise<Ratio> => {
+  const { bench, load, facilitator } = scene;
+  const sideOf = (name: string, origin: string, prepare: (count: number) => Promise<Call[]>): Side => {
+    /** Of the round before; the first, which warms up, guesses. */
+    let perSecond = 10 * concurrency;
+    return {
+      name,
+      round: async (seconds) => {
+        // Half as many again as the last round's pace would use; never more than expire while they are signed.
+        const calls = await prepare(Math.min(20_000, Math.ceil(perSecond * seconds * 1.5) + concurrency));
+        const work = () => load.run({ kind: 'calls', origin, calls, concurrency, seconds, counted: 200 });
+        const outcome = await (name === 'ours' ? bench.profiled(work) : work());
+        const unfinished = outcome.statuses[202];
+        if (unfinished)
+          run.report.note(`${title}: ${unfinished} settles were answered 202 and are not counted`);
+        const sample = sampled(outcome);
+        perSecond = sample.perSecond;
+        return sample;
+      },
+    };
+  };
+  const { facilitator: ratio } = await compare(run, title, [
+    sideOf('ours', bench.stack.gateway_url, scene.ourCalls),
+    sideOf('facilitator', facilitator.origin, scene.theirCalls),
+  ]);
+  return ratio!;
+};
+
+/** The targets of the issue: what is asked of the chain that confirms at once is more than of the one that must be waited for. */
+const judge = (
+  { report }: Run,
+  title: string,
+  chainSlotMs: number,
+  concurrency: number,
+  { perSecond, p50 }: Ratio,
+): void => {
+  const throughput = { what: `${title}: throughput, share of the facilitator’s`, value: perSecond.median };
+  const latency = { what: `${title}: p50, share of the facilitator’s`, value: p50.median };
+  if (chainSlotMs === 0) {
+    if (concurrency === 1) return;
+    report.target({ ...throughput, atLeast: 1 });
+    report.target({ ...latency, atMost: 1 });
+  } else {
+    report.target({ ...latency, atMost: 1.05 });
+    if (concurrency === 64) report.target({ ...throughput, atLeast: 1 });
+  }
+};

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Load, startLoad } from '../frame/load.ts';
+import { createBenchVendor, createPayers, type Payer } from '../frame/people.ts';
+import { handlesOf, residentMbOf } from '../frame/process-figures.ts';
+import { templatePayment } from '../frame/rows.ts';
+import type { Benchmark, Run } from '../frame/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import { hasGrown } from '../frame/statistics.ts';
+
+const CONCURRENCY = 16;
+const PAYERS = 8;
+const FULL_LOAD_SECONDS = 15;
+/** Access tokens are renewed between two slices. */
+const SLICE_SECONDS = 60;
+const LOOKS = 60;
+
+/** What may differ from the middle third of the time to the last, beyond what is noise. */
+const SLACK: Record<string, { share: number; least: number }> = {
+  'MB of': { share: 0.05, least: 8 },
+  'handles of': { share: 0, least: 8 },
+  // Autovacuum lets a fifth of a table be dead, and the tables grow.
+  'dead rows of': { share: 0.2, least: 5000 },
+  'outbox of': { share: 0, least: 50 },
+  'waiting in': { share: 0, least: 50 },
+};
+
+/** Half of what the stack can take, for a long time: what should stay level is looked at sixty times. */
+export const soak: Benchmark = {
+  about: 'payments at half load for --seconds (1800): memory, handles, queues and dead rows stay level',
+  run: async (run) => {
+    const { report, options } = run;
+    const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
+    await noteDurability(bench, run);
+    const load = await startLoad();
+    run.defer(load.stop);
+    const vendor = await createBenchVendor(bench);
+    const payers = await createPayers(bench, PAYERS);
+    await templatePayment(bench, vendor, payers[0]!);
+
+    const pay = paying(bench, load, vendor, payers);
+    report.progress('soak: how much it can take');
+    const full = await pay(Math.min(FULL_LOAD_SECONDS, options.seconds));
+    const perSecond = full.paid / full.seconds / 2;
+    report.note(`${(2 * perSecond).toFixed(1)} payments a second at full load; half of that from here on`);
+
+    const looks: Record<string, number>[] = [];
+    const looking = keepLooking(bench, looks, (options.seconds * 1000) / LOOKS);
+    let paid = 0;
+    let late = 0;
+    const endsAt = performance.now() + options.seconds * 1000;
+    while (performance.now() < endsAt) {
+      const left = (endsAt - performance.now()) / 1000;
+      report.progress(`soak: ${left.toFixed(0)} s to go, ${paid} payments`);
+      const slice = await pay(Math.min(SLICE_SECONDS, Math.max(1, left)), perSecond);
+      paid += slice.paid;
+      late += slice.late;
+    }
+    await looking.stop();
+    report.note(`${paid} payments, ${late} of them not confirmed in 15 s`);
+    show(run, looks);
+  },
+};
+
+const paying =
+  (bench: BenchStack, load: Load, vendor: { apiKey: string; serviceId: string }, payers: readonly Payer[]) =>
+  async (seconds: number, perSecond?: number) => {
+    const outcome = await load.run({
+      kind: 'payments',
+      origin: bench.stack.gateway_url,
+      vendor: { apiKey: vendor.apiKey, serviceId: vendor.serviceId },
+      payerTokens: await Promise.all(payers.map(({ token }) => token())),
+      concurrency: CONCURRENCY,
+      seconds,
+      ...(perSecond !== undefined && { perSecond }),
+    });
+    const paid = outcome.times.settle?.length ?? 0;
+    return { paid, late: outcome.statuses[202] ?? 0, seconds: outcome.elapsedMs / 1000 };
+  };
+
+const keepLooking = (bench: BenchStack, into: Record<string, number>[], everyMs: number) => {
+  const stop = new AbortController();
+  const work = (async () => {
+    while (!stop.signal.aborted) {
+      into.push(await look(bench));
+      await sleep(everyMs, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  })();
+  return {
+    stop: async () => {
+      stop.abort();
+      await work;
+    },
+  };
+};
+
+const look = async (bench: BenchStack): Promise<Record<string, number>> => {
+  const seen: Record<string, number> = {};
+  for (const [name, pid] of Object.entries(bench.pids())) {
+    seen[`MB of ${name}`] = residentMbOf(pid);
+    seen[`handles of ${name}`] = handlesOf(pid);
+  }
+  const { rows } = await bench.db.query<{ name: string; dead: string }>(
+    `select schemaname || '.' || relname as name, n_dead_tup as dead from pg_stat_user_tables`,
+  );
+  for (const { name, dead } of rows) seen[`dead rows of ${name}`] = Number(dead);
+  for (const { name } of rows.filter((row) => row.name.endsWith('.outbox'))) {
+    const outbox = await bench.db.query<{ count: string }>(`select count(*) from ${name}`);
+    seen[`outbox of ${name}`] = Number(outbox.rows[0]!.count);
+  }
+  Object.assign(seen, await queues(bench));
+  return seen;
+};
+
+/** What each consumer has not taken, and has taken and not acknowledged. */
+const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
+  const nats = await bench.nats();
+  try {
+    const seen: Record<string, number> = {};
+    const manager = await nats.jetstreamManager();
+    for await (const { config } of manager.streams.list()) {
+      for await (const consumer of manager.consumers.list(config.name))
+        seen[`waiting in ${consumer.name}`] = consumer.num_pending + consumer.num_ack_pending;
+    }
+    return seen;
+  } finally {
+    await nats.close();
+  }
+};
+
+/** The local chain keeps its whole history in memory, as no real one would have a client do. */
+const isTool = (name: string): boolean => / of (chain|onramps)$/.test(name);
+
+const show = ({ report }: Run, looks: readonly Record<string, number>[]): void => {
+  const names = Object.keys(looks.at(-1)!);
+  const series = names.map((name) => ({ name, values: looks.map((each) => each[name] ?? 0) }));
+  const judged = series.map(({ name, values }) => {
+    const [, slack] = Object.entries(SLACK).find(([prefix]) => name.startsWith(prefix))!;
+    return { name, values, grown: !isTool(name) && hasGrown(values, slack) };
+  });
+  report.table(
+    `${looks.length} looks`,
+    ['', 'first', 'in the middle', 'last', 'most', ''],
+    judged
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      // Tables that nobody wrote to say nothing.
+      .filter(({ values }) => Math.max(...values) > 0)
+      .map(({ name, values, grown }) => [
+        name,
+        values[0]!,
+        values[values.length >> 1]!,
+        values.at(-1)!,
+        Math.max(...values),
+        grown ? 'GROWS' : 'level',
+      ]),
+  );
+  report.data('looks', looks);
+  report.target({ what: 'what grows', value: judged.filter(({ grown }) => grown).length, atMost: 0 });
+};

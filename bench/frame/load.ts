@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { Job, Outcome, Step } from '../load/job.ts';
+import { startChild } from './child.ts';
+import { type Sample, sampleOf } from './statistics.ts';
+
+export type Load = {
+  pid: number;
+  /** Makes the calls of a job in the load's process. @throws when a call fails, unless `mayFail` */
+  run: (job: Job, options?: { mayFail?: boolean }) => Promise<Outcome>;
+  stop: () => Promise<void>;
+};
+
+/** The process of the load, one for all sides, so that each is asked by the same client. */
+export const startLoad = async (): Promise<Load> => {
+  const child = await startChild(new URL('../load/main.ts', import.meta.url));
+  return {
+    pid: child.pid,
+    stop: child.stop,
+    run: async (job, { mayFail = false } = {}) => {
+      const done = new AbortController();
+      const { signal } = done;
+      const answer = once(child.process, 'message', { signal });
+      const exit = once(child.process, 'exit', { signal });
+      exit.catch(() => {});
+      child.process.send(job);
+      const outcome = await Promise.race([
+        answer.then(([message]) => message as Outcome),
+        exit.then(() => Promise.reject(new Error('the process of the load has ended'))),
+      ]).finally(() => done.abort());
+      // A refused call is answered fast: with some of them a figure would look better than it is.
+      if (outcome.firstFailure !== undefined && !mayFail) throw new Error(outcome.firstFailure);
+      return outcome;
+    },
+  };
+};
+
+/** The figures of one step of a job. */
+export const sampled = ({ times, elapsedMs }: Outcome, step: Step = 'call'): Sample =>
+  sampleOf(times[step] ?? [], elapsedMs);

@@ -1,0 +1,15 @@
+// The least that a product of this shape can do per call, its front: bare Fastify, one NATS request. No validation, no
+// credentials, no limits, no logs.
+import Fastify from 'fastify';
+import { connect } from 'nats';
+
+const settings = JSON.parse(process.argv[2]!) as { servers: string; user: string; pass: string };
+const nc = await connect({ ...settings, inboxPrefix: '_INBOX_bench' });
+const app = Fastify();
+app.post<{ Params: { operation: string } }>('/:operation', async ({ params, body }, reply) => {
+  const answer = await nc.request(`bench.${params.operation}`, JSON.stringify(body));
+  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.string());
+});
+const address = await app.listen({ host: '127.0.0.1', port: 0 });
+process.on('disconnect', () => process.exit());
+process.send!({ address });

@@ -1,0 +1,35 @@
+// The least that a product of this shape can do per call, its back: one NATS request in, one prepared statement, one
+// answer out. The values of a statement that begin with `$` are taken from the request, `$new` is a new id.
+import { connect, JSONCodec } from 'nats';
+import pg from 'pg';
+import { newId } from '../../shared/lib/id.ts';
+import type { SkeletonSettings } from './skeleton.ts';
+
+const { statements, postgresUrl, ...nats } = JSON.parse(process.argv[2]!) as SkeletonSettings;
+const nc = await connect({ ...nats, inboxPrefix: '_INBOX_bench' });
+// As many connections as each of our services has.
+const pool = new pg.Pool({ connectionString: postgresUrl, max: 10 });
+const json = JSONCodec<Record<string, unknown>>();
+
+const bound = (value: unknown, request: Record<string, unknown>): unknown => {
+  if (value === '$new') return newId('q');
+  return typeof value === 'string' && value.startsWith('$') ? request[value.slice(1)] : value;
+};
+
+nc.subscribe('bench.*', {
+  callback: async (error, message) => {
+    if (error) throw error;
+    const name = message.subject.split('.')[1]!;
+    const { text, values } = statements[name]!;
+    const request = json.decode(message.data);
+    const { rows } = await pool.query({
+      name,
+      text,
+      values: values.map((value) => bound(value, request)),
+    });
+    message.respond(JSON.stringify(rows[0] ?? null));
+  },
+});
+await nc.flush();
+process.on('disconnect', () => process.exit());
+process.send!('ready');

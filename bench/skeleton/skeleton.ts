@@ -1,0 +1,34 @@
+import { startChild } from '../frame/child.ts';
+import type { Run } from '../frame/run.ts';
+import type { BenchStack } from '../frame/stack.ts';
+
+/** One statement; its values as in service.ts. */
+export type Statement = { text: string; values: readonly unknown[] };
+export type SkeletonSettings = {
+  servers: string;
+  user: string;
+  pass: string;
+  postgresUrl: string;
+  statements: Record<string, Statement>;
+};
+
+/**
+ * Starts the skeleton on a stack's own Postgres and NATS: what the same message flow costs with nothing in it, in two
+ * processes as ours is. Its tables are in the schema `bench`.
+ * @returns where `POST /<operation>` runs the statement of that name
+ */
+export const startSkeleton = async (
+  run: Run,
+  { stack }: BenchStack,
+  statements: Record<string, Statement>,
+): Promise<{ origin: string }> => {
+  const { host, username, password } = new URL(stack.nats_url);
+  const nats = { servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const settings: SkeletonSettings = { ...nats, postgresUrl: stack.postgres_url, statements };
+  const service = await startChild(new URL('./service.ts', import.meta.url), settings);
+  run.defer(service.stop);
+  const http = await startChild(new URL('./http.ts', import.meta.url), nats);
+  run.defer(http.stop);
+  const { address } = http.hello as { address: string };
+  return { origin: address };
+};
