@@ -43,6 +43,7 @@ const notAsked = async (): Promise<never> => {
 /** What a stand-in answers to operators. */
 export const notForOperators = {
   listOperatorActions: notAsked,
+  showBacklog: notAsked,
   listQuarantined: notAsked,
   showQuarantined: notAsked,
   decideQuarantined: notAsked,
@@ -148,6 +149,8 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
+    showSigning: notAsked,
+    setSigning: notAsked,
     observeAttempt: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))

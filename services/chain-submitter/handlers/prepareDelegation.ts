@@ -40,7 +40,7 @@ export const prepareDelegation =
     const { network } = deps;
     if (!network.delegateAuthorities.includes(authority))
       throw refuseAddress('authority', 'is not served here');
-    if (owner === network.feePayer || network.delegateAuthorities.includes(owner))
+    if (network.feePayers.includes(owner) || network.delegateAuthorities.includes(owner))
       throw refuseAddress('owner', 'is an address of the platform');
     const order: DelegationOrder = {
       kind: 'delegation',
