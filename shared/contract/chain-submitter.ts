@@ -75,6 +75,8 @@ export const WalletSight = z.strictObject({
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
   delegate: SolanaAddress.nullable(),
+  /** Whether the delegate is an authority that is configured here, so that payments can be signed with it. */
+  served: z.boolean(),
   /** What the delegate may still spend; "0" without one. */
   allowance: MicroUsdcOrZero,
   slot: z.int().min(0),
@@ -195,7 +197,6 @@ export const chainSubmitter = service({
         preparation_id: z.string().max(64),
         account_id: AccountId,
         owner: SolanaAddress,
-        authority: SolanaAddress,
         allowance: MicroUsdc.nullable(),
       }),
       output: z.strictObject({ transaction: WireTransaction, expires_at: Timestamp }),

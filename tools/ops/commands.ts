@@ -1,5 +1,6 @@
 import { accountCommands } from './account.ts';
 import { auditCommands } from './audit.ts';
+import { authorityCommands } from './authorities.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
 import { limitsCommands } from './limits.ts';
@@ -14,6 +15,7 @@ export const commands: readonly Command[] = [
   ...limitsCommands,
   ...settlingCommands,
   ...signingCommands,
+  ...authorityCommands,
   ...drainCommands,
   ...redriveCommands,
   ...quarantineCommands,
