@@ -29,7 +29,7 @@ export const authorityCommands: readonly Command[] = [
         String(wallets),
         String(active),
       ]);
-      return { json, text: tableText([['authority', 'address', 'wallets', 'may spend'], ...rows]) };
+      return { json, text: tableText([['authority', 'address', 'wallets', 'approved'], ...rows]) };
     },
   },
 ];

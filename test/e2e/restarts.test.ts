@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import pg from 'pg';
 import { startChain } from '../../deploy/local/chain/test-support.ts';
 import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/database.ts';
@@ -17,6 +19,7 @@ import {
   settleWith,
   type Vendor,
 } from '../../deploy/local/people/people.ts';
+import { allowSpending, type WalletView } from '../../deploy/local/people/wallet.ts';
 import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
 import { type RunningServers, startServers } from '../../deploy/local/start-servers.ts';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
@@ -25,7 +28,10 @@ import { chainOf } from '../support/chain.ts';
 import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
 
-/** Dump, pay on, lose everything but the chain, restore (docs/operations.md, Backup): over a Postgres that outlives the stack. */
+/**
+ * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore, over a Postgres that
+ * outlives the stack; and a delegate authority that comes with one restart and leaves the other with the next.
+ */
 const root = path.resolve(import.meta.dirname, '../..');
 const stateDir = testStateDir('restore');
 const backup = path.join(stateDir, 'backup');
@@ -33,7 +39,10 @@ const SLOT_MS = 50;
 let servers: RunningServers;
 let running: RunningStack;
 let vendor: Vendor;
+/** Both onboarded while there was one authority. */
 let consumer: Consumer;
+let mover: Consumer;
+const secondAuthority = { number: 2, ...keypair() };
 
 const start = async () => {
   running = await startStack({
@@ -61,12 +70,26 @@ beforeAll(async () => {
   servers = await startServers({ stateDir: testStateDir('restore-servers') });
   await start();
   vendor = await createVendor(api(), running.stack);
-  consumer = await createConsumer(api(), running.stack);
+  [consumer, mover] = await Promise.all([
+    createConsumer(api(), running.stack),
+    createConsumer(api(), running.stack),
+  ]);
 }, 90_000);
 afterAll(async () => {
   await running?.stop();
   await servers?.stop();
 });
+
+function keypair() {
+  const { publicKey, secretKey } = Keypair.generate();
+  return { address: publicKey.toBase58(), secretKey: bs58.encode(secretKey) };
+}
+/** DELEGATE_AUTHORITY_KEYS of the next start. */
+const configureAuthorities = (change: (keys: { number: number }[]) => { number: number }[]) => {
+  const file = path.join(stateDir, 'keys-test.json');
+  const keys = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...keys, delegateAuthorities: change(keys.delegateAuthorities) }));
+};
 
 /** `npm run backup -- …` */
 const run = (words: string[], env: Record<string, string> = {}) =>
@@ -192,6 +215,7 @@ test('restored to a moment: what was paid since is found on the chain and not pa
     ),
   ).toEqual([]);
 
+  configureAuthorities((keys) => [...keys, secondAuthority]);
   await start();
   const shown = await opsAt(running.stackFile)('signing', 'show', '--json');
   expect(JSON.parse(shown.out)).toMatchObject({ paused: true });
@@ -216,3 +240,57 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   );
   expect(restoredBy).toMatchObject({ reason: 'the disk is gone', service: 'chain-submitter' });
 }, 180_000);
+
+/** Settles a fresh quote. */
+const pay = async ({ token }: Consumer) => {
+  const { status, body } = await settleWith(api(), token, await quoteOf(api(), vendor));
+  return status === 200 ? 'paid' : `${status} ${body.error?.code} ${body.error?.money_moved}`;
+};
+const delegationOf = async ({ token }: Consumer) => {
+  const { body } = await api()<{ data: WalletView[] }>('GET /v1/wallets', { token });
+  return body.data[0]!.delegation;
+};
+const approve = ({ token, walletId, wallet }: Consumer) =>
+  allowSpending(api(), token, walletId, wallet, 50_000_000n);
+const authorities = async () => {
+  const { out } = await opsAt(running.stackFile)('authorities', '--json');
+  return (JSON.parse(out) as { number: number | null; active: number }[]).map(({ number, active }) => [
+    number,
+    active,
+  ]);
+};
+
+test('an authority is retired: new approvals name the next one, the others pay until it goes and approve again', async () => {
+  await ops('settling', 'resume');
+  await sleep(2000);
+  const newcomer = await createConsumer(api(), running.stack);
+  expect(newcomer.view.delegation).toMatchObject({ status: 'active', delegate: secondAuthority.address });
+  expect(await Promise.all([newcomer, consumer, mover].map(pay))).toEqual(['paid', 'paid', 'paid']);
+  expect(await authorities()).toEqual([
+    [2, 1],
+    [1, 2],
+  ]);
+  expect((await approve(mover)).delegation).toMatchObject({
+    status: 'active',
+    delegate: secondAuthority.address,
+  });
+  expect(await pay(mover)).toBe('paid');
+  expect(await authorities()).toEqual([
+    [2, 2],
+    [1, 1],
+  ]);
+
+  await running.stop();
+  configureAuthorities((keys) => keys.filter(({ number }) => number === 2));
+  await start();
+  expect(await Promise.all([newcomer, mover].map(pay))).toEqual(['paid', 'paid']);
+  expect(await pay(consumer)).toBe('409 delegation_inactive no');
+  expect(await delegationOf(consumer)).toMatchObject({ status: 'overwritten' });
+  expect(await authorities()).toEqual([
+    [2, 2],
+    [null, 1],
+  ]);
+  expect((await approve(consumer)).delegation).toMatchObject({ status: 'active' });
+  expect(await pay(consumer)).toBe('paid');
+  expect(await authorities()).toEqual([[2, 3]]);
+}, 120_000);
