@@ -11,6 +11,7 @@ import {
   errorKind,
   type Failure,
   otherFailure,
+  RETIRED,
   settleFailure,
   TOO_LATE,
 } from './domain/failure.ts';
@@ -158,6 +159,9 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> 
   if (order === null) return { failure: refusal! };
   // The owner signed one message; another generation would need another signature of theirs.
   if (isUserSigned(order)) return ended(deps, intent, order, EXPIRED);
+  // It may have paid while its key was here, before this record was lost: the chain is asked all the same.
+  if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority))
+    return ended(deps, intent, order, RETIRED);
   for (let tries = 0; tries < TRIES; tries++) {
     if (intent.read_at > order.signBefore) return ended(deps, intent, order, TOO_LATE);
     if (intent.paused) return { waitMs: PAUSED_MS };

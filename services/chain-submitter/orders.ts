@@ -44,9 +44,9 @@ export type TransferRequest = z.infer<typeof TransferRequest>;
 export class OrderRefused extends Error {
   override name = 'OrderRefused';
   readonly failure: Failure;
-  constructor(message: string, code: Failure['code'] = 'payment_failed') {
+  constructor(message: string) {
     super(message);
-    this.failure = { code, message };
+    this.failure = { code: 'payment_failed', message };
   }
 }
 
@@ -61,8 +61,6 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
   })();
   const { owner, authority } = job.payer;
   if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
-  if (!network.delegateAuthorities.includes(authority))
-    throw new OrderRefused('the delegate authority was retired; approve again', 'delegation_inactive');
   const [grossMicro, feeMicro] = [parseMicro(claims.quote_amount), parseMicro(claims.fee_amount)];
   if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
   const source = tokenAccountOf(owner, network.mint);

@@ -74,7 +74,7 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
   await dying.exited;
 
   // 3. Its key is gone: the same bytes are sent, and nothing that names it is co-signed.
-  await fixture.start({ FEE_PAYER_KEYS: nextKey() });
+  const third = await fixture.start({ FEE_PAYER_KEYS: nextKey() });
   const landed = await facts.wait(unsent.settlement_id, 'confirmed');
   expect([landed.generation, await payerOf(landed.tx_hash!)]).toEqual([1, old]);
   expect(await codeOf(submit(late))).toBe('conflict');
@@ -86,4 +86,29 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
   await fixture.chain.call('chain_clock', { slotMs: 20 });
   await facts.wait(unsent.settlement_id, 'finalized');
   expect((await shown()).fee_payers.map(({ number }) => number)).toEqual([2]);
-}, 60_000);
+  await third.stop();
+}, 120_000);
+
+test('a retired authority signs nothing, and what it paid before its record was lost is found, not failed', async () => {
+  const { facts, outside, admin } = fixture;
+  const [payer, other] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(5_000_000n)]);
+  const first = await fixture.start();
+  const quote = fixture.quote();
+  const job = await fixture.settle(payer, quote);
+  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  await first.stop();
+  await admin.query('delete from transactions where signature = $1', [tx_hash]);
+  await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
+
+  const authority = Keypair.generate();
+  await fixture.start({ DELEGATE_AUTHORITY_KEYS: keyOf(2, bs58.encode(authority.secretKey)) });
+  await fixture.settle(payer, quote, job);
+  expect((await facts.wait(job.settlement_id, 'finalized', 2)).tx_hash).toBe(tx_hash);
+  const refused = await fixture.settle(other, fixture.quote());
+  expect((await facts.wait(refused.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  expect(await outside.balance(other.owner.publicKey)).toBe(5_000_000n);
+  const owner = payer.owner.publicKey.toBase58();
+  const { sights } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
+  expect(sights).toMatchObject([{ delegate: fixture.authority, served: false }]);
+}, 120_000);

@@ -165,6 +165,7 @@ test.each([
     'an authority that is not ours',
     () => fixture.quote(),
     { authority: Keypair.generate().publicKey.toBase58() },
+    'delegation_inactive',
   ],
   ['a quote that expired more than 60 s ago', () => fixture.quote({ expiresInMs: -61_000 }), {}],
   [
@@ -172,12 +173,15 @@ test.each([
     () => fixture.quote({ payout: new PublicKey(fixture.keys.feeWallet.address) }),
     {},
   ],
-])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf, changed) => {
-  const payer = await fixture.payer(5_000_000n);
-  const job = await fixture.settle(payer, quoteOf() as Quote, changed);
-  expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
-  await nothingSigned(job.settlement_id);
-});
+])(
+  'rule 7: %s is refused, whatever the job says',
+  async (_name, quoteOf, changed, code = 'payment_failed') => {
+    const payer = await fixture.payer(5_000_000n);
+    const job = await fixture.settle(payer, quoteOf() as Quote, changed);
+    expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe(code);
+    await nothingSigned(job.settlement_id);
+  },
+);
 
 test('rule 7: the operator’s pause holds payments back and loses none', async () => {
   const { admin, facts } = fixture;

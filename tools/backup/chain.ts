@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRpc } from '../../services/chain-submitter/rpc.ts';
 
 const LOOK_EVERY_MS = 1000;
+const TELL_EVERY = 10;
 
 /**
  * Waits until nothing that was signed before this call can land any more. chain-submitter must have been stopped. What it
@@ -17,15 +18,17 @@ export const startWaiting = async (urls: readonly string[]) => {
     after,
     /** Resolves with the lowest finalized height; a provider that is away is waited for. */
     isOver: async (progress: (text: string) => void): Promise<number> => {
-      for (; ; await sleep(LOOK_EVERY_MS)) {
+      for (let looks = 0; ; looks++) {
+        if (looks > 0) await sleep(LOOK_EVERY_MS);
+        const tell = looks % TELL_EVERY === 0 ? progress : () => {};
         try {
           const lowest = Math.min(
             ...(await Promise.all(providers.map((provider) => provider.blockHeight('finalized')))),
           );
           if (lowest > after) return lowest;
-          progress(`block ${lowest} of ${after + 1} is final on all ${urls.length} provider(s)`);
+          tell(`block ${lowest} of ${after + 1} is final everywhere`);
         } catch (error) {
-          progress(`waiting for the chain: ${(error as Error).message}`);
+          tell(`waiting for the chain: ${(error as Error).message}`);
         }
       }
     },

@@ -29,7 +29,7 @@ export const redriveCommands: readonly Command[] = [
             json: answer,
             text: tableText([
               ['settlement', 'status', 'on chain', 'sent so far'],
-              [id.data, answer.status, answer.chain_status, String(answer.drive + 1)],
+              [id.data, answer.status, answer.chain_status, String(answer.drive)],
             ]),
           };
         },

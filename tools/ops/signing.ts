@@ -49,7 +49,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
     notes: paused
       ? [
           'At every replica’s next piece of work: nothing new is signed or co-signed. Signed bytes go on, only the chain ends',
-          `those. The ${signing.open} open pieces of work wait; a payment fails with nothing moved 60 s after its quote’s expiry.`,
+          `those. Open work (${signing.open}) waits; a payment fails with nothing moved 60 s after its quote’s expiry.`,
         ]
       : ['Open work goes on within seconds. After a restore: only once `npm run reconcile` was looked at.'],
     make: async (signed) => {
