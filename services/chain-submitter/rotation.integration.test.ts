@@ -101,7 +101,9 @@ test('a retired authority signs nothing, and what it paid before its record was 
   await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
 
   const authority = Keypair.generate();
-  await fixture.start({ DELEGATE_AUTHORITY_KEYS: keyOf(2, bs58.encode(authority.secretKey)) });
+  const without = await fixture.start({
+    DELEGATE_AUTHORITY_KEYS: keyOf(2, bs58.encode(authority.secretKey)),
+  });
   await fixture.settle(payer, quote, job);
   expect((await facts.wait(job.settlement_id, 'finalized', 2)).tx_hash).toBe(tx_hash);
   const refused = await fixture.settle(other, fixture.quote());
@@ -111,4 +113,14 @@ test('a retired authority signs nothing, and what it paid before its record was 
   const owner = payer.owner.publicKey.toBase58();
   const { sights } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
   expect(sights).toMatchObject([{ delegate: fixture.authority, served: false }]);
+  await without.stop();
+
+  // Both are here: whatever the job says, the one that the owner approved pays, and no other could.
+  const both = `2:${bs58.encode(authority.secretKey)},1:${fixture.keys.delegateAuthorities[0]!.secretKey}`;
+  await fixture.start({ DELEGATE_AUTHORITY_KEYS: both });
+  for (const named of [authority.publicKey, Keypair.generate().publicKey]) {
+    const again = await fixture.settle(other, fixture.quote(), { authority: named.toBase58() });
+    await facts.wait(again.settlement_id, 'confirmed');
+  }
+  expect(await outside.balance(other.owner.publicKey)).toBe(3_000_000n);
 }, 120_000);

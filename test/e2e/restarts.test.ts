@@ -49,6 +49,7 @@ const start = async () => {
     stateDir,
     ports: 'any',
     chainSlotMs: SLOT_MS,
+    chainControl: true,
     rateLimitScale: 100,
     durable: false,
     external: { postgresUrl: servers.postgresUrl },
@@ -116,6 +117,13 @@ const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pr
   throw new Error('it did not come about');
 };
 
+const control = (url: string, method: string, ...params: unknown[]) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+
 type Attempt = { id: string; quote: Quote };
 const attempt = async (): Promise<Attempt> => ({
   id: crypto.randomUUID(),
@@ -167,8 +175,23 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   const early = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: rpcUrl });
   expect(early).toMatchObject({ code: 64, out: expect.stringContaining('still connected') });
 
+  // Signed, and on its way to a block when everything ends: the one thing that cannot be looked up.
+  const flying = await attempt();
+  await control(running.stack.environments.test!.rpc_url, 'chain_clock', { paused: true });
+  const cutOff = settleWith(api(), consumer.token, flying.quote, flying.id).catch(() => {});
+  const [signed] = await until(
+    () =>
+      query(
+        `select encode(wire, 'base64') as wire from chain_submitter.transactions join chain_submitter.intents using (intent_id)
+         where request->>'payment_attempt_id' = '${flying.id}'`,
+      ),
+    (rows) => rows.length === 1,
+  );
+  const bytes = String(signed!.wire).replaceAll('\n', '');
+
   // Everything but the chain and the keys is lost.
   await running.stop();
+  await cutOff;
   const client = new pg.Client({ connectionString: servers.postgresUrl });
   await client.connect();
   await client.query('drop database quittance_test with (force)');
@@ -200,6 +223,9 @@ test('restored to a moment: what was paid since is found on the chain and not pa
     // A blockhash lives for 150 blocks.
     const then = await chain.call<number>('getBlockHeight', { commitment: 'finalized' });
     expect(then - height).toBeGreaterThan(150);
+    // Whoever kept those bytes comes too late.
+    const late = await chain.raw('sendTransaction', bytes, { encoding: 'base64' });
+    expect(late.error?.message).toMatch(/blockhash not found|already been processed/i);
   } finally {
     await chain.stop();
   }
@@ -223,7 +249,9 @@ test('restored to a moment: what was paid since is found on the chain and not pa
 
   // Their payers repeat them: each is answered with the payment that was made.
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
-  expect(await balanceNow()).toBe(balance);
+  // It landed while nobody watched.
+  expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
+  expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
   expect((await ops('drain', '--seconds', '60')).code).toBe(0);
 
   // Whoever does not come back is found: both sides and the fee, and nothing else.
