@@ -18,6 +18,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
   all: { type: 'boolean' },
   limit: { type: 'string' },
+  seconds: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 

@@ -35,7 +35,7 @@ const run = async () => {
     rpcUrl: chain.url,
     mint: keys.mint.address,
     feeWallet: keys.feeWallet.address,
-    feePayer: keys.feePayer.address,
+    feePayers: [keys.feePayer.address],
   });
   const found = reports.flatMap(({ account, findings }) =>
     findings.map(({ kind, amount, what }) => ({ account, kind, amount, what })),

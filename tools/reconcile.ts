@@ -1,5 +1,5 @@
 // `npm run reconcile [-- --environment test --stack .local/stack.json]`, or, away from a local stack,
-// `-- --postgres <url> --rpc <url> --mint <address> --fee-wallet <address> --fee-payer <address>`:
+// `-- --postgres <url> --rpc <url> --mint <address> --fee-wallet <address> --fee-payer <address>[,<former one>]`:
 // holds every watched account's history on chain against the records. Only reads; exit code 1 on unexplained drift.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,8 @@ export type Place = {
   rpcUrl: string;
   mint: string;
   feeWallet: string;
-  feePayer: string;
+  /** Those that pay and those that paid: what a former one signed is ours too. */
+  feePayers: readonly string[];
 };
 
 /**
@@ -38,7 +39,7 @@ export const reconcile = async (place: Place): Promise<AccountReport[]> => {
       signedOf(query),
       authoritiesOf(query),
     ]);
-    const compare = comparing({ before, after, signed, ours: new Set([place.feePayer, ...authorities]) });
+    const compare = comparing({ before, after, signed, ours: new Set([...place.feePayers, ...authorities]) });
     return histories.map((history) => compare(history, names.get(history.account)!));
   } finally {
     await pool.end();
@@ -87,17 +88,24 @@ export const placeOf = (stack: Stack, environment: string): Place => {
     rpcUrl: found.rpc_url,
     mint: found.usdc_mint,
     feeWallet: found.fee_wallet,
-    feePayer: found.fee_payer,
+    feePayers: [found.fee_payer],
   };
 };
 
 const placeFrom = (options: Record<string, string | undefined>): Place => {
   const environment = options.environment ?? 'test';
   if (options.postgres !== undefined) {
-    const { postgres, rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayer } = options;
-    if (!rpc || !mint || !feeWallet || !feePayer)
+    const { postgres, rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayers } = options;
+    if (!rpc || !mint || !feeWallet || !feePayers)
       throw new Error('--postgres needs --rpc, --mint, --fee-wallet and --fee-payer');
-    return { environment, postgresUrl: postgres, rpcUrl: rpc, mint, feeWallet, feePayer };
+    return {
+      environment,
+      postgresUrl: postgres,
+      rpcUrl: rpc,
+      mint,
+      feeWallet,
+      feePayers: feePayers.split(','),
+    };
   }
   const file = options.stack ?? path.join('.local', 'stack.json');
   return placeOf(JSON.parse(readFileSync(file, 'utf8')) as Stack, environment);

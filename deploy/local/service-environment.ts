@@ -96,7 +96,7 @@ export function serviceEnvironment(
       SOLANA_RPC_URLS: shared.rpcUrls.join(','),
       GENESIS_HASH: environment.genesisHash,
       USDC_MINT: environment.usdc_mint,
-      FEE_PAYER_KEY: keys.feePayer.secretKey,
+      FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
       DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
         .map(({ number, secretKey }) => `${number}:${secretKey}`)
         .join(','),

@@ -129,7 +129,7 @@ test('each service is told its own secrets and those of no other', () => {
   expect(quote.SIGNING_KEYS).toBe(`test.quote.1:${keys.signing.quote.seed}`);
   expect(quote.ENVIRONMENT).toBe('test');
   expect(JSON.stringify(quote)).not.toContain(keys.feePayer.secretKey);
-  expect(environmentOf('chain-submitter').FEE_PAYER_KEY).toBe(keys.feePayer.secretKey);
+  expect(environmentOf('chain-submitter').FEE_PAYER_KEYS).toBe(`1:${keys.feePayer.secretKey}`);
   expect(environmentOf('chain-submitter@live').GENESIS_HASH).not.toBe(
     environmentOf('chain-submitter').GENESIS_HASH,
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { NumberedSecretKeys, SecretKey } from './signer.ts';
+import { NumberedSecretKeys, newestFirst, SecretKey } from './signer.ts';
 
 const MicroCap = (fallback: bigint) =>
   z.coerce
@@ -21,8 +21,10 @@ export const config = z
       .pipe(z.array(z.url({ protocol: /^https?$/ })).min(1)),
     GENESIS_HASH: SolanaAddress,
     USDC_MINT: SolanaAddress,
-    FEE_PAYER_KEY: SecretKey,
-    DELEGATE_AUTHORITY_KEYS: NumberedSecretKeys,
+    /** The first pays; the others co-sign what was prepared with them (docs/operations.md, Fee payer). */
+    FEE_PAYER_KEYS: NumberedSecretKeys,
+    /** The highest number serves new onboardings. */
+    DELEGATE_AUTHORITY_KEYS: NumberedSecretKeys.transform(newestFirst),
     /** Owner of the token account that fees go to. */
     FEE_WALLET: SolanaAddress,
     /** Mint authority of test USDC; without it nothing is funded. */
@@ -46,8 +48,10 @@ export const config = z
   })
   .superRefine((value, context) => {
     // A fee payer that is an authority too could be made to move tokens by whoever may make it pay a fee.
-    const keys = [value.FEE_PAYER_KEY, ...value.DELEGATE_AUTHORITY_KEYS, value.FUNDING_AUTHORITY_KEY];
-    const addresses = keys.flatMap((key) => (key === undefined ? [] : [key.publicKey]));
+    const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
+    const addresses = [...numbered.map(({ signer }) => signer), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
+      key === undefined ? [] : [key.publicKey],
+    );
     if (new Set(addresses).size !== addresses.length)
-      context.addIssue({ code: 'custom', path: ['FEE_PAYER_KEY'], message: 'the keys must be different' });
+      context.addIssue({ code: 'custom', path: ['FEE_PAYER_KEYS'], message: 'the keys must be different' });
   });

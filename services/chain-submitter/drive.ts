@@ -11,10 +11,12 @@ import {
   errorKind,
   type Failure,
   otherFailure,
+  RETIRED,
   settleFailure,
   TOO_LATE,
 } from './domain/failure.ts';
-import { isUserSigned, type Order, type OwnOrder } from './domain/order.ts';
+import { isUserSigned, type Order, type OwnOrder, type SettleOrder } from './domain/order.ts';
+import type { TokenAccount } from './domain/token-account.ts';
 import { findPaid } from './found.ts';
 import { commitAndLaunch, flightOf, launch } from './launch.ts';
 import { move } from './moves.ts';
@@ -35,15 +37,32 @@ export type DriveDeps = Omit<Deps, 'driver'>;
 /** Whoever looks next sees why: bytes of another hand, the end, or that it is too late. */
 const NOT_COMMITTED = { waitMs: TROUBLE_MS };
 
-type Verdict = { failure: Failure } | { waitMs: number } | 'again' | 'launched' | 'over';
+/** What becomes of an intent for now. */
+type Outcome = { failure: Failure } | { waitMs: number } | 'launched' | 'over';
+type Verdict = Outcome | { approved: SettleOrder } | 'again';
+
+/** The order by the authority of ours that the payer has approved; null when it is the order's own, or none of ours. */
+const byApproved = (
+  { network }: Pick<DriveDeps, 'network'>,
+  order: SettleOrder,
+  source: TokenAccount,
+): SettleOrder | null => {
+  const authority = source.state === 'ready' ? source.delegate : null;
+  return authority !== null &&
+    authority !== order.authority &&
+    network.delegateAuthorities.includes(authority)
+    ? { ...order, authority }
+    : null;
+};
 
 /** What a refused simulation means: nothing was signed, so a proven refusal ends the intent at once. */
 const refused = async (
-  { chain, logger }: DriveDeps,
+  deps: DriveDeps,
   order: OwnOrder,
   error: ChainError,
   creates: boolean,
 ): Promise<Verdict> => {
+  const { chain, logger } = deps;
   const kind = errorKind(error, { creates });
   if (kind === 'stale') {
     chain.forgetBlockhash();
@@ -60,7 +79,9 @@ const refused = async (
   ]);
   // It was ready when it was last looked at, and is gone: plan again.
   if (!creates && payout.account.state === 'missing') return 'again';
-  return { failure: settleFailure(error, source.account, order) };
+  // Approved anew a moment ago, and the job does not know it yet.
+  const approved = byApproved(deps, order, source.account);
+  return approved === null ? { failure: settleFailure(error, source.account, order) } : { approved };
 };
 
 /** The chain knows the payment already: it is watched as this intent's, or another's it is. */
@@ -69,7 +90,7 @@ const takeOver = async (
   intent: ClaimedIntent,
   order: Order,
   paid: NonNullable<Awaited<ReturnType<typeof findPaid>>>,
-): Promise<Verdict> => {
+): Promise<Outcome> => {
   if (paid === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
   count('settle.anomalies', 1, { kind: 'found_paid' });
@@ -84,7 +105,7 @@ const ended = async (
   intent: ClaimedIntent,
   order: Order,
   failure: Failure,
-): Promise<Verdict> => {
+): Promise<Outcome> => {
   const paid = await findPaid(deps, intent, order);
   return paid === null ? { failure } : takeOver(deps, intent, order, paid);
 };
@@ -139,7 +160,7 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
   return (await commitAndLaunch(deps, intent, order, signed)) ? 'launched' : NOT_COMMITTED;
 };
 
-const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> => {
+const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> => {
   const { signature, wire, last_valid_block_height: lastValid, generation } = intent;
   let order: Order | null = null;
   let refusal: Failure | null = null;
@@ -158,11 +179,18 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Verdict> 
   if (order === null) return { failure: refusal! };
   // The owner signed one message; another generation would need another signature of theirs.
   if (isUserSigned(order)) return ended(deps, intent, order, EXPIRED);
+  // It may have paid while its key was here, before this record was lost: the chain is asked all the same.
+  if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
+    const approved = byApproved(deps, order, (await deps.chain.tokenAccount(order.payer)).account);
+    if (approved === null) return ended(deps, intent, order, RETIRED);
+    order = approved;
+  }
   for (let tries = 0; tries < TRIES; tries++) {
     if (intent.read_at > order.signBefore) return ended(deps, intent, order, TOO_LATE);
     if (intent.paused) return { waitMs: PAUSED_MS };
     const verdict = await attempt(deps, intent, order);
-    if (verdict !== 'again') return verdict;
+    if (typeof verdict === 'object' && 'approved' in verdict) order = verdict.approved;
+    else if (verdict !== 'again') return verdict;
   }
   return { waitMs: TROUBLE_MS };
 };

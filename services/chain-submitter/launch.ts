@@ -24,7 +24,8 @@ export const flightOf = (intent: ClaimedIntent, order: Order | null, bytes: Byte
   launchedAt: performance.now(),
   pollAt: performance.now() + FIRST_LOOK_MS,
   sendAt: performance.now() + RESEND_MS,
-  missed: 0,
+  // What was found on the chain may be older than a node's short memory: it is looked for in the history at once.
+  missed: bytes.wire.length === 0 ? 1 : 0,
   unanswered: 0,
 });
 

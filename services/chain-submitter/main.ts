@@ -26,6 +26,8 @@ import { observeWallets } from './handlers/observeWallets.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { prepareTransfer } from './handlers/prepareTransfer.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
+import { setSigning } from './handlers/setSigning.ts';
+import { showSigning } from './handlers/showSigning.ts';
 import { submitPrepared } from './handlers/submitPrepared.ts';
 import { createTokenAccount } from './jobs/createTokenAccount.ts';
 import { fund } from './jobs/fund.ts';
@@ -40,13 +42,15 @@ const base = await openBase('chain-submitter', config);
 const { bus, pool, clock, relay, logger, quarantine } = base;
 
 const signers = {
-  feePayer: config.FEE_PAYER_KEY,
-  delegateAuthorities: config.DELEGATE_AUTHORITY_KEYS,
+  feePayers: config.FEE_PAYER_KEYS.map(({ signer }) => signer),
+  delegateAuthorities: config.DELEGATE_AUTHORITY_KEYS.map(({ signer }) => signer),
   fundingAuthority: config.FUNDING_AUTHORITY_KEY ?? null,
 };
+const feePayers = signers.feePayers.map(({ publicKey }) => publicKey);
 const network: Network = {
   mint: config.USDC_MINT,
-  feePayer: signers.feePayer.publicKey,
+  feePayer: feePayers[0]!,
+  feePayers,
   delegateAuthorities: signers.delegateAuthorities.map(({ publicKey }) => publicKey),
   fundingAuthority: signers.fundingAuthority?.publicKey ?? null,
   feeWallet: config.FEE_WALLET,
@@ -84,6 +88,17 @@ const parts = {
   flights: createFlights(),
 };
 const deps: Deps = { ...parts, driver: createDriver(parts) };
+const signing = {
+  pool,
+  network,
+  lamportsOf,
+  numbers: new Map(
+    [...config.FEE_PAYER_KEYS, ...config.DELEGATE_AUTHORITY_KEYS].map(({ number, signer }) => [
+      signer.publicKey,
+      number,
+    ]),
+  ),
+};
 const engine = await startEngine(deps, { pollMs: config.POLL_MS });
 
 const consuming = work(
@@ -96,6 +111,8 @@ const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) }
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {
+    showSigning: showSigning(signing),
+    setSigning: setSigning(signing),
     observeChain: observeChain(deps),
     observeAttempt: observeAttempt(deps),
     observeWallet: observeWallet(deps),

@@ -158,23 +158,17 @@ test('rule 15: another delegate in our place is an inactive delegation', async (
 });
 
 test.each([
-  ['an altered token', () => ({ quote_token: `${fixture.quote().quote_token.slice(0, -2)}AA` }), {}],
-  ['another mint', () => fixture.quote({ mint: Keypair.generate().publicKey.toBase58() }), {}],
-  ['a fee as large as the amount', () => fixture.quote({ amount: 10n, fee: 10n }), {}],
-  [
-    'an authority that is not ours',
-    () => fixture.quote(),
-    { authority: Keypair.generate().publicKey.toBase58() },
-  ],
-  ['a quote that expired more than 60 s ago', () => fixture.quote({ expiresInMs: -61_000 }), {}],
+  ['an altered token', () => ({ quote_token: `${fixture.quote().quote_token.slice(0, -2)}AA` })],
+  ['another mint', () => fixture.quote({ mint: Keypair.generate().publicKey.toBase58() })],
+  ['a fee as large as the amount', () => fixture.quote({ amount: 10n, fee: 10n })],
+  ['a quote that expired more than 60 s ago', () => fixture.quote({ expiresInMs: -61_000 })],
   [
     'a payout to the fee wallet',
     () => fixture.quote({ payout: new PublicKey(fixture.keys.feeWallet.address) }),
-    {},
   ],
-])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf, changed) => {
+])('rule 7: %s is refused, whatever the job says', async (_name, quoteOf) => {
   const payer = await fixture.payer(5_000_000n);
-  const job = await fixture.settle(payer, quoteOf() as Quote, changed);
+  const job = await fixture.settle(payer, quoteOf() as Quote);
   expect((await fixture.facts.wait(job.settlement_id, 'failed')).failure?.code).toBe('payment_failed');
   await nothingSigned(job.settlement_id);
 });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { WalletSight } from '../../shared/contract/chain-submitter.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import { tokenAccountOf } from './addresses.ts';
+import type { Network } from './domain/order.ts';
 import type { TokenAccount } from './domain/token-account.ts';
 
 /** The wire's amounts end at 2^63-1, while an allowance may be any u64: "unlimited" is given as the largest. */
@@ -12,14 +13,16 @@ const wireAmount = (micro: bigint): string => formatMicro(micro > MAX_WIRE ? MAX
 export const sightOf = (
   owner: string,
   account: TokenAccount,
-  { mint, slot }: { mint: string; slot: number },
+  { network, slot }: { network: Pick<Network, 'mint' | 'delegateAuthorities'>; slot: number },
 ): z.infer<typeof WalletSight> => {
   const ready = account.state === 'ready' ? account : null;
+  const delegate = ready?.delegate ?? null;
   return {
-    token_account: tokenAccountOf(owner, mint),
+    token_account: tokenAccountOf(owner, network.mint),
     exists: ready !== null,
     balance: wireAmount(ready?.balanceMicro ?? 0n),
-    delegate: ready?.delegate ?? null,
+    delegate,
+    served: delegate !== null && network.delegateAuthorities.includes(delegate),
     allowance: wireAmount(ready?.allowanceMicro ?? 0n),
     slot,
   };

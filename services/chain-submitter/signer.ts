@@ -32,8 +32,10 @@ export const SecretKey = z.string().transform((text, context): Signer => {
   }
 });
 
-/** `number:key` pairs, comma separated. The highest number serves new onboardings. For a zod config schema. */
-export const NumberedSecretKeys = z.string().transform((text, context): Signer[] => {
+export type NumberedSigner = { number: number; signer: Signer };
+
+/** `number:key` pairs, comma separated, all different; in the order they are written. For a zod config schema. */
+export const NumberedSecretKeys = z.string().transform((text, context): NumberedSigner[] => {
   const numbered = text.split(',').map((part) => {
     const [number, key, ...rest] = part.trim().split(':');
     const parsed = SecretKey.safeParse(key);
@@ -53,12 +55,17 @@ export const NumberedSecretKeys = z.string().transform((text, context): Signer[]
     });
     return z.NEVER;
   }
-  return valid.sort((a, b) => b.number - a.number).map(({ signer }) => signer);
+  return valid;
 });
 
-/** All keys of this service. The fee payer only ever pays; delegate authorities only ever spend. */
+/** The highest number first. */
+export const newestFirst = (keys: readonly NumberedSigner[]): NumberedSigner[] =>
+  [...keys].sort((a, b) => b.number - a.number);
+
+/** All keys of this service. Fee payers only ever pay; delegate authorities only ever spend. */
 export type Signers = {
-  feePayer: Signer;
+  /** The first pays for what is built now; the others co-sign what was prepared with them. */
+  feePayers: readonly Signer[];
   /** Newest first. */
   delegateAuthorities: readonly Signer[];
   fundingAuthority: Signer | null;
@@ -72,7 +79,7 @@ export const signFor = (
 ): Promise<Uint8Array[]> =>
   Promise.all(
     addresses.map((address) => {
-      const own = [signers.feePayer, ...signers.delegateAuthorities, signers.fundingAuthority];
+      const own = [...signers.feePayers, ...signers.delegateAuthorities, signers.fundingAuthority];
       const signer = own.find((one) => one?.publicKey === address);
       if (!signer) throw new Error('a required signer is not ours');
       return signer.sign(message);

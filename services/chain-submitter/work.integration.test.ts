@@ -65,7 +65,6 @@ const prepare = (
     preparation_id,
     account_id,
     owner: owner.publicKey.toBase58(),
-    authority: fixture.authority,
     allowance: allowance === null ? null : `${allowance}`,
   }).then((prepared) => ({ ...prepared, preparation_id }));
 

@@ -47,6 +47,7 @@ beforeAll(async () => {
     revoke: refuse,
     listTransactions: refuse,
     spendingSummary: refuse,
+    countAuthorities: refuse,
     find: async ({ account_id, wallet_id }) =>
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }

@@ -68,14 +68,17 @@ export const payerFor = async (
 
 /**
  * Looks at the payer's token account on chain and keeps the sight.
+ * @returns the payer with the authority that its owner has approved now
  * @throws ServiceError service_unavailable when the chain is away: nothing was done
  */
-export const refreshPayer = async (deps: Deps, payer: Payer): Promise<void> => {
+export const refreshPayer = async (deps: Deps, payer: Payer): Promise<Payer> => {
   const sight = await deps.observeWallet(payer.owner);
-  await savePayer(deps.pool, payer, {
+  const seen = sight.served && sight.delegate !== null ? { ...payer, authority: sight.delegate } : payer;
+  await savePayer(deps.pool, seen, {
     balance: BigInt(sight.balance),
-    // Another delegate's allowance is none of ours: ours was overwritten.
-    allowance: sight.delegate === payer.authority ? BigInt(sight.allowance) : 0n,
+    // Another delegate's allowance is none of ours: ours was overwritten, or retired.
+    allowance: sight.served ? BigInt(sight.allowance) : 0n,
     slot: BigInt(sight.slot),
   });
+  return seen;
 };

@@ -11,6 +11,7 @@ import { list } from './handlers/list.ts';
 import { listPaid } from './handlers/listPaid.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
+import { redriveSettlement } from './handlers/redriveSettlement.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
 import { setSettling } from './handlers/setSettling.ts';
@@ -39,4 +40,5 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   spentSince: spentSince(deps),
   showSettling: showSettling(deps),
   setSettling: setSettling(deps),
+  redriveSettlement: redriveSettlement(deps),
 });

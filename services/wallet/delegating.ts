@@ -26,7 +26,6 @@ export const prepare = async (deps: Deps, row: WalletRow, allowance: bigint | nu
     preparation_id: preparationId,
     account_id: row.account_id,
     owner: row.public_key,
-    authority: row.authority,
     allowance: allowance === null ? null : formatMicro(allowance),
   });
   // Written after: nobody can submit what was not answered yet, so no fact can come before the row.

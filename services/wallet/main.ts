@@ -16,6 +16,7 @@ import { reversed } from './consumers/settlement.reversed.ts';
 import type { Deps } from './deps.ts';
 import { backup } from './handlers/backup.ts';
 import { chooseDefault } from './handlers/chooseDefault.ts';
+import { countAuthorities } from './handlers/countAuthorities.ts';
 import { delegate } from './handlers/delegate.ts';
 import { find } from './handlers/find.ts';
 import { link } from './handlers/link.ts';
@@ -97,6 +98,7 @@ await runService(base, {
       spendingSummary: spendingSummary(deps),
       find: find(deps),
       chooseDefault: chooseDefault(deps),
+      countAuthorities: countAuthorities(deps),
       ...operating,
     },
     { now: clock.now },

@@ -8,21 +8,21 @@ import { sightSince } from '../../shared/lib/sight.ts';
 import type { Deps, Sight } from './deps.ts';
 import { type DelegationRecord, delegationStatus, needsSpending } from './domain/delegation.ts';
 import { lastSights, lockSights, type SightRow, saveSights } from './store/sights.ts';
-import type { WalletRow } from './store/wallets.ts';
+import { setAuthority, type WalletRow } from './store/wallets.ts';
 
 /** The token account was there once, and is gone or another's now. */
 export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
 
 const recordOf = (row: WalletRow): DelegationRecord => ({
-  authority: row.authority,
   approving: row.approving,
   lastConfirmed: row.last_confirmed,
   approved: row.last_allowance,
 });
 
-const read = ({ exists, delegate, allowance }: Sight) => ({
+const read = ({ exists, delegate, served, allowance }: Sight) => ({
   exists,
   delegate,
+  served,
   allowance: parseMicro(allowance),
 });
 
@@ -64,7 +64,10 @@ const changedFact = (row: WalletRow, now: SightRow, before: SightRow, seenAt: nu
 
 /** Whether anybody but the owner has to be told: settlement judges payers by it, webhooks tell of it. */
 const isNews = (now: SightRow, before: SightRow): boolean =>
-  now.delegation_status !== before.delegation_status || isClosed(now) !== isClosed(before);
+  now.delegation_status !== before.delegation_status ||
+  isClosed(now) !== isClosed(before) ||
+  // From one authority of ours to another.
+  (now.delegation_status === 'active' && now.delegate !== before.delegate);
 
 const isOther = (now: SightRow, before: SightRow): boolean =>
   isNews(now, before) ||
@@ -96,6 +99,7 @@ export const look = async (
   const { kept, messages } = await deps.pool.transaction(async (tx) => {
     const before = new Map((await lockSights(tx, ids)).map((sight) => [sight.wallet_id, sight]));
     const facts: Outgoing[] = [];
+    const moved: { wallet_id: string; authority: string }[] = [];
     const saved: Parameters<typeof saveSights>[1][number][] = [];
     const all = rows.map((row, at): SightRow => {
       const { wallet_id } = row;
@@ -115,9 +119,12 @@ export const look = async (
       };
       const { seen_at: _, ...stored } = seen;
       saved.push({ ...stored, active: asked || isOther(seen, old) });
+      if (seen.delegation_status === 'active' && sight.delegate !== row.authority)
+        moved.push({ wallet_id, authority: sight.delegate! });
       if (isNews(seen, old)) facts.push(changedFact(row, seen, old, seenAt));
       return seen;
     });
+    for (const { wallet_id, authority } of moved) await setAuthority(tx, wallet_id, authority);
     await saveSights(tx, saved, { pollMs: deps.watchEveryMs });
     return { kept: all, messages: facts.length === 0 ? [] : await insertOutbox(tx, facts) };
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorOperations } from './operator.ts';
+import { operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -75,9 +75,32 @@ export const WalletSight = z.strictObject({
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
   delegate: SolanaAddress.nullable(),
+  /** Whether the delegate is an authority that is configured here, so that payments can be signed with it. */
+  served: z.boolean(),
   /** What the delegate may still spend; "0" without one. */
   allowance: MicroUsdcOrZero,
   slot: z.int().min(0),
+});
+
+/** Whether anything is signed, what is under way, and by which keys. */
+const Signing = z.strictObject({
+  paused: z.boolean(),
+  /** Work that has not come to its end: settles, funds, token accounts, delegations, withdrawals, refunds. */
+  open: z.int().min(0),
+  /** In the order of FEE_PAYER_KEYS: the first pays. Those that are configured no more have no number. */
+  fee_payers: z.array(
+    z.strictObject({
+      number: z.int().nullable(),
+      address: SolanaAddress,
+      lamports: z.int().nullable(),
+      /** Signed transactions that it pays for and that may still land. */
+      live: z.int().min(0),
+      /** Transactions that wait for their owner's signature and name it. */
+      prepared: z.int().min(0),
+    }),
+  ),
+  /** The highest number serves new onboardings. */
+  authorities: z.array(z.strictObject({ number: z.int(), address: SolanaAddress })),
 });
 
 /** As many as one RPC call reads. */
@@ -88,6 +111,19 @@ export const chainSubmitter = service({
   operations: {},
   internal: {
     ...operatorOperations,
+    showSigning: internalOperation({
+      summary: 'Whether anything is signed, what is under way, and by which keys',
+      callers: ['operator'],
+      input: z.strictObject({}),
+      output: Signing,
+    }),
+    setSigning: internalOperation({
+      summary:
+        'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What stands already is left alone.',
+      callers: ['operator'],
+      input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
+      output: z.strictObject({ changed: z.boolean(), signing: Signing }),
+    }),
     observeChain: internalOperation({
       summary: 'Whether the chain can be read right now; answered within 2 s',
       callers: ['settlement'],
@@ -161,7 +197,6 @@ export const chainSubmitter = service({
         preparation_id: z.string().max(64),
         account_id: AccountId,
         owner: SolanaAddress,
-        authority: SolanaAddress,
         allowance: MicroUsdc.nullable(),
       }),
       output: z.strictObject({ transaction: WireTransaction, expires_at: Timestamp }),

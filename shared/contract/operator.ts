@@ -46,6 +46,12 @@ export const operatorOperations = {
     input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(OperatorAction),
   }),
+  showBacklog: internalOperation({
+    summary: 'How many committed messages are not published yet, of which a drained environment has none',
+    callers: ['operator'],
+    input: z.strictObject({}),
+    output: z.strictObject({ outbox: z.int().min(0) }),
+  }),
   listQuarantined: internalOperation({
     summary: 'Messages set aside, oldest first: those that wait for a decision, or all',
     callers: ['operator'],

@@ -356,6 +356,13 @@ export const settlement = service({
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), settling: Settling }),
     }),
+    redriveSettlement: internalOperation({
+      summary:
+        'Sends the job of a payment that is under way again at once, as the sweeper does after 15 s (docs/settle.md, rule 16)',
+      callers: ['operator'],
+      input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
+      output: z.strictObject({ drive: z.int().min(0), status: SettlementStatus, chain_status: ChainStatus }),
+    }),
     ...operatorOperations,
     findPaid: internalOperation({
       summary:

@@ -170,6 +170,14 @@ export const wallet = service({
   },
   internal: {
     ...operatorOperations,
+    countAuthorities: internalOperation({
+      summary: 'How many wallets name each delegate authority, and how many of them let it spend',
+      callers: ['operator'],
+      input: z.strictObject({}),
+      output: z.array(
+        z.strictObject({ authority: SolanaAddress, wallets: z.int().min(0), active: z.int().min(0) }),
+      ),
+    }),
     find: internalOperation({
       summary:
         'The addresses of an account’s wallet; without wallet_id its default wallet. Null when there is none.',

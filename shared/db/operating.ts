@@ -5,6 +5,7 @@ import type { Decision, operatorOperations, Quarantined } from '../contract/oper
 import type { Handler } from '../contract/service.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, recordAction } from './operator_actions.ts';
+import { countOutbox } from './outbox.ts';
 import type { Db, Pool } from './pool.ts';
 import { findQuarantined, listQuarantined, markDecided, type QuarantineRow } from './quarantine.ts';
 
@@ -66,6 +67,7 @@ export const operatorHandlers = ({
 
   return {
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
+    showBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
     showQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);

@@ -188,6 +188,12 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
 const COUNT_UP_TO = 10_000;
 const Backlog = z.object({ messages: z.bigint(), oldest_age: z.number() });
 
+/** Messages that are committed and not published yet. */
+export const countOutbox = async (db: Db): Promise<number> =>
+  Number(
+    await db.oneFirst(sql.type(z.object({ messages: z.bigint() }))`select count(*) as messages from outbox`),
+  );
+
 /** What is committed and not yet published, and since when. Published rows are deleted, so the table is the backlog. */
 export const outboxReading = (pool: Pool): Reading => ({
   name: 'outbox',

@@ -48,7 +48,14 @@ const histogram = <const L extends Metric['labels']>(
 ) => ({ kind: 'histogram', unit: 's', by, labels, buckets, about }) as const;
 
 export const ATTEMPT_STATES = ['pending', 'confirmed', 'reopened'] as const;
-export const INTENT_KINDS = ['settle', 'fund', 'createTokenAccount', 'delegation'] as const;
+export const INTENT_KINDS = [
+  'settle',
+  'fund',
+  'createTokenAccount',
+  'delegation',
+  'withdrawal',
+  'refund',
+] as const;
 export const INTENT_STATES = ['accepted', 'signed', 'confirmed', 'reopened'] as const;
 const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
 

@@ -146,6 +146,44 @@ test('a pause is heeded by both settlements, and ends', async () => {
   expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
 }, 60_000);
 
+test('signing pauses what was accepted, a payment is sent again, and a drain waits until nothing is left', async () => {
+  await change('signing', 'pause');
+  const quote = await quoteOf(api(), vendor);
+  const waiting = settleWith(api(), consumer.token, quote, 'unsigned');
+  const find = async () =>
+    (
+      await api()<{ data: { settlement_id: string }[] }>('GET /v1/settlements?payment_attempt_id=unsigned', {
+        token: consumer.token,
+      })
+    ).body.data[0]?.settlement_id;
+  while ((await find()) === undefined) await sleep(50);
+  const id = (await find())!;
+  // Twice the job, once the payment.
+  expect(await change('redrive', id)).toMatchObject({ drive: 2, status: 'pending', chain_status: 'pending' });
+  const signed = ['--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json'];
+  const left = await ops('drain', '--seconds', '1', ...signed);
+  expect({ code: left.code, ...JSON.parse(left.out) }).toMatchObject({
+    code: 75,
+    drained: false,
+    payments: 1,
+    work: 1,
+  });
+  expect(JSON.parse((await ops('signing', 'show', '--json')).out)).toMatchObject({
+    paused: true,
+    open: 1,
+    fee_payers: [{ number: 1, live: 0, prepared: 0 }],
+    authorities: [{ number: 1 }],
+  });
+  await change('signing', 'resume');
+  expect(await waiting).toMatchObject({ status: 200, body: { settlement_id: id } });
+  expect(await change('drain')).toEqual({ drained: true, payments: 0, work: 0, messages: 0 });
+  expect((await settleWith(api(), consumer.token, await quoteOf(api(), vendor))).status).toBe(503);
+  const ended = await ops('redrive', id, ...signed);
+  expect([ended.code, JSON.parse(ended.out)]).toMatchObject([1, { error: { code: 'conflict' } }]);
+  await change('settling', 'resume');
+  await atOnce();
+}, 90_000);
+
 test('raised limits count at every gateway within 2 s', async () => {
   const policies = () =>
     Promise.all(
@@ -212,6 +250,11 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     'identity account.freeze',
     'identity account.unfreeze',
     'settlement settling.pause',
+    'settlement settling.resume',
+    'chain-submitter signing.pause',
+    'settlement settlement.redrive',
+    'settlement settling.pause',
+    'chain-submitter signing.resume',
     'settlement settling.resume',
     'identity limits.set',
     'identity limits.clear',

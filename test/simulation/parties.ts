@@ -21,14 +21,15 @@ const signingKey = (use: 'quote' | 'settlement'): SigningKey => ({
 
 const mint = addressOf('mint');
 const signers: Signers = {
-  feePayer: signerOf('fee payer'),
+  feePayers: [signerOf('fee payer')],
   delegateAuthorities: [signerOf('authority')],
   fundingAuthority: null,
 };
 const feeWallet = addressOf('fee wallet');
 const network: Network = {
   mint,
-  feePayer: signers.feePayer.publicKey,
+  feePayer: signers.feePayers[0]!.publicKey,
+  feePayers: signers.feePayers.map(({ publicKey }) => publicKey),
   delegateAuthorities: signers.delegateAuthorities.map(({ publicKey }) => publicKey),
   fundingAuthority: null,
   feeWallet,

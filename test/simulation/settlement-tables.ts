@@ -133,11 +133,11 @@ export const createSettlementTables = (world: World) => {
   };
   const savePayer = ({ slot, ...sight }: Sight): unknown[] => {
     const known = payers.get(sight.wallet_id);
-    const { balance, allowance } = sight;
+    const { authority, balance, allowance } = sight;
     if (known === undefined)
       payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, landed_slot: 0n, held: 0n });
     else if (known.as_of_slot < slot && known.landed_slot <= slot)
-      Object.assign(known, { balance, allowance, as_of_slot: slot });
+      Object.assign(known, { authority, balance, allowance, as_of_slot: slot });
     return [];
   };
 

@@ -43,6 +43,7 @@ const notAsked = async (): Promise<never> => {
 /** What a stand-in answers to operators. */
 export const notForOperators = {
   listOperatorActions: notAsked,
+  showBacklog: notAsked,
   listQuarantined: notAsked,
   showQuarantined: notAsked,
   decideQuarantined: notAsked,
@@ -118,7 +119,14 @@ export const startChainStandIn = (bus: Bus) => {
   const observe = (owner: string) => {
     const { exists, balance, delegate, allowance } = account(owner);
     const amounts = { balance: formatMicro(balance), allowance: formatMicro(allowance) };
-    return { token_account: addressOf(owner), exists, delegate, ...amounts, slot };
+    return {
+      token_account: addressOf(owner),
+      exists,
+      delegate,
+      served: delegate === AUTHORITY,
+      ...amounts,
+      slot,
+    };
   };
 
   const conflict = (message: string) => new ServiceError('conflict', message);
@@ -148,6 +156,8 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
+    showSigning: notAsked,
+    setSigning: notAsked,
     observeAttempt: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
@@ -188,9 +198,9 @@ export const startChainStandIn = (bus: Bus) => {
     },
     checkPayoutAddress: async ({ payout_address: address }) => ({ token_account: addressOf(address) }),
     reserveTokenAccount: async () => ({ status: 'granted' as const }),
-    prepareDelegation: async ({ preparation_id, owner, authority, allowance }) => {
+    prepareDelegation: async ({ preparation_id, owner, allowance }) => {
       const parsed = allowance === null ? null : parseMicro(allowance);
-      preparations.set(preparation_id, { owner, authority, allowance: parsed, txHash: null });
+      preparations.set(preparation_id, { owner, authority: AUTHORITY, allowance: parsed, txHash: null });
       const expires_at = new Date(Date.now() + 60_000).toISOString();
       return { transaction: base64(`prepared:${preparation_id}`), expires_at };
     },

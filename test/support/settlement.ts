@@ -179,6 +179,7 @@ export const startFixture = async (): Promise<void> => {
         slot,
         exists: true,
         delegate: AUTHORITY,
+        served: true,
       };
       msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
     },

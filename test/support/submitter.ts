@@ -80,7 +80,7 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     SOLANA_RPC_URLS: chain.url,
     GENESIS_HASH: genesisHash,
     USDC_MINT: keys.mint.address,
-    FEE_PAYER_KEY: keys.feePayer.secretKey,
+    FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
     DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
       .map(({ number, secretKey }) => `${number}:${secretKey}`)
       .join(),

@@ -4,8 +4,8 @@ export type Row = readonly string[];
 /** A table as a person reads it: the first row is its head. */
 export type Table = readonly Row[];
 
-/** What a command says: JSON for programs, and the same for people. */
-export type Said = { json: unknown; text: string };
+/** What a command says: JSON for programs, and the same for people. `code`: an exit code other than 0. */
+export type Said = { json: unknown; text: string; code?: number };
 
 /** What every change carries. */
 export type Signed = { actor: string; reason: string };
@@ -19,7 +19,7 @@ export type Planned = {
   make: (signed: Signed) => Promise<Said>;
 };
 
-type Options = { all: boolean; limit: number };
+export type Options = { all: boolean; limit: number; seconds: number };
 
 /** One command. Those that change something plan first: what will happen is shown before it does. */
 export type Command = {
@@ -31,5 +31,5 @@ export type Command = {
   details: string;
 } & (
   | { show: (operator: Operator, words: readonly string[], options: Options) => Promise<Said> }
-  | { plan: (operator: Operator, words: readonly string[]) => Promise<Planned> }
+  | { plan: (operator: Operator, words: readonly string[], options: Options) => Promise<Planned> }
 );

@@ -9,9 +9,10 @@ const OPTIONS = `Options
   --yes                 make the change without asking
   --json                answer for programs
   --all, --limit <n>    of lists: decided ones too; at most so many rows (default 50)
+  --seconds <n>         of drain: how long it waits (default 300)
 
 Elsewhere than beside a local stack: NATS_URL, NATS_USER and NATS_PASSWORD name the bus and the operator's user on it.
-Exit codes: 0 done or already so, 1 refused by a service or away, 64 wrong words, 75 not confirmed.`;
+Exit codes: 0 done or already so, 1 refused by a service or away, 64 wrong words, 75 not confirmed, or not drained in time.`;
 
 const typed = ({ name, words }: Command) => `npm run ops -- ${name}${words === '' ? '' : ` ${words}`}`;
 

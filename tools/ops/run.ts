@@ -17,6 +17,7 @@ type Values = {
   json?: boolean | undefined;
   all?: boolean | undefined;
   limit?: string | undefined;
+  seconds?: string | undefined;
 };
 
 const NOT_CONFIRMED = 75; // EX_TEMPFAIL of sysexits.h: the same call may succeed later
@@ -42,13 +43,14 @@ const confirmed = async (question: string): Promise<boolean> => {
   }
 };
 
-const say = ({ json, text }: Said, values: Values): void =>
+const say = ({ json, text, code = 0 }: Said, values: Values): number => {
   console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
+  return code;
+};
 
 const change = async (planned: Planned, signed: Signed, values: Values): Promise<number> => {
   if (planned.table === null) {
-    say({ json: { changed: false }, text: 'It is so already; nothing was changed.' }, values);
-    return 0;
+    return say({ json: { changed: false }, text: 'It is so already; nothing was changed.' }, values);
   }
   // Beside --json too, so that the plan is seen before it is confirmed; stdout stays for the answer.
   const show = values.json === true ? console.error : console.log;
@@ -62,8 +64,7 @@ const change = async (planned: Planned, signed: Signed, values: Values): Promise
     console.error('Nothing was changed.');
     return NOT_CONFIRMED;
   }
-  say(await planned.make(signed), values);
-  return 0;
+  return say(await planned.make(signed), values);
 };
 
 /**
@@ -82,13 +83,13 @@ export const runCommand = async (
     throw new Refusal(`npm run ops -- ${command.name} ${command.words}`.trimEnd());
   const limit = Number(values.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) throw new Refusal('--limit: 1 to 200');
+  const seconds = Number(values.seconds ?? 300);
+  if (!Number.isInteger(seconds) || seconds < 0) throw new Refusal('--seconds: a whole number');
+  const options = { all: values.all === true, limit, seconds };
   try {
-    if ('show' in command) {
-      say(await command.show(operator, words, { all: values.all === true, limit }), values);
-      return 0;
-    }
+    if ('show' in command) return say(await command.show(operator, words, options), values);
     const signed = signedBy(values);
-    return await change(await command.plan(operator, words), signed, values);
+    return await change(await command.plan(operator, words, options), signed, values);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message } = error;

@@ -74,5 +74,8 @@ export const otherFailure = (kind: Order['kind'], error: ChainError): Failure =>
   return failed('payment_failed', own ? 'the chain refused the work' : 'the chain refused the transaction');
 };
 
+/** The authority that the payer's wallet named cannot be signed with any more. */
+export const RETIRED = failed('delegation_inactive', 'the delegate authority was retired; approve again');
+
 export const TOO_LATE = failed('payment_failed', 'the payment was not signed in time; no money moved');
 export const EXPIRED = failed('payment_failed', 'the transaction expired without landing; prepare it again');

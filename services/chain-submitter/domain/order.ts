@@ -67,7 +67,10 @@ export const isUserSigned = (order: Order): order is UserOrder =>
 /** The addresses of this deployment that orders are built and checked with. */
 export type Network = {
   mint: string;
+  /** Pays for whatever is built. */
   feePayer: string;
+  /** That one, and those that paid before it or will pay after it. */
+  feePayers: readonly string[];
   /** Newest first. */
   delegateAuthorities: readonly string[];
   fundingAuthority: string | null;
@@ -78,9 +81,9 @@ export type Network = {
 
 /** Everything that is the platform's: nobody's wallet, nobody's payee. */
 export const platformAddresses = (network: Network): string[] => {
-  const { feePayer, feeWallet, feeAccount, fundingAuthority, delegateAuthorities } = network;
+  const { feePayers, feeWallet, feeAccount, fundingAuthority, delegateAuthorities } = network;
   return [
-    feePayer,
+    ...feePayers,
     feeWallet,
     feeAccount,
     ...(fundingAuthority === null ? [] : [fundingAuthority]),

@@ -9,5 +9,5 @@ export const observeWallet =
   ({ chain, network }: Deps): Handler<typeof chainSubmitter.internal.observeWallet> =>
   async ({ owner }) => {
     const { slot, account } = await reading(chain.tokenAccount(owner));
-    return sightOf(owner, account, { mint: network.mint, slot });
+    return sightOf(owner, account, { network, slot });
   };

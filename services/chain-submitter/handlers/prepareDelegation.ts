@@ -36,12 +36,12 @@ const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => 
 export const prepareDelegation =
   (deps: Deps): Handler<typeof chainSubmitter.internal.prepareDelegation> =>
   async (input) => {
-    const { preparation_id, account_id, owner, authority, allowance } = input;
+    const { preparation_id, account_id, owner, allowance } = input;
     const { network } = deps;
-    if (!network.delegateAuthorities.includes(authority))
-      throw refuseAddress('authority', 'is not served here');
-    if (owner === network.feePayer || network.delegateAuthorities.includes(owner))
+    if (network.feePayers.includes(owner) || network.delegateAuthorities.includes(owner))
       throw refuseAddress('owner', 'is an address of the platform');
+    // Whatever was approved before: so wallets leave an authority that will be retired, one approval at a time.
+    const authority = network.delegateAuthorities[0]!;
     const order: DelegationOrder = {
       kind: 'delegation',
       accountId: account_id,
@@ -53,7 +53,7 @@ export const prepareDelegation =
     const create = await creates(deps, order);
     return prepare(deps, order, delegation(order, network, { create }), {
       preparation_id,
-      request: input satisfies DelegationRequest,
+      request: { ...input, authority } satisfies DelegationRequest,
       creates: create ? owner : null,
     });
   };

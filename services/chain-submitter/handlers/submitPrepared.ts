@@ -87,6 +87,9 @@ const bytesFor = async (
     logger.warn({ intent: intent.intent_id, tx: paid.signature }, 'found on chain, nothing is co-signed');
     return { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
   }
+  // The one that it was prepared with: another's signature would be no signature, and these bytes are all there can be.
+  const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
+  if (feePayer === undefined) throw conflict('the platform’s fee payer has changed, prepare it again');
   if (await isPaused(pool)) throw unavailable(30);
   const height = await reading(rpc.first((provider) => provider.blockHeight('confirmed')));
   if (BigInt(height) > preparation.last_valid_block_height)
@@ -95,7 +98,7 @@ const bytesFor = async (
   await simulate(deps, message, order, creates !== null);
   if (creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS))) throw unavailable(60);
 
-  const own = await signers.feePayer.sign(message);
+  const own = await feePayer.sign(message);
   await failpoint('submitter.afterSign');
   return {
     signature: bs58.encode(own),

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { INTENT_KINDS, INTENT_STATES } from '../../../shared/lib/metrics-catalog.ts';
 
 const OpenWork = z.object({
-  kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation']),
-  status: z.enum(['accepted', 'signed', 'confirmed', 'reopened']),
+  kind: z.enum(INTENT_KINDS),
+  status: z.enum(INTENT_STATES),
   intents: z.bigint(),
   /** Seconds. */
   oldest_age: z.number(),
@@ -15,6 +16,24 @@ export const openWork = (db: Db): Promise<readonly z.infer<typeof OpenWork>[]> =
     select kind, status, count(*) as intents, extract(epoch from app_now() - min(created_at))::float8 as oldest_age
     from intents where status in ('accepted', 'signed', 'confirmed', 'reopened')
     group by kind, status`);
+
+/** How many of them there are. */
+export const openIntents = (db: Db): Promise<bigint> =>
+  db.oneFirst(sql.type(z.object({ intents: z.bigint() }))`
+    select count(*) as intents from intents where status in ('accepted', 'signed', 'confirmed', 'reopened')`);
+
+const Bytes = z.object({ bytes: z.instanceof(Buffer) });
+
+/** Transactions that may still land, of work that is open. Those that were found on the chain have no bytes here. */
+export const signedAndLive = (db: Db): Promise<readonly Buffer[]> =>
+  db.anyFirst(sql.type(Bytes)`
+    select t.wire as bytes from intents i join transactions t using (intent_id)
+    where i.status in ('accepted', 'signed', 'confirmed', 'reopened') and t.status = 'live' and length(t.wire) > 0`);
+
+/** Messages that wait for their owner's signature, as long as they can be submitted. */
+export const preparedMessages = (db: Db): Promise<readonly Buffer[]> =>
+  db.anyFirst(sql.type(Bytes)`
+    select message as bytes from preparations where status = 'open' and expires_at > app_now()`);
 
 const Spent = z.object({
   paused: z.boolean(),

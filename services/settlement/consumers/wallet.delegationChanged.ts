@@ -12,9 +12,10 @@ export const delegationChanged =
   async (fact: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
     const payer = await findPayer(pool, fact.account_id, fact.wallet_id);
     if (payer === null) return;
-    await savePayer(pool, payer, {
+    const active = fact.status === 'active' && fact.delegate !== null;
+    await savePayer(pool, active ? { ...payer, authority: fact.delegate! } : payer, {
       balance: BigInt(fact.balance),
-      allowance: fact.delegate === payer.authority ? BigInt(fact.allowance) : 0n,
+      allowance: active ? BigInt(fact.allowance) : 0n,
       slot: BigInt(fact.slot),
     });
   };

@@ -136,17 +136,17 @@ export const settle =
   };
 
 /** Accepts, looking at the chain once when the last sight says that the payer cannot pay. */
-const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdict> => {
+const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdict> => {
   const { settlementId: settlement_id, accountId: account_id, claims } = attempt;
-  const messages = [
+  const messagesOf = ({ owner, authority }: Payer) => [
     settleJob({
       settlement_id,
       account_id,
       payment_attempt_id: attempt.paymentAttemptId,
       quote_token: attempt.quoteToken,
-      wallet_id: payer.wallet_id,
-      owner: payer.owner,
-      authority: payer.authority,
+      wallet_id: known.wallet_id,
+      owner,
+      authority,
       drive: 1,
       generation: 0,
       created_at: deps.clock(),
@@ -163,10 +163,11 @@ const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdi
       fee_amount: claims.fee_amount,
     }),
   ];
+  let payer = known;
   let looked = false;
   for (let races = 0; races < MAX_RACES; ) {
     await failpoint('settlement.beforeAccept');
-    const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messages);
+    const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messagesOf(payer));
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
       count('settle.settlements', 1, { outcome: 'accepted' });
@@ -177,7 +178,7 @@ const accept = async (deps: Deps, attempt: Attempt, payer: Payer): Promise<Verdi
       verdict === 'payer_unknown' || verdict === 'balance_short' || verdict === 'allowance_short';
     if (verdict !== 'raced' && (!unsure || looked)) return verdict;
     if (unsure) {
-      await refreshPayer(deps, payer);
+      payer = await refreshPayer(deps, payer);
       looked = true;
     } else races += 1;
   }

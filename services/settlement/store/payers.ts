@@ -19,7 +19,7 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
 
 /**
  * Takes over a sight of the chain unless a later one is known, or a payment that landed after it: a node that lags
- * would bring that payment's money back. Holds stay as they are.
+ * would bring that payment's money back. Holds stay as they are; the authority is the one that was approved last.
  */
 export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
@@ -27,5 +27,5 @@ export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> 
     values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
       ${sight.balance}, ${sight.allowance}, ${sight.slot})
     on conflict (wallet_id) do update
-    set balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
+    set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.landed_slot <= excluded.as_of_slot`);

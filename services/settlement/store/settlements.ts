@@ -197,6 +197,15 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
       s.generation, s.created_at`);
 
+/** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
+export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | null> =>
+  db.maybeOne(sql.type(Stalled)`
+    update settlements as s set drive = drive + 1, progress_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and s.chain_status in ('pending', 'confirmed')
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
+      s.generation, s.created_at`);
+
 const OfQuote = z.object({
   quote_id: z.string(),
   settlement_id: z.string(),

@@ -1,17 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { type DelegationRecord, delegationStatus, needsSpending } from './delegation.ts';
 
-const OURS = 'ours';
-const fresh: DelegationRecord = { authority: OURS, approving: false, lastConfirmed: null, approved: null };
+const fresh: DelegationRecord = { approving: false, lastConfirmed: null, approved: null };
 const approving: DelegationRecord = { ...fresh, approving: true };
 const approved: DelegationRecord = { ...fresh, lastConfirmed: 'approve', approved: 10n };
 const revoked: DelegationRecord = { ...fresh, lastConfirmed: 'revoke' };
 
-const absent = { exists: false, delegate: null, allowance: 0n };
-const cleared = { exists: true, delegate: null, allowance: 0n };
-const active = { exists: true, delegate: OURS, allowance: 5n };
-const empty = { exists: true, delegate: OURS, allowance: 0n };
-const foreign = { exists: true, delegate: 'another', allowance: 5n };
+const absent = { exists: false, delegate: null, served: false, allowance: 0n };
+const cleared = { exists: true, delegate: null, served: false, allowance: 0n };
+const active = { exists: true, delegate: 'ours', served: true, allowance: 5n };
+const empty = { exists: true, delegate: 'ours', served: true, allowance: 0n };
+const foreign = { exists: true, delegate: 'another', served: false, allowance: 5n };
 
 test.each([
   ['new wallet without a token account', fresh, absent, 0n, 'none'],
@@ -30,6 +29,7 @@ test.each([
   ['taken back by the owner elsewhere', approved, cleared, 0n, 'revoked'],
   ['taken back with one unit left', approved, cleared, 9n, 'revoked'],
   ['overwritten', approved, foreign, 10n, 'overwritten'],
+  ['retired authority', approved, { ...active, served: false }, 0n, 'overwritten'],
   ['overwritten after our revoke', revoked, foreign, 0n, 'overwritten'],
   ['revoked', revoked, cleared, 10n, 'revoked'],
   ['revoked, the chain lags behind the fact', revoked, active, 0n, 'active'],

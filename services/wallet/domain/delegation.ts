@@ -2,8 +2,6 @@
 export type DelegationStatus = 'none' | 'pending' | 'active' | 'exhausted' | 'overwritten' | 'revoked';
 
 export type DelegationRecord = {
-  /** The delegate authority that the wallet names. */
-  authority: string;
   /** A submitted approval has no outcome yet. */
   approving: boolean;
   /** The last of our own transactions that was confirmed. */
@@ -12,7 +10,13 @@ export type DelegationRecord = {
   approved: bigint | null;
 };
 
-export type DelegationSight = { exists: boolean; delegate: string | null; allowance: bigint };
+export type DelegationSight = {
+  exists: boolean;
+  delegate: string | null;
+  /** The delegate is a delegate authority of ours, and was not retired. */
+  served: boolean;
+  allowance: bigint;
+};
 
 const isDelegated = ({ delegate, allowance }: DelegationSight): boolean =>
   delegate !== null && allowance > 0n;
@@ -31,7 +35,7 @@ export const delegationStatus = (
   spent: bigint,
 ): DelegationStatus => {
   const delegated = isDelegated(sight);
-  if (delegated && sight.delegate === record.authority) return 'active';
+  if (delegated && sight.served) return 'active';
   if (record.approving) return 'pending';
   // Another's delegate on a wallet that never delegated to us has overwritten nothing.
   if (record.lastConfirmed === null) return 'none';

@@ -104,6 +104,19 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
   return id !== null;
 };
 
+/** The wallet's owner has approved another authority of ours. */
+export const setAuthority = (tx: Db, walletId: string, authority: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`update wallets set authority = ${authority} where wallet_id = ${walletId}`);
+
+const ByAuthority = z.object({ authority: z.string(), wallets: z.bigint(), active: z.bigint() });
+
+/** How many wallets name each delegate authority, and of how many the chain was last seen to let it spend. */
+export const countByAuthority = (db: Db): Promise<readonly z.infer<typeof ByAuthority>[]> =>
+  db.any(sql.type(ByAuthority)`
+    select authority, count(*) as wallets,
+      count(*) filter (where s.delegate = authority and s.allowance > 0) as active
+    from wallets left join sights s using (wallet_id) group by authority order by authority`);
+
 /**
  * Makes the account's wallet its default, or the first linked one for null; false, and nothing changed, when there
  * is no such wallet. Within a transaction: the lock keeps two choices of one account apart.

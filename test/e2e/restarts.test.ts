@@ -1,0 +1,324 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import pg from 'pg';
+import { startChain } from '../../deploy/local/chain/test-support.ts';
+import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/database.ts';
+import { environmentKeys } from '../../deploy/local/keys.ts';
+import { type Api, createApi } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  type Quote,
+  quoteOf,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import { allowSpending, type WalletView } from '../../deploy/local/people/wallet.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+import { type RunningServers, startServers } from '../../deploy/local/start-servers.ts';
+import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
+import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import { chainOf } from '../support/chain.ts';
+import { opsAt } from '../support/ops.ts';
+import { testStateDir } from '../support/test-state.ts';
+
+/**
+ * What takes a restart (docs/operations.md): dump, pay on, lose everything but the chain, restore, over a Postgres that
+ * outlives the stack; and a delegate authority that comes with one restart and leaves the other with the next.
+ */
+const root = path.resolve(import.meta.dirname, '../..');
+const stateDir = testStateDir('restore');
+const backup = path.join(stateDir, 'backup');
+const SLOT_MS = 50;
+let servers: RunningServers;
+let running: RunningStack;
+let vendor: Vendor;
+/** Both onboarded while there was one authority. */
+let consumer: Consumer;
+let mover: Consumer;
+const secondAuthority = { number: 2, ...keypair() };
+
+const start = async () => {
+  running = await startStack({
+    stateDir,
+    ports: 'any',
+    chainSlotMs: SLOT_MS,
+    chainControl: true,
+    rateLimitScale: 100,
+    durable: false,
+    external: { postgresUrl: servers.postgresUrl },
+  });
+};
+const api = (): Api => createApi(running.stack.gateway_url);
+const adminUrl = () => databaseUrl(servers.postgresUrl, 'quittance_test');
+const query = async (text: string): Promise<Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString: adminUrl() });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+beforeAll(async () => {
+  servers = await startServers({ stateDir: testStateDir('restore-servers') });
+  await start();
+  vendor = await createVendor(api(), running.stack);
+  [consumer, mover] = await Promise.all([
+    createConsumer(api(), running.stack),
+    createConsumer(api(), running.stack),
+  ]);
+}, 90_000);
+afterAll(async () => {
+  await running?.stop();
+  await servers?.stop();
+});
+
+function keypair() {
+  const { publicKey, secretKey } = Keypair.generate();
+  return { address: publicKey.toBase58(), secretKey: bs58.encode(secretKey) };
+}
+/** DELEGATE_AUTHORITY_KEYS of the next start. */
+const configureAuthorities = (change: (keys: { number: number }[]) => { number: number }[]) => {
+  const file = path.join(stateDir, 'keys-test.json');
+  const keys = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...keys, delegateAuthorities: change(keys.delegateAuthorities) }));
+};
+
+/** `npm run backup -- …` */
+const run = (words: string[], env: Record<string, string> = {}) =>
+  new Promise<{ code: number | null; out: string }>((resolve, reject) => {
+    const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...words], {
+      env: { PATH: process.env.PATH, POSTGRES_URL: adminUrl(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+      });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, out }));
+  });
+const ops = (...words: string[]) => opsAt(running.stackFile)(...words, '--reason', 'restore', '--yes');
+const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
+  for (let tries = 0; tries < 400; tries++) {
+    const value = await read();
+    if (good(value)) return value;
+    await sleep(100);
+  }
+  throw new Error('it did not come about');
+};
+
+const control = (url: string, method: string, ...params: unknown[]) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+
+type Attempt = { id: string; quote: Quote };
+const attempt = async (): Promise<Attempt> => ({
+  id: crypto.randomUUID(),
+  quote: await quoteOf(api(), vendor),
+});
+/** Repeats the attempt until it is answered with the payment. */
+const paid = async ({ id, quote }: Attempt) =>
+  (
+    await until(
+      () => settleWith(api(), consumer.token, quote, id),
+      ({ status }) => status === 200,
+    )
+  ).body;
+
+test('restored to a moment: what was paid since is found on the chain and not paid again, or named by reconcile', async () => {
+  const before = await Promise.all([attempt(), attempt()]);
+  const hashes = new Map<string, string>();
+  for (const each of before) hashes.set(each.id, (await paid(each)).tx_hash);
+
+  // Accepted when the dump is taken, and signed after it.
+  await ops('signing', 'pause');
+  const open = await attempt();
+  const opening = settleWith(api(), consumer.token, open.quote, open.id);
+  await until(
+    () => query(`select from chain_submitter.intents where request->>'payment_attempt_id' = '${open.id}'`),
+    (rows) => rows.length === 1,
+  );
+  // And a few anywhere between their first and their last row.
+  const around = await Promise.all([attempt(), attempt(), attempt()]);
+  const settling = around.map((each) => settleWith(api(), consumer.token, each.quote, each.id));
+  const dumped = await run(['dump', backup]);
+  expect(dumped).toMatchObject({ code: 0, out: expect.stringContaining('quittance_test as of') });
+  expect((await run(['dump', backup])).code).toBe(64);
+  await ops('signing', 'resume');
+  await Promise.all([opening, ...settling]);
+
+  const after = await attempt();
+  const [lost, ...rest] = [await attempt(), open, ...around, after];
+  hashes.set(lost.id, (await paid(lost)).tx_hash);
+  for (const each of rest) hashes.set(each.id, (await paid(each)).tx_hash);
+  const balanceNow = () =>
+    chainOf(running.stack.environments.test as never).balance(consumer.wallet.publicKey);
+  const balance = await balanceNow();
+  expect(balance).toBe(100_000_000n - BigInt(hashes.size) * BigInt(after.quote.quote_amount));
+
+  // Not while anything runs.
+  const rpcUrl = running.stack.environments.test!.rpc_url;
+  const reason = ['--reason', 'the disk is gone'];
+  const early = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: rpcUrl });
+  expect(early).toMatchObject({ code: 64, out: expect.stringContaining('still connected') });
+
+  // Signed, and on its way to a block when everything ends: the one thing that cannot be looked up.
+  const flying = await attempt();
+  await control(running.stack.environments.test!.rpc_url, 'chain_clock', { paused: true });
+  const cutOff = settleWith(api(), consumer.token, flying.quote, flying.id).catch(() => {});
+  const [signed] = await until(
+    () =>
+      query(
+        `select encode(wire, 'base64') as wire from chain_submitter.transactions join chain_submitter.intents using (intent_id)
+         where request->>'payment_attempt_id' = '${flying.id}'`,
+      ),
+    (rows) => rows.length === 1,
+  );
+  const bytes = String(signed!.wire).replaceAll('\n', '');
+
+  // Everything but the chain and the keys is lost.
+  await running.stop();
+  await cutOff;
+  const client = new pg.Client({ connectionString: servers.postgresUrl });
+  await client.connect();
+  await client.query('drop database quittance_test with (force)');
+  await client.end();
+  rmSync(path.join(stateDir, 'nats'), { recursive: true });
+  await ensureDatabase(servers.postgresUrl, 'quittance_test');
+  const { databasePasswords } = environmentKeys(stateDir, 'test');
+  await migrateEnvironment({ adminUrl: adminUrl(), passwords: databasePasswords });
+
+  // Broken off, here by a provider that is away: nobody can log in until it was run to its end.
+  const role = roleName('quittance_test', 'chain-submitter');
+  const login = async () => {
+    const service = new pg.Client({
+      connectionString: urlAs(adminUrl(), role, databasePasswords['chain-submitter']),
+    });
+    await service.connect();
+    await service.end();
+  };
+  await login();
+  const away = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: 'http://127.0.0.1:9' });
+  expect(away.code).toBe(1);
+  await expect(login()).rejects.toThrow(/not permitted to log in/);
+
+  const chain = await startChain({ slotMs: SLOT_MS, dataDir: path.join(stateDir, 'chain-test') });
+  try {
+    const height = await chain.call<number>('getBlockHeight', { commitment: 'finalized' });
+    const restored = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: chain.url });
+    expect(restored).toMatchObject({ code: 0, out: expect.stringContaining('rows as of') });
+    // A blockhash lives for 150 blocks.
+    const then = await chain.call<number>('getBlockHeight', { commitment: 'finalized' });
+    expect(then - height).toBeGreaterThan(150);
+    // Whoever kept those bytes comes too late.
+    const late = await chain.raw('sendTransaction', bytes, { encoding: 'base64' });
+    expect(late.error?.message).toMatch(/blockhash not found|already been processed/i);
+  } finally {
+    await chain.stop();
+  }
+  await login();
+  // One snapshot over all schemas.
+  expect(
+    await query(
+      `select s.settlement_id as id from settlement.settlements s left join quote.quotes q using (quote_id)
+       where q.quote_id is null
+       union all
+       select i.intent_id from chain_submitter.intents i left join settlement.settlements s on s.settlement_id = i.object_id
+       where i.kind = 'settle' and s.settlement_id is null`,
+    ),
+  ).toEqual([]);
+
+  configureAuthorities((keys) => [...keys, secondAuthority]);
+  await start();
+  const shown = await opsAt(running.stackFile)('signing', 'show', '--json');
+  expect(JSON.parse(shown.out)).toMatchObject({ paused: true });
+  await ops('signing', 'resume');
+
+  // Their payers repeat them: each is answered with the payment that was made.
+  for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
+  // It landed while nobody watched.
+  expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
+  expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
+  expect((await ops('drain', '--seconds', '60')).code).toBe(0);
+
+  // Whoever does not come back is found: both sides and the fee, and nothing else.
+  const reports = await reconcile(placeOf(running.stack, 'test'));
+  const findings = reports.flatMap((report) => report.findings);
+  expect(findings).toHaveLength(3);
+  for (const finding of findings)
+    expect(finding).toMatchObject({
+      kind: 'unrecorded',
+      what: expect.stringContaining(hashes.get(lost.id)!),
+    });
+  const [restoredBy] = JSON.parse((await opsAt(running.stackFile)('audit', '--json')).out).filter(
+    ({ action }: { action: string }) => action === 'backup.restore',
+  );
+  expect(restoredBy).toMatchObject({ reason: 'the disk is gone', service: 'chain-submitter' });
+}, 180_000);
+
+/** Settles a fresh quote. */
+const pay = async ({ token }: Consumer) => {
+  const { status, body } = await settleWith(api(), token, await quoteOf(api(), vendor));
+  return status === 200 ? 'paid' : `${status} ${body.error?.code} ${body.error?.money_moved}`;
+};
+const delegationOf = async ({ token }: Consumer) => {
+  const { body } = await api()<{ data: WalletView[] }>('GET /v1/wallets', { token });
+  return body.data[0]!.delegation;
+};
+const approve = ({ token, walletId, wallet }: Consumer) =>
+  allowSpending(api(), token, walletId, wallet, 50_000_000n);
+const authorities = async () => {
+  const { out } = await opsAt(running.stackFile)('authorities', '--json');
+  return (JSON.parse(out) as { number: number | null; active: number }[]).map(({ number, active }) => [
+    number,
+    active,
+  ]);
+};
+
+test('an authority is retired: new approvals name the next one, the others pay until it goes and approve again', async () => {
+  await ops('settling', 'resume');
+  await sleep(2000);
+  const newcomer = await createConsumer(api(), running.stack);
+  expect(newcomer.view.delegation).toMatchObject({ status: 'active', delegate: secondAuthority.address });
+  expect(await Promise.all([newcomer, consumer, mover].map(pay))).toEqual(['paid', 'paid', 'paid']);
+  expect(await authorities()).toEqual([
+    [2, 1],
+    [1, 2],
+  ]);
+  expect((await approve(mover)).delegation).toMatchObject({
+    status: 'active',
+    delegate: secondAuthority.address,
+  });
+  expect(await pay(mover)).toBe('paid');
+  expect(await authorities()).toEqual([
+    [2, 2],
+    [1, 1],
+  ]);
+
+  await running.stop();
+  configureAuthorities((keys) => keys.filter(({ number }) => number === 2));
+  await start();
+  expect(await Promise.all([newcomer, mover].map(pay))).toEqual(['paid', 'paid']);
+  expect(await pay(consumer)).toBe('409 delegation_inactive no');
+  expect(await delegationOf(consumer)).toMatchObject({ status: 'overwritten' });
+  expect(await authorities()).toEqual([
+    [2, 2],
+    [null, 1],
+  ]);
+  expect((await approve(consumer)).delegation).toMatchObject({ status: 'active' });
+  expect(await pay(consumer)).toBe('paid');
+  expect(await authorities()).toEqual([[2, 3]]);
+}, 120_000);

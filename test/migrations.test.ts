@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { contractingIn } from '../tools/contracting.ts';
+
+/** Expand, then contract (docs/operations.md, Upgrade): what a release may do to tables that older services still use. */
+const root = path.resolve(import.meta.dirname, '..');
+const releases = ['v0.9.0', 'v1.0.0'];
+
+test.each([
+  ['create table refunds (refund_id text primary key, amount bigint not null)', 0],
+  ['alter table quotes add column note text', 0],
+  ['alter table quotes add column tries integer not null default 0', 0],
+  ['create index quotes_by_note on quotes (note)', 0],
+  ["-- drop column note\ninsert into settings values ('x')", 0],
+  ['alter table quotes alter column note drop not null', 0],
+  ['alter table quotes add column note text not null', 1],
+  ['alter table quotes drop column note', 1],
+  ['alter table quotes\n  add column a text,\n  drop column note,\n  alter column b set not null', 2],
+  ['alter table quotes rename to offers', 1],
+  ['alter table quotes rename column note to remark', 1],
+  ['alter table quotes alter column note type bigint using note::bigint', 1],
+  ['alter table quotes alter column note drop default', 1],
+  ["alter table quotes add constraint c check (note <> '')", 1],
+  ['drop table quotes', 1],
+  ['DROP TABLE quotes', 1],
+  ['-- contract: v1.0.0\nalter table quotes drop column note', 0],
+  ['-- contract: v7.0.0\nalter table quotes drop column note', 1],
+  ['-- contract: v1.0.0\nalter table quotes drop column note;\nalter table quotes drop column other', 1],
+] as const)('%s: %i findings', (sql, findings) => {
+  expect(contractingIn(sql, releases)).toHaveLength(findings);
+});
+
+const git = (...args: string[]): string => {
+  try {
+    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  } catch {
+    return '';
+  }
+};
+/** Newest first. */
+const tags = git('tag', '--merged', 'HEAD', '--sort=-v:refname', '--list', 'v*').split('\n').filter(Boolean);
+const [last] = tags;
+const FILES = ['services/*/migrations/*.sql', 'shared/db/migrations/*.sql'];
+const why =
+  last === undefined ? ' (skipped: there is no release yet, so no older service to keep working)' : '';
+
+(last === undefined ? test.skip : test)(
+  `migrations since the last release only add, and those of it are as they were${why}`,
+  () => {
+    const released = new Set(git('ls-tree', '-r', '--name-only', last!).split('\n'));
+    const findings = globSync(FILES, { cwd: root }).flatMap((file) => {
+      const sql = readFileSync(path.join(root, file), 'utf8');
+      if (!released.has(file)) return contractingIn(sql, tags).map((finding) => `${file}: ${finding}`);
+      return git('show', `${last}:${file}`) === sql ? [] : [`${file}: ran with ${last}, write another one`];
+    });
+    expect(findings).toEqual([]);
+  },
+);

@@ -1,0 +1,69 @@
+// `npm run backup -- dump <folder>` beside a running stack, `npm run backup -- restore <folder>` while no service runs
+// (docs/operations.md, Backup). POSTGRES_URL is a superuser's, of the environment's database.
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Stack } from '../deploy/local/stack-file.ts';
+import { operatorFields } from '../shared/contract/operator.ts';
+import { dump } from './backup/dump.ts';
+import { restore } from './backup/restore.ts';
+import { Refusal } from './ops/refusal.ts';
+
+const USAGE = `Usage
+  npm run backup -- dump <folder>                     all schemas of an environment as of one moment; services go on
+  npm run backup -- restore <folder> --reason <text>  puts it in the place of what is there; services must be stopped
+
+In the environment: POSTGRES_URL, a superuser's, of the environment's database (dump: default the stack on this machine);
+restore: SOLANA_RPC_URLS, every provider that chain-submitter asks. --actor <name>: who, default your name on this machine.`;
+
+const { POSTGRES_URL, SOLANA_RPC_URLS, STACK_FILE } = process.env;
+
+const databaseOfStack = (): string => {
+  const file = STACK_FILE ?? path.join(import.meta.dirname, '..', '.local', 'stack.json');
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as Stack).postgres_url;
+  } catch {
+    throw new Refusal(`no stack runs here (${file}): set POSTGRES_URL`);
+  }
+};
+
+const main = async (): Promise<number> => {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    options: { reason: text, actor: text },
+    allowPositionals: true,
+  });
+  const [verb, folder, ...rest] = positionals;
+  if (!folder || rest.length > 0 || (verb !== 'dump' && verb !== 'restore')) {
+    console.error(USAGE);
+    return 64; // EX_USAGE of sysexits.h
+  }
+  if (verb === 'dump') {
+    const { taken_at, database, tables } = await dump(POSTGRES_URL ?? databaseOfStack(), folder);
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    console.log(`${database} as of ${taken_at}: ${rows} rows of ${tables.length} tables in ${folder}`);
+    return 0;
+  }
+  if (!POSTGRES_URL || !SOLANA_RPC_URLS) throw new Refusal('restore needs POSTGRES_URL and SOLANA_RPC_URLS');
+  if (values.reason === undefined) throw new Refusal('--reason is needed: it is kept with the change');
+  const signed = {
+    actor: operatorFields.actor.parse(values.actor ?? userInfo().username),
+    reason: operatorFields.reason.parse(values.reason),
+  };
+  const rpcUrls = SOLANA_RPC_URLS.split(',').map((url) => url.trim());
+  const done = await restore(POSTGRES_URL, folder, { rpcUrls, signed, print: (line) => console.error(line) });
+  console.log(
+    `${done.rows} rows as of ${done.taken_at}. What was signed before could land until block ${done.dead_after}; ${done.finalized} is final.
+Start the services, look (npm run ops -- signing show, npm run reconcile), then: npm run ops -- signing resume`,
+  );
+  return 0;
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  console.error(known ? (error as Error).message : error);
+  process.exitCode = known ? 64 : 1;
+}

@@ -1,0 +1,74 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type pg from 'pg';
+import { from, to } from 'pg-copy-streams';
+import { SERVICE_NAMES } from '../../shared/contract/service.ts';
+import { roleName, schemaName } from '../../shared/db/migrate.ts';
+
+/** A table with the columns that are stored, in their order. */
+export type Table = { name: string; columns: string[] };
+/** A counter; null: nothing was ever taken from it. */
+export type Sequence = { name: string; last: string | null };
+
+const schemas = SERVICE_NAMES.map(schemaName);
+/** What node-pg-migrate writes: compared, never copied. */
+const MIGRATION_TABLES = ['migrations_shared', 'migrations'];
+
+/** The services' login roles. */
+export const rolesOf = (database: string): string[] =>
+  SERVICE_NAMES.map((service) => roleName(database, service));
+
+export const databaseOf = async (client: pg.Client): Promise<string> =>
+  (await client.query<{ name: string }>('select current_database() as name')).rows[0]!.name;
+
+/** Every table of every service's schema, names quoted. */
+export const tablesOf = async (client: pg.Client): Promise<Table[]> =>
+  (
+    await client.query<Table>(
+      `select format('%I.%I', table_schema, table_name) as name,
+         array_agg(quote_ident(column_name) order by ordinal_position) filter (where is_generated = 'NEVER') as columns
+       from information_schema.columns join information_schema.tables using (table_schema, table_name)
+       where table_schema = any($1) and table_type = 'BASE TABLE' and table_name <> all($2)
+       group by table_schema, table_name order by 1`,
+      [schemas, MIGRATION_TABLES],
+    )
+  ).rows;
+
+export const sequencesOf = async (client: pg.Client): Promise<Sequence[]> =>
+  (
+    await client.query<Sequence>(
+      `select format('%I.%I', schemaname, sequencename) as name, last_value::text as last
+       from pg_sequences where schemaname = any($1) and sequencename not like 'migrations%' order by 1`,
+      [schemas],
+    )
+  ).rows;
+
+/** Names of all migrations that were run, by schema and table: what the tables look like. */
+export const migrationsOf = async (client: pg.Client): Promise<Record<string, string[]>> => {
+  const { rows } = await client.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema = any($1) and table_name = any($2) order by 1`,
+    [schemas, MIGRATION_TABLES],
+  );
+  const found: Record<string, string[]> = {};
+  for (const { name } of rows) {
+    const list = await client.query<{ name: string }>(`select name from ${name} order by id`);
+    found[name] = list.rows.map((row) => row.name);
+  }
+  return found;
+};
+
+/** Writes a table's rows to a file. @returns how many */
+export const copyOut = async (client: pg.Client, { name, columns }: Table, file: string): Promise<number> => {
+  const rows = client.query(to(`copy ${name} (${columns.join()}) to stdout`));
+  await pipeline(rows, createGzip(), createWriteStream(file, { mode: 0o600, flags: 'wx' }));
+  return rows.rowCount;
+};
+
+/** Reads them back. @returns how many */
+export const copyIn = async (client: pg.Client, { name, columns }: Table, file: string): Promise<number> => {
+  const rows = client.query(from(`copy ${name} (${columns.join()}) from stdin`));
+  await pipeline(createReadStream(file), createGunzip(), rows);
+  return rows.rowCount;
+};

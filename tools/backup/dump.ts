@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { z } from 'zod';
+import { Refusal } from '../ops/refusal.ts';
+import { copyOut, databaseOf, migrationsOf, sequencesOf, tablesOf } from './database.ts';
+
+const Manifest = z.strictObject({
+  format: z.literal(1),
+  database: z.string(),
+  taken_at: z.iso.datetime(),
+  /** Names of the migrations by their table: the same ones must have run where it is restored. */
+  migrations: z.record(z.string(), z.array(z.string())),
+  tables: z.array(
+    z.strictObject({ name: z.string(), columns: z.array(z.string()), rows: z.int(), file: z.string() }),
+  ),
+  sequences: z.array(z.strictObject({ name: z.string(), last: z.string().nullable() })),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+const MANIFEST = 'manifest.json';
+
+/**
+ * Writes all schemas of one environment as they were at one moment, beside the running services.
+ * @param folder must not exist. It holds password-like secrets and e-mail addresses: only its owner may read it.
+ * @returns what is in it; a folder without `manifest.json` is one that was not finished
+ */
+export const dump = async (databaseUrl: string, folder: string): Promise<Manifest> => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      throw new Refusal(`${folder}: ${(error as Error).message}`);
+    }
+    // One snapshot: a payment is in all services' tables as far as it had come, or in none.
+    await client.query('begin isolation level repeatable read, read only');
+    const at = await client.query<{ at: Date }>('select now() as at');
+    const tables: Manifest['tables'] = [];
+    for (const table of await tablesOf(client)) {
+      const file = `${table.name.replaceAll('"', '')}.copy.gz`;
+      tables.push({ ...table, file, rows: await copyOut(client, table, path.join(folder, file)) });
+    }
+    const manifest: Manifest = {
+      format: 1,
+      database: await databaseOf(client),
+      taken_at: at.rows[0]!.at.toISOString(),
+      migrations: await migrationsOf(client),
+      tables,
+      // Counters are outside of snapshots. Read last, they are behind no row.
+      sequences: await sequencesOf(client),
+    };
+    await client.query('commit');
+    writeFileSync(path.join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+    return manifest;
+  } finally {
+    await client.end();
+  }
+};
+
+/** @throws Refusal for a folder that holds no finished backup */
+export const manifestOf = (folder: string): Manifest => {
+  try {
+    return Manifest.parse(JSON.parse(readFileSync(path.join(folder, MANIFEST), 'utf8')));
+  } catch {
+    throw new Refusal(`${folder} holds no finished backup`);
+  }
+};
