@@ -152,7 +152,7 @@ test('compose.yaml holds no secret, and what holds them is not in git', () => {
 });
 
 test('only chain-submitter is told Solana keys, each service its own database role and NATS user', () => {
-  const holding = programNames.filter((name) => files[`${name}.env`]!.includes('FEE_PAYER_KEY'));
+  const holding = programNames.filter((name) => files[`${name}.env`]!.includes('FEE_PAYER_KEYS'));
   expect(holding).toEqual(['chain-submitter']);
   for (const name of programNames) {
     if (name === 'gateway') continue;

@@ -22,6 +22,7 @@ import {
 } from './primitives.ts';
 import { Activity, Scope } from './quote.ts';
 import { internalOperation, operation, service } from './service.ts';
+import { payment, RedeemId, settlementEvents } from './settlement.events.ts';
 
 export const SettlementStatus = z
   .enum(['pending', 'issued', 'redeemed', 'expired', 'failed'])
@@ -34,12 +35,6 @@ export const ChainStatus = z
 export const MAX_QUOTES_ASKED = 200;
 /** Of one call of listPaid or findPaid. */
 export const MAX_PAID_LISTED = 500;
-
-const RedeemId = label(128).meta({
-  id: 'RedeemId',
-  examples: ['replica-1-request-88'],
-  description: 'Chosen by the vendor replica that redeems',
-});
 
 const RequestId = label(128).meta({
   id: 'RequestId',
@@ -105,21 +100,6 @@ export const DelegateSpending = z.strictObject({
   version: z.int().min(1),
 });
 
-const fact = { settlement_id: SettlementId, quote_id: QuoteId };
-/** Who pays whom, and how much. */
-const parties = {
-  account_id: AccountId,
-  delegate_id: DelegateId.nullable(),
-  wallet_id: WalletId,
-  service_id: ServiceId,
-  vendor_account_id: AccountId,
-  quote_amount: MicroUsdc,
-  fee_amount: MicroUsdcOrZero,
-};
-const payment = { ...parties, issued_at: Timestamp };
-/** With who is concerned, or as it was told before: outboxes and the stream, which keeps a week, may have such facts. */
-const concerning = <F extends z.ZodRawShape, Before extends z.ZodRawShape>(told: F, before: Before) =>
-  z.union([z.strictObject({ ...told, ...parties }), z.strictObject(before)]);
 /** A settlement that was issued, and what the chain says of its payment now. */
 const Paid = z.strictObject({
   settlement_id: SettlementId,
@@ -372,31 +352,7 @@ export const settlement = service({
       output: z.array(Paid),
     }),
   },
-  events: {
-    /** An attempt was accepted: holds taken, the payment is on its way. */
-    accepted: concerning(fact, { ...fact, account_id: AccountId }),
-    /** The payment is confirmed on chain; the settlement can be redeemed. */
-    issued: z.union([
-      z.strictObject({ ...fact, tx_hash: TransactionHash, ...payment }),
-      // From before it told the payment: outboxes and the stream, which keeps a week, may still have such a fact.
-      z.strictObject({ ...fact, tx_hash: TransactionHash }),
-    ]),
-    /** No fork can undo it any more. The transaction is another than the issued one when a fork forced a new one. */
-    finalized: concerning({ ...fact, tx_hash: TransactionHash }, { ...fact, tx_hash: TransactionHash }),
-    /** Proven: no money moved and none will. The quote may be tried again. */
-    failed: concerning({ ...fact, code: z.string() }, { ...fact, code: z.string() }),
-    /** It was issued, and its payment was then reversed on chain for good. A redeemed settlement stays redeemed. */
-    reversed: concerning({ ...fact, redeemed: z.boolean() }, { ...fact, redeemed: z.boolean() }),
-    /** The vendor has taken it, by redeem or by the first consume. */
-    redeemed: z.strictObject({
-      ...fact,
-      ...parties,
-      redeemed_at: Timestamp,
-      redeem_id: RedeemId.nullable(),
-    }),
-    /** Paid, and not redeemed in its window. */
-    expired: z.strictObject({ ...fact, ...parties, redeem_expires_at: Timestamp }),
-  },
+  events: settlementEvents,
   jobs: {},
   consumes: ['chain-submitter.settleProgressed', 'wallet.delegationChanged'],
 });

@@ -93,7 +93,7 @@ export const SOURCES: Record<string, Source> = {
   /** A provider's URL is its access key. */
   SOLANA_RPC_URLS: secret,
   GENESIS_HASH: settings,
-  FEE_PAYER_KEY: secret,
+  FEE_PAYER_KEYS: secret,
   DELEGATE_AUTHORITY_KEYS: secret,
   FUNDING_AUTHORITY_KEY: secret,
   COMPUTE_BUDGET: settings,
