@@ -120,7 +120,6 @@ export const attacks: Record<string, Attack> = {
       preparation_id,
       account_id,
       owner: keep.publicKey.toBase58(),
-      authority: fixture.authority,
     };
     try {
       const { transaction } = await call(fixture.walletBus, chainSubmitter, 'prepareDelegation', {
