@@ -29,8 +29,8 @@ const traceWith = async (
 ): Promise<Trace> => {
   const deadline = Date.now() + 20_000;
   for (;;) {
-    const found = (await traces()).find((trace) => has(trace, name, value));
-    if (found !== undefined && complete(found)) return found;
+    const found = (await traces()).find((trace) => has(trace, name, value) && complete(trace));
+    if (found !== undefined) return found;
     if (Date.now() > deadline) throw new Error(`no complete trace with ${name}=${value}`);
     await sleep(200);
   }
