@@ -127,3 +127,12 @@ test('a call that is still being sent when the port closes is read to its end an
   expect(answer).toMatch(/^connection: close\r$/m);
   expect(await stopped).toBe(0);
 }, 30_000);
+
+test('connections that were opened in advance and never used do not hold up a stop', async () => {
+  const gateway = await start();
+  const unused = Array.from({ length: 3 }, () => connect(gateway.port, '127.0.0.1'));
+  await Promise.all(unused.map((socket) => once(socket, 'connect')));
+  // 0: by itself, not by the force that comes after 45 s.
+  expect(await stop(gateway)).toBe(0);
+  for (const socket of unused) socket.destroy();
+}, 30_000);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   ({ services, gateway } = scene);
 }, 30_000);
 
-afterAll(() => scene.stop());
+afterAll(() => scene.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;

@@ -82,7 +82,7 @@ beforeAll(async () => {
   gateway = scene.gateway;
 }, 30_000);
 
-afterAll(() => scene.stop());
+afterAll(() => scene.stop(), 60_000);
 
 test('everything that interface.md names is in the contract', () => {
   expect(new Set(CALLS).size).toBe(60);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { count, record } from '../../shared/lib/metrics.ts';
+import { endUnusedOnClose } from './connections.ts';
 import { registerCors } from './cors.ts';
 import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
@@ -145,6 +146,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     sendError(reply, new ServiceError('not_found', 'no such path')),
   );
 
+  endUnusedOnClose(app);
   registerCors(app, deps);
   registerRoutes(app, deps);
   registerPages(app, deps);

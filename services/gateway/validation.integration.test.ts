@@ -26,7 +26,7 @@ beforeAll(async () => {
   services.answers['quote.create'] = () => quote;
 }, 30_000);
 
-afterAll(() => scene.stop());
+afterAll(() => scene.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;
