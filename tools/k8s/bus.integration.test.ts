@@ -118,9 +118,14 @@ test('streams have a copy on each server, and every consumer is there', async ()
     ]);
   }
   for (const { stream, durable } of durables())
-    expect((await jsm.consumers.info(stream, durable)).name).toBe(durable);
+    await until(() =>
+      jsm.consumers.info(stream, durable).then(
+        ({ name }) => name === durable,
+        () => false,
+      ),
+    );
   await nc.close();
-});
+}, 60_000);
 
 test('a user oversteps on no server', async () => {
   for (const [user, number] of [
@@ -167,10 +172,19 @@ test('a message is kept and taken while one of the three is gone', async () => {
       ),
   );
   const submitter = await as('chain-submitter', 1);
-  const consumer = await submitter.jetstream().consumers.get(STREAMS.jobs, 'chain-submitter_settle');
-  const message = await consumer.next({ expires: 10_000 });
-  expect(message?.string()).toBe('work');
-  message?.ack();
+  // Until the two have chosen who leads the consumer, its server does not answer.
+  const take = async (): Promise<string | undefined> => {
+    const consumer = await submitter.jetstream().consumers.get(STREAMS.jobs, 'chain-submitter_settle');
+    const message = await consumer.next({ expires: 5000 });
+    message?.ack();
+    return message?.string();
+  };
+  await until(() =>
+    take().then(
+      (text) => text === 'work',
+      () => false,
+    ),
+  );
   await submitter.flush();
   await Promise.all([settlement.close(), submitter.close()]);
-}, 60_000);
+}, 120_000);
