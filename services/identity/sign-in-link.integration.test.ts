@@ -75,7 +75,8 @@ describe('sign-in link', () => {
     expect(body).toContain('Content-Type: text/html; charset=utf-8');
     expect(body.split('\r\n').every((line) => line.length <= 78 && /^[\x20-\x7e\t]*$/.test(line))).toBe(true);
     expect(head).not.toContain(token.slice(-43));
-    expect(raw).not.toContain(hostname());
+    // As a word of the headers: two letters of a short name turn up in any token.
+    expect(head.split(/[^A-Za-z0-9]+/)).not.toContain(hostname());
   });
 
   test('asking looks at no account: the answer and its time cannot tell a known address', async () => {
