@@ -9,6 +9,8 @@ export type CallsJob = {
   concurrency: number;
   /** No new call after this. */
   seconds?: number;
+  /** Before each call its connection rests for a random time of at most this. */
+  restUpToMs?: number;
   /** Begin again after the last one; otherwise each is made once. */
   repeat?: boolean;
   /** The only status that is counted; another success, 202 of a settle, is in `statuses` alone. Absent: every 2xx. */

@@ -61,13 +61,16 @@ const send = async (client: Client, { method, path, token, body }: Call): Promis
 };
 
 const makeCalls = async (job: CallsJob, senders: Send[], outcome: Outcome): Promise<void> => {
-  const { calls, repeat = false, keepBodies = false, seconds = Number.POSITIVE_INFINITY } = job;
+  const { calls, restUpToMs = 0, repeat = false, keepBodies = false } = job;
+  const { seconds = Number.POSITIVE_INFINITY } = job;
   const endsAt = performance.now() + seconds * 1000;
   const bodies: string[] = [];
   let next = 0;
   await Promise.all(
     senders.map(async (sender) => {
-      while (performance.now() < endsAt && (repeat || next < calls.length)) {
+      for (;;) {
+        if (restUpToMs > 0) await sleep(Math.random() * restUpToMs);
+        if (performance.now() >= endsAt || !(repeat || next < calls.length)) return;
         const index = next++;
         const { text } = await sender('call', calls[index % calls.length]!);
         if (keepBodies) bodies[index] = text;
