@@ -363,7 +363,7 @@ test('health, readiness, keys and pages', async () => {
   expect((await send('GET', '/.well-known/jwks.json?environment=prod')).status).toBe(400);
   expect((await send('GET', '/.well-known/jwks.json?x=1')).status).toBe(400);
 
-  for (const name of ['/sign-in', '/reveal', '/docs']) {
+  for (const name of ['/console', '/console/sign-in/link', '/docs']) {
     const page = await fetch(gateway.url + name);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
@@ -371,16 +371,34 @@ test('health, readiness, keys and pages', async () => {
     // The policy allows no inline script or style, so there must be none.
     expect(await page.text()).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
   }
-  for (const asset of [
-    '/mailed-link.js',
-    '/sign-in.js',
-    '/reveal.js',
-    '/sign-in.css',
-    '/openapi.json',
-    '/',
-  ]) {
+  for (const asset of ['/llms.txt', '/openapi.json', '/']) {
     expect([asset, (await fetch(gateway.url + asset)).status]).toEqual([asset, 200]);
   }
+});
+
+test('the console: one page for every path, files by their hash for ever, small for whoever takes it so', async () => {
+  const page = await fetch(`${gateway.url}/console/wallet/any/depth`, {
+    headers: { 'accept-encoding': 'br' },
+  });
+  expect(page.headers.get('content-encoding')).toBe('br');
+  expect(page.headers.get('cache-control')).toBe('no-cache');
+  const html = await page.text();
+  const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)![1]!;
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br', 'br'],
+    ['gzip, br;q=0', 'gzip'],
+    ['identity', null],
+  ] as const) {
+    const file = await fetch(gateway.url + script, { headers: { 'accept-encoding': accepted } });
+    expect([file.status, file.headers.get('content-encoding')]).toEqual([200, coding]);
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(file.headers.get('vary')).toBe('accept-encoding');
+    expect((await file.text()).length).toBeGreaterThan(10_000);
+  }
+  // A file of an earlier release is gone, and is not a page instead; nor does a path lead out of the folder.
+  for (const path of ['assets/index-0.js', 'assets/..%2f..%2fpackage.json', 'assets/%2e%2e/index.html'])
+    expect([path, (await send('GET', `/console/${path}`)).status]).toEqual([path, 404]);
 });
 
 test('no credential, token or mail address stands in the log', async () => {

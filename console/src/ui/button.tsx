@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import { Button as AriaButton, type ButtonProps as AriaProps } from 'react-aria-components';
+import { Link } from 'wouter';
+
+export type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
+  children: ReactNode;
+  /** `primary`: the one thing this place is for. `danger`: what cannot be undone. `quiet`: beside others. */
+  variant?: 'plain' | 'primary' | 'danger' | 'quiet';
+  size?: 'normal' | 'small';
+  /** While it works: what it does, in words ("Signing in…"). It cannot be pressed meanwhile. */
+  busy?: string | false | undefined;
+};
+
+/** A button. `busy` replaces its words while the work is under way, so that nobody waits for a wordless wheel. */
+export const Button = ({
+  children,
+  variant = 'plain',
+  size = 'normal',
+  busy = false,
+  ...rest
+}: ButtonProps) => (
+  <AriaButton
+    {...rest}
+    isPending={typeof busy === 'string'}
+    className="button"
+    data-variant={variant}
+    data-size={size}
+  >
+    {typeof busy === 'string' ? busy : children}
+  </AriaButton>
+);
+
+/** A way to another page of the console that looks like a button. `to` is a path below /console. */
+export const LinkButton = ({
+  to,
+  children,
+  variant = 'plain',
+}: {
+  to: string;
+  children: ReactNode;
+  variant?: 'plain' | 'primary' | 'quiet';
+}) => (
+  <Link href={to} className="button" data-variant={variant}>
+    {children}
+  </Link>
+);
