@@ -131,6 +131,7 @@ test('the link to a new key: the click makes it, once, and shows whose and where
   expect(await page.findings()).toEqual([]);
 
   await button(page, 'Make the new key').click();
+  await heading(page, 'The new key').waitFor();
   const made = (await page.page.locator('code').textContent()) ?? '';
   expect(made).not.toBe(apiKey);
   expect(await api('GET /v1/quotes', { token: made })).toMatchObject({ status: 200 });

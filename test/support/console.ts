@@ -91,7 +91,11 @@ export const openConsole = async (
     const place = { domain: 'localhost', path: '/v1/auth/refresh' };
     await context.addCookies([{ ...person.cookie, ...place, ...attributes }]);
     await context.addInitScript(
-      ([key, value]) => localStorage.getItem(key) ?? localStorage.setItem(key, value),
+      ([key, value]) => {
+        // Not in the empty document that a tab begins with.
+        if (location.protocol !== 'about:' && localStorage.getItem(key) === null)
+          localStorage.setItem(key, value);
+      },
       ['quittance.environment', person.environment] as const,
     );
   }

@@ -105,7 +105,8 @@ export const useAction = <I, T>(
     },
   });
   return {
-    run: (input) => mutateAsync(input).catch(() => undefined),
+    // A form is sent by Enter too, while its button waits.
+    run: async (input) => (isPending ? undefined : mutateAsync(input).catch(() => undefined)),
     runOrThrow: mutateAsync,
     error,
     isBusy: isPending,

@@ -11,24 +11,34 @@ export type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | '
   busy?: string | false | undefined;
 };
 
-/** A button. `busy` replaces its words while the work is under way, so that nobody waits for a wordless wheel. */
+/**
+ * A button. `busy` replaces its words while the work is under way, so that nobody waits for a wordless wheel; it keeps the
+ * focus, does nothing meanwhile, and its words are read out.
+ */
 export const Button = ({
   children,
   variant = 'plain',
   size = 'normal',
   busy = false,
+  type = 'button',
+  onPress,
   ...rest
-}: ButtonProps) => (
-  <AriaButton
-    {...rest}
-    isPending={typeof busy === 'string'}
-    className="button"
-    data-variant={variant}
-    data-size={size}
-  >
-    {typeof busy === 'string' ? busy : children}
-  </AriaButton>
-);
+}: ButtonProps) => {
+  const isBusy = typeof busy === 'string';
+  return (
+    <AriaButton
+      {...rest}
+      type={isBusy ? 'button' : type}
+      onPress={(event) => !isBusy && onPress?.(event)}
+      className="button"
+      data-variant={variant}
+      data-size={size}
+      data-pending={isBusy || undefined}
+    >
+      <span aria-live="polite">{isBusy ? busy : children}</span>
+    </AriaButton>
+  );
+};
 
 /** A way to another page of the console that looks like a button. `to` is a path below /console. */
 export const LinkButton = ({

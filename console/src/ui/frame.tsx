@@ -27,6 +27,7 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
       <EnvironmentBand />
       {!door && <Navigation path={path} />}
       <main id="main" ref={main} tabIndex={-1} className={door ? 'door' : 'main'}>
+        {door && <p className="brand">Quittance</p>}
         {children}
       </main>
       <StepUpDialog />

@@ -94,7 +94,7 @@ export const Copyable = ({
     <span className="copyable" data-block={block || undefined}>
       <code title={cut === text ? undefined : text}>{cut}</code>
       <Button size="small" variant="quiet" aria-label={`Copy ${label}`} onPress={() => void copy()}>
-        <span aria-live="polite">{said ?? 'Copy'}</span>
+        {said ?? 'Copy'}
       </Button>
     </span>
   );

@@ -52,7 +52,7 @@ export const Table = <T,>({
             <tr key={keyOf(item)}>
               {columns.map(({ heading, show, align }) => (
                 <td key={heading} data-label={heading} data-align={align}>
-                  {show(item)}
+                  {cell(show(item))}
                 </td>
               ))}
             </tr>
@@ -70,3 +70,6 @@ export const Table = <T,>({
     </>
   );
 };
+
+/** One thing, so that at phone width it stands as a whole beside its column's name; an empty cell is left out there. */
+const cell = (content: ReactNode) => (content === null ? null : <div>{content}</div>);

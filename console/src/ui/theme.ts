@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 
-/** Light, dark, or as the device says; kept for the next visit. */
-export type Theme = 'as the device' | 'light' | 'dark';
+/** Light, dark, or (automatic) as the device says; kept for the next visit. */
+export type Theme = 'automatic' | 'light' | 'dark';
 
 const KEY = 'quittance.theme';
-const ORDER: readonly Theme[] = ['as the device', 'light', 'dark'];
+const ORDER: readonly Theme[] = ['automatic', 'light', 'dark'];
 const listeners = new Set<() => void>();
-const read = (): Theme => ORDER.find((theme) => theme === localStorage.getItem(KEY)) ?? 'as the device';
+const read = (): Theme => ORDER.find((theme) => theme === localStorage.getItem(KEY)) ?? 'automatic';
 let theme = read();
 
 /** Sets the page's colours; called once before the first thing is shown, and by every change. */
 export const applyTheme = (): void => {
-  if (theme === 'as the device') delete document.documentElement.dataset.theme;
+  if (theme === 'automatic') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 };
 
