@@ -90,13 +90,11 @@ export const openConsole = async (
     const attributes = { httpOnly: true, secure: true, sameSite: 'Strict' } as const;
     const place = { domain: 'localhost', path: '/v1/auth/refresh' };
     await context.addCookies([{ ...person.cookie, ...place, ...attributes }]);
+    // Not in the empty document that a tab begins with, and not against what the page has chosen since.
+    const key = "'quittance.environment'";
     await context.addInitScript(
-      ([key, value]) => {
-        // Not in the empty document that a tab begins with.
-        if (location.protocol !== 'about:' && localStorage.getItem(key) === null)
-          localStorage.setItem(key, value);
-      },
-      ['quittance.environment', person.environment] as const,
+      `if (location.protocol !== 'about:' && localStorage.getItem(${key}) === null)
+        localStorage.setItem(${key}, '${person.environment}')`,
     );
   }
   const trouble: string[] = [];
