@@ -13,11 +13,11 @@ type Rules = { createScriptURL: (address: string) => string };
 type Policies = { createPolicy: (name: string, rules: Rules) => Rules };
 const policies = (globalThis as { trustedTypes?: Policies }).trustedTypes;
 const rules: Rules = { createScriptURL: scriptOfOurs };
-const { createScriptURL } = policies?.createPolicy('quittance-worker', rules) ?? rules;
+const policy = policies?.createPolicy('quittance-worker', rules) ?? rules;
 
 /**
  * Starts a worker by the address that the build gives it: `import address from './wallet-worker.ts?worker&url'`.
  * @throws TypeError when it is no script of ours
  */
 export const startWorker = (address: string): Worker =>
-  new Worker(createScriptURL(address), { type: 'module' });
+  new Worker(policy.createScriptURL(address), { type: 'module' });
