@@ -264,7 +264,7 @@ test('test and live are told apart on every page, and each has its own sign-in',
   // Both stay signed in.
   await button(page, 'Switch to test').click();
   await heading(page, 'Account').waitFor();
-  expect(await page.page.locator('main').textContent()).toContain(person.accountId.slice(0, 20));
+  await page.page.getByText(person.accountId.slice(0, 20)).waitFor();
 });
 
 test('at phone width and in the dark: every page is reached, nothing is wider than the screen', async () => {
