@@ -238,6 +238,23 @@ test('what needs a fresh sign-in asks for one, by passkey or link, and then goes
   await page.page.getByText('This device already has a passkey for your account.').waitFor();
 });
 
+test('another account in another tab: this one shows that account too, and nothing of the former', async () => {
+  const [first, second] = [await signInPerson(stack), newAddress()];
+  const page = await opened({ person: first });
+  await page.go('/account');
+  await page.page.getByText(first.email).first().waitFor();
+  await page.page.getByLabel('Name').fill('Ada');
+  const since = Date.now();
+  await api('POST /v1/auth/magic-link', { body: { email: second, environment: 'test' } });
+  const tab = await page.context.newPage();
+  await tab.goto(await mailedLink(second, since, '/sign-in/link'), { waitUntil: 'networkidle' });
+  expect(await tab.textContent('main')).toContain(`takes the place of your sign-in as ${first.email}`);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await page.page.getByText(second).first().waitFor();
+  expect(await page.page.textContent('body')).not.toContain(first.email);
+  expect(await page.page.getByLabel('Name').inputValue()).toBe('');
+});
+
 test('test and live are told apart on every page, and each has its own sign-in', async () => {
   const email = newAddress();
   const person = await signInPerson(stack, { email });
