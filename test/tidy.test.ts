@@ -8,13 +8,13 @@ import { operatorOperations } from '../shared/contract/operator.ts';
 /** The tree checks itself: what CONTRIBUTING.md and docs/ promise about files and imports. */
 
 const root = path.resolve(import.meta.dirname, '..');
-const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,examples}';
-const files = globSync(`${FOLDERS}/**/*.{ts,mjs,js,sql}`, {
+const FOLDERS = '{services,shared,deploy,test,tools,bench,sdk,examples,console}';
+const files = globSync(`${FOLDERS}/**/*.{ts,tsx,mjs,js,sql}`, {
   cwd: root,
-  exclude: (name) => /node_modules|^sdk\/dist/.test(name),
+  exclude: (name) => /node_modules|^(sdk|console)\/dist/.test(name),
 }).sort();
 const text = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
-const sources = files.filter((file) => file.endsWith('.ts'));
+const sources = files.filter((file) => /\.tsx?$/.test(file));
 
 const isTest = (file: string) => /\.test\.ts$|\/test-support\.ts$/.test(file);
 /** What runs in production: the rules about packages and directions are about this. */
@@ -45,7 +45,7 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
   [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(db|lib|contract)\//],
 ];
-const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench)\//.test(imported);
+const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
 test('imports point one way: contract ← lib ← bus ← db, domain and store know nothing above them', () => {
   const layered = (file: string, imported: string) => {
@@ -69,8 +69,10 @@ test('no service imports another, and nothing shared imports a service', () => {
   expect(offences(product, own)).toEqual([]);
 });
 
-test('what runs in production imports nothing of deploy, test, tools or bench', () => {
-  expect(offences(product, (_file, imported) => !/^(deploy|test|tools|bench)\//.test(imported))).toEqual([]);
+test('what runs in production imports nothing of deploy, test, tools, bench or console', () => {
+  expect(
+    offences(product, (_file, imported) => !/^(deploy|test|tools|bench|console)\//.test(imported)),
+  ).toEqual([]);
 });
 
 test('the SDK stands alone: it imports its own files and no package', () => {
@@ -82,6 +84,27 @@ test('the SDK stands alone: it imports its own files and no package', () => {
   );
   expect({ dependencies, peerDependencies }).toEqual({});
 });
+
+test('the console reaches the system by the SDK alone: besides it, its own files and packages of its page', () => {
+  const page = sources.filter((file) => file.startsWith('console/src/') && !isTest(file));
+  expect(page).toContain('console/src/main.tsx');
+  const allowed = (file: string, imported: string) =>
+    /^(console|sdk)\/src\//.test(imported) || (CONSOLE_PACKAGES[imported]?.test(file) ?? false);
+  expect(offences(page, allowed)).toEqual([]);
+  const others = sources.filter((file) => !file.startsWith('console/'));
+  expect(offences(others, (_file, imported) => !imported.startsWith('console/'))).toEqual([]);
+});
+
+/** What the console's page is made of, and where each may be known: they are bundled, none is there in production. */
+const CONSOLE_PACKAGES: Record<string, RegExp> = {
+  react: /./,
+  'react-dom/client': /^console\/src\/main\.tsx$/,
+  'react-aria-components': /^console\/src\/ui\//,
+  '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
+  '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
+  recharts: /^console\/src\/ui\/chart-bars\.tsx$/,
+  wouter: /./,
+};
 
 /** Where a package may be known in production. Another one gets its line here, and one place. */
 const PACKAGES: Record<string, RegExp> = {
@@ -191,6 +214,8 @@ test('every source is imported, started or configured by something', () => {
     'package.json',
     'jest.config.js',
     'deploy/compose.yaml',
+    'deploy/Dockerfile',
+    'console/index.html',
     ...files.filter((file) => /\.(ts|mjs)$/.test(file)),
   ];
   const toldBy = (file: string) => {

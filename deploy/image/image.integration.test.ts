@@ -117,7 +117,7 @@ test('every service runs from the image’s folder as a user without rights, and
 }, 60_000);
 
 test('the pages and the telemetry of the image are complete', async () => {
-  for (const page of ['/docs', '/docs.js', '/openapi.json', '/llms.txt', '/sign-in', '/reveal.js'])
+  for (const page of ['/docs', '/docs.js', '/openapi.json', '/llms.txt', '/console'])
     expect([page, (await fetch(`${running.stack.gateway_url}${page}`)).status]).toEqual([page, 200]);
   for (const url of Object.values(running.stack.metrics)) expect((await fetch(url)).status).toBe(200);
   for (let tries = 0; tries < 200 && !collected.has('/v1/traces'); tries += 1)

@@ -85,6 +85,8 @@ export const copyProduct = (folder: string): void =>
     mkdirSync(folder, { recursive: true });
     for (const file of globSync(`{services,shared}/**/*.{${KINDS}}`, { cwd: root }).filter(isProduct))
       copy(path.join(root, file), path.join(folder, file));
+    for (const file of globSync('console/dist/**/*.*', { cwd: root }))
+      copy(path.join(root, file), path.join(folder, file));
     copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
   });
 

@@ -6,7 +6,7 @@ import { choosePostgres, chooseRedis, type Server } from './choose-servers.ts';
 import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
 import { environmentKeys } from './keys.ts';
 import { createPortPicker } from './ports.ts';
-import type { RunningEnvironment } from './service-environment.ts';
+import { localOrigin, type RunningEnvironment } from './service-environment.ts';
 import { serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
@@ -92,7 +92,7 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
     gateway_url: gatewayUrl,
     gateway_urls: gatewayUrls,
     mail_url: `http://${host}:${mailPorts.http}`,
-    console_url: `${gatewayUrl}/sign-in`,
+    console_url: `${localOrigin(gatewayUrl)}/console`,
     docs_url: `${gatewayUrl}/docs`,
     postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
     nats_url: bus.adminUrl(keyed[0]!),

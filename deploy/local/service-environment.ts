@@ -85,8 +85,8 @@ export function serviceEnvironment(
       PUBLIC_KEYS: publicKeys([environment]),
       SMTP_URL: shared.smtpUrl,
       MAIL_FROM: 'Quittance <no-reply@quittance.example>',
-      SIGN_IN_URL: `${shared.gatewayUrl}/sign-in`,
-      REVEAL_URL: `${shared.gatewayUrl}/reveal`,
+      SIGN_IN_URL: `${localOrigin(shared.gatewayUrl)}/console/sign-in/link`,
+      REVEAL_URL: `${localOrigin(shared.gatewayUrl)}/console/reveal`,
       PASSKEY_RP_ID: 'localhost',
       PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
       IDENTITY_SECRET: keys.identitySecret,
@@ -126,7 +126,7 @@ export function serviceEnvironment(
 }
 
 /** Browsers give passkeys to `localhost` without a certificate, and to no bare address. */
-function localOrigin(gatewayUrl: string): string {
+export function localOrigin(gatewayUrl: string): string {
   return `http://localhost:${new URL(gatewayUrl).port}`;
 }
 

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from './binaries.mjs';
+import { ensureConsole } from './setup-console.mjs';
 import { ensureNodeModules } from './setup-modules.mjs';
 import { ensurePromtool } from './setup-promtool.mjs';
 import { ensureServers } from './setup-servers.mjs';
@@ -14,7 +15,10 @@ const say = (line) => console.log(`set-up: ${line}`);
 try {
   const lock = readFileSync(path.join(repositoryRoot, 'package-lock.json'));
   ensureNodeModules(createHash('sha256').update(lock).digest('hex'), say);
-  if (!process.argv.includes('--no-servers')) ensureServers(say);
+  if (!process.argv.includes('--no-servers')) {
+    ensureServers(say);
+    ensureConsole(say);
+  }
   if (process.argv.includes('--promtool')) ensurePromtool(say);
 } catch (error) {
   console.error(`set-up failed: ${error.message}`);

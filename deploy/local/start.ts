@@ -132,7 +132,7 @@ function stopWithNpm(): void {
 function printAddresses(stack: Stack, stackFile: string): void {
   const rows = {
     API: stack.gateway_urls.join(', '),
-    'Sign-in page': stack.console_url,
+    Console: stack.console_url,
     'API reference': stack.docs_url,
     'Caught mail': stack.mail_url,
     ...Object.fromEntries(

@@ -363,7 +363,7 @@ test('health, readiness, keys and pages', async () => {
   expect((await send('GET', '/.well-known/jwks.json?environment=prod')).status).toBe(400);
   expect((await send('GET', '/.well-known/jwks.json?x=1')).status).toBe(400);
 
-  for (const name of ['/sign-in', '/reveal', '/docs']) {
+  for (const name of ['/console', '/console/sign-in/link', '/docs']) {
     const page = await fetch(gateway.url + name);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
@@ -371,14 +371,7 @@ test('health, readiness, keys and pages', async () => {
     // The policy allows no inline script or style, so there must be none.
     expect(await page.text()).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/);
   }
-  for (const asset of [
-    '/mailed-link.js',
-    '/sign-in.js',
-    '/reveal.js',
-    '/sign-in.css',
-    '/openapi.json',
-    '/',
-  ]) {
+  for (const asset of ['/llms.txt', '/openapi.json', '/']) {
     expect([asset, (await fetch(gateway.url + asset)).status]).toEqual([asset, 200]);
   }
 });

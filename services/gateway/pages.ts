@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { llmsText } from '../../shared/contract/llms.ts';
 import { openApiDocument } from '../../shared/contract/openapi.ts';
+import { takes } from './accepted.ts';
 import { addressGroup } from './address.ts';
 import type { Deps } from './deps.ts';
 import { admit } from './quota.ts';
@@ -43,10 +44,7 @@ const json = (value: unknown): Page => ({
   content: JSON.stringify(value),
 });
 
-const takesGzip = (acceptEncoding: string | string[] | undefined): boolean =>
-  /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(String(acceptEncoding ?? ''));
-
-/** What the gateway shows besides the API: where the mailed link leads, and the API's description in three forms. */
+/** What the gateway shows besides the API and the console: the API's description in three forms. */
 export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'publicUrl'>): void => {
   const pages: Record<string, Page> = {
     '/': json({
@@ -54,18 +52,12 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
       openapi: `${publicUrl}/openapi.json`,
       docs: `${publicUrl}/docs`,
       llms: `${publicUrl}/llms.txt`,
-      sign_in: `${publicUrl}/sign-in`,
+      console: `${publicUrl}/console`,
       health: `${publicUrl}/v1/health`,
     }),
     '/openapi.json': json(openApiDocument({ serverUrl: publicUrl })),
     '/docs': { ...file('docs.html', 'text/html'), headers: REFERENCE_HEADERS },
     '/llms.txt': { type: 'text/plain; charset=utf-8', content: llmsText({ serverUrl: publicUrl }) },
-    '/sign-in': file('sign-in.html', 'text/html'),
-    '/sign-in.js': file('sign-in.js', 'text/javascript'),
-    '/reveal': file('reveal.html', 'text/html'),
-    '/reveal.js': file('reveal.js', 'text/javascript'),
-    '/mailed-link.js': file('mailed-link.js', 'text/javascript'),
-    '/sign-in.css': file('sign-in.css', 'text/css'),
   };
   const window = createSlidingWindow();
   const serve = (url: string, { type, content, headers = PAGE_HEADERS, gzipped }: Page) => {
@@ -75,7 +67,7 @@ export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'p
       void reply.type(type).headers(headers);
       if (gzipped === undefined) return reply.send(content);
       void reply.header('vary', 'accept-encoding');
-      if (!takesGzip(request.headers['accept-encoding'])) return reply.send(content);
+      if (!takes('gzip', request.headers['accept-encoding'])) return reply.send(content);
       return reply.header('content-encoding', 'gzip').send(gzipped);
     });
   };

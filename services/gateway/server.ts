@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { count, record } from '../../shared/lib/metrics.ts';
 import { endUnusedOnClose } from './connections.ts';
+import { registerConsole } from './console.ts';
 import { registerCors } from './cors.ts';
 import type { Deps } from './deps.ts';
 import { answerSocketError, BASE_HEADERS, sendError, toServiceError } from './errors.ts';
@@ -150,5 +151,6 @@ export const createServer = (deps: Deps): FastifyInstance => {
   registerCors(app, deps);
   registerRoutes(app, deps);
   registerPages(app, deps);
+  registerConsole(app);
   return app;
 };

@@ -287,8 +287,8 @@ test.each([
   ['GET', '/v1/quote'],
   ['DELETE', '/v1/health'],
   ['OPTIONS', '/v1/quote'],
-  ['GET', '/sign-in/../../package.json'],
-  ['GET', '/pages/sign-in.html'],
+  ['GET', '/console/assets/../../package.json'],
+  ['GET', '/pages/docs.html'],
 ])('no such route: %s %s', async (method, path) => {
   expect(await send(method, path)).toMatchObject({ status: 404, code: 'not_found' });
 });

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useItems, useRead } from '../lib/data.ts';
+import { session } from '../session/store.ts';
+import {
+  Badge,
+  Button,
+  Columns,
+  Copyable,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Page,
+  Section,
+  Stack,
+  Time,
+} from '../ui/index.ts';
+import { Passkeys } from './passkeys.tsx';
+import { Settings } from './settings.tsx';
+import { SignIns } from './sign-ins.tsx';
+
+/** The account: who it is, how it is signed into, and what it wants to be told. */
+const AccountPage = () => {
+  const account = useRead(['account'], (client, options) => client.identity.getAccount({}, options));
+  return (
+    <Page title="Account" about="Who you are here, how you sign in, and what you are told by mail.">
+      <Columns>
+        <Section title="You">
+          {account.isPending && <Loading>Asking for your account…</Loading>}
+          {account.error !== null && <ErrorNotice error={account.error} retry={account.again} />}
+          {account.data !== undefined && <You account={account.data} />}
+        </Section>
+        <Settings />
+      </Columns>
+      <Passkeys
+        passkeys={useItems(['passkeys'], (client, cursor, options) =>
+          client.identity.listPasskeys({ cursor }, options),
+        )}
+      />
+      <SignIns
+        sessions={useItems(['sessions'], (client, cursor, options) =>
+          client.identity.listSessions({ cursor }, options),
+        )}
+      />
+      <AccessToken />
+    </Page>
+  );
+};
+export default AccountPage;
+
+const You = ({ account }: { account: Output<'identity.getAccount'> }) => (
+  <Facts
+    of={[
+      ['E-mail', account.email],
+      ['Name', account.display_name ?? <span className="quiet">none</span>],
+      ['Account', <Copyable key="id" text={account.account_id} label="account id" shown={24} />],
+      [
+        'Environment',
+        <Badge
+          key="environment"
+          state={session.get().environment}
+          tone={session.get().environment === 'test' ? 'wait' : 'bad'}
+        />,
+      ],
+      ['Since', <Time key="since" at={account.created_at} date />],
+    ]}
+  />
+);
+
+/** For who tries the API by hand; whoever has the token can act as the account until it ends. */
+const AccessToken = () => {
+  const [token, setToken] = useState<string | null>(null);
+  return (
+    <Section
+      title="For trying the API by hand"
+      about="An access token acts for you for some minutes. Send it as “Authorization: Bearer …”; keep it out of files and chats."
+    >
+      {token === null ? (
+        <Button onPress={() => setToken(session.accessToken())}>Show the access token</Button>
+      ) : (
+        <Stack>
+          <Copyable block text={token} label="access token" />
+          <div>
+            <Button size="small" onPress={() => setToken(null)}>
+              Hide it
+            </Button>
+          </div>
+        </Stack>
+      )}
+    </Section>
+  );
+};

@@ -1,0 +1,5 @@
+import type { PageEntry } from '../routes.ts';
+
+export const accountPages: readonly PageEntry[] = [
+  { path: '/account', nav: 'Account', load: () => import('./account.tsx') },
+];

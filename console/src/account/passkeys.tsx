@@ -1,0 +1,127 @@
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useAction } from '../lib/data.ts';
+import { registerPasskey } from '../session/passkeys.ts';
+import {
+  Badge,
+  Button,
+  ConfirmDialog,
+  Dialog,
+  DialogActions,
+  Empty,
+  ErrorNotice,
+  Section,
+  Stack,
+  Table,
+  TextField,
+  Time,
+  toast,
+} from '../ui/index.ts';
+
+type Passkey = Output<'identity.listPasskeys'>['data'][number];
+const CHANGES = [['passkeys']];
+
+/** The passkeys that sign into this account: made and removed here. A passkey keeps the name that it was made with. */
+export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
+  const [adding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState<Passkey | null>(null);
+  const remove = useAction((client, passkey_id: string) => client.identity.deletePasskey({ passkey_id }), {
+    changes: CHANGES,
+    done: () => toast('The passkey is removed.'),
+  });
+  return (
+    <Section
+      title="Passkeys"
+      about="Sign in without a mail, by your device’s own lock."
+      actions={
+        <Button variant="primary" size="small" onPress={() => setAdding(true)}>
+          Add a passkey
+        </Button>
+      }
+    >
+      <Table
+        label="Passkeys"
+        items={passkeys}
+        waiting="Asking for your passkeys…"
+        keyOf={({ passkey_id }) => passkey_id}
+        empty={<Empty title="No passkey yet">Until you add one, every sign-in takes a mail.</Empty>}
+        columns={[
+          { heading: 'Name', show: ({ label }) => label },
+          {
+            heading: 'Kept',
+            show: ({ backed_up }) => (
+              <Badge state={backed_up ? 'synced between devices' : 'on one device'} tone="none" />
+            ),
+          },
+          { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
+          { heading: 'Last used', show: ({ last_used_at }) => <Time at={last_used_at} /> },
+          {
+            heading: '',
+            align: 'end',
+            show: (passkey) => (
+              <Button
+                size="small"
+                variant="quiet"
+                aria-label={`Remove ${passkey.label}`}
+                onPress={() => setRemoved(passkey)}
+              >
+                Remove
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {adding && <AddPasskey onClose={() => setAdding(false)} />}
+      <ConfirmDialog
+        title={`Remove “${removed?.label ?? ''}”?`}
+        confirm="Remove the passkey"
+        doing="Removing…"
+        isOpen={removed !== null}
+        onClose={() => setRemoved(null)}
+        onConfirm={() => remove.runOrThrow(removed!.passkey_id)}
+      >
+        It signs nobody in any more, and cannot open what was wrapped under it. Your device still lists it
+        until you delete it there.
+      </ConfirmDialog>
+    </Section>
+  );
+};
+
+const AddPasskey = ({ onClose }: { onClose: () => void }) => {
+  const [label, setLabel] = useState('');
+  const add = useAction((_client, name: string) => registerPasskey(name), {
+    changes: CHANGES,
+    done: () => {
+      toast('The passkey is added.');
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void add.run(label.trim());
+  };
+  return (
+    <Dialog title="Add a passkey" isOpen onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextField
+            label="Its name"
+            hint="By which you recognise it later: “Laptop”, “Phone”."
+            value={label}
+            onChange={setLabel}
+            maxLength={64}
+            isRequired
+            autoFocus
+          />
+          {add.error !== null && <ErrorNotice error={add.error} />}
+          <DialogActions>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button type="submit" variant="primary" busy={add.isBusy && 'Waiting for your device…'}>
+              Go on
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

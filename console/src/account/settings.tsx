@@ -1,0 +1,76 @@
+import { type FormEvent, useState } from 'react';
+import type { Input, Output } from '../../../sdk/src/main.ts';
+import { useAction, useRead } from '../lib/data.ts';
+import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { Button, ErrorNotice, Loading, Row, Section, Stack, Switch, TextField, toast } from '../ui/index.ts';
+
+type Values = Output<'identity.getSettings'>;
+
+/** Name, mails and the spending alert. Switches act at once, text when it is saved. */
+export const Settings = () => {
+  const settings = useRead(['settings'], (client, options) => client.identity.getSettings({}, options));
+  return (
+    <Section title="Settings">
+      {settings.isPending && <Loading>Asking for your settings…</Loading>}
+      {settings.error !== null && <ErrorNotice error={settings.error} retry={settings.again} />}
+      {settings.data !== undefined && <Form values={settings.data} />}
+    </Section>
+  );
+};
+
+const Form = ({ values }: { values: Values }) => {
+  const shownThreshold =
+    values.spending_alert_threshold === null ? '' : formatUsdc(BigInt(values.spending_alert_threshold));
+  const [name, setName] = useState(values.display_name ?? '');
+  const [threshold, setThreshold] = useState(shownThreshold);
+  const change = useAction(
+    (client, input: Input<'identity.updateSettings'>) => client.identity.updateSettings(input),
+    { changes: [['settings'], ['account']], done: () => toast('Saved.') },
+  );
+  const micro = parseUsdc(threshold);
+  const wrong = threshold.trim() !== '' && micro === null;
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (wrong) return;
+    void change.run({
+      display_name: name.trim() === '' ? null : name.trim(),
+      spending_alert_threshold: micro === null ? null : micro.toString(),
+    });
+  };
+  return (
+    <form onSubmit={save}>
+      <Stack>
+        <TextField label="Name" value={name} onChange={setName} maxLength={80} autoComplete="name" />
+        <TextField
+          label="Mail me when a day’s payments pass"
+          value={threshold}
+          onChange={setThreshold}
+          numeric
+          suffix="USDC"
+          hint="Once per UTC day. Leave it empty for no such mail."
+          error={wrong ? 'An amount such as 25 or 12.50, with at most six decimals.' : null}
+        />
+        <Row>
+          <Button type="submit" busy={change.isBusy && 'Saving…'}>
+            Save
+          </Button>
+        </Row>
+        <Switch
+          isSelected={values.mail_key_events}
+          onChange={(mail_key_events) => void change.run({ mail_key_events })}
+          hint="when keys or passkeys are made, replaced or removed"
+        >
+          Mails about keys
+        </Switch>
+        <Switch
+          isSelected={values.mail_payments}
+          onChange={(mail_payments) => void change.run({ mail_payments })}
+          hint="when you pay or are paid"
+        >
+          Mails about payments
+        </Switch>
+        {change.error !== null && <ErrorNotice error={change.error} />}
+      </Stack>
+    </form>
+  );
+};

@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useAction } from '../lib/data.ts';
+import { Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from '../ui/index.ts';
+
+type SignIn = Output<'identity.listSessions'>['data'][number];
+const HOW = { email: 'Link by mail', passkey: 'Passkey' };
+
+/** The open sign-ins of this account, each of which can be ended from here. */
+export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
+  const [ended, setEnded] = useState<SignIn | null>(null);
+  const end = useAction((client, session_id: string) => client.identity.deleteSession({ session_id }), {
+    changes: [['sessions']],
+    done: () => toast('That sign-in has ended.'),
+  });
+  return (
+    <Section title="Open sign-ins" about="End what you do not recognise; it acts at once.">
+      <Table
+        label="Open sign-ins"
+        items={sessions}
+        waiting="Asking for your sign-ins…"
+        keyOf={({ session_id }) => session_id}
+        empty={<Empty title="No open sign-in" />}
+        columns={[
+          {
+            heading: 'How',
+            show: ({ method, current }) => (
+              <>
+                {HOW[method]} {current && <Badge state="this one" tone="good" />}
+              </>
+            ),
+          },
+          { heading: 'Signed in', show: ({ signed_in_at }) => <Time at={signed_in_at} /> },
+          { heading: 'Last used', show: ({ last_refreshed_at }) => <Time at={last_refreshed_at} /> },
+          { heading: 'Ends', show: ({ expires_at }) => <Time at={expires_at} date /> },
+          {
+            heading: '',
+            align: 'end',
+            show: (each) =>
+              each.current ? null : (
+                <Button size="small" variant="quiet" onPress={() => setEnded(each)}>
+                  End
+                </Button>
+              ),
+          },
+        ]}
+      />
+      <ConfirmDialog
+        title="End this sign-in?"
+        confirm="End it"
+        doing="Ending…"
+        isOpen={ended !== null}
+        onClose={() => setEnded(null)}
+        onConfirm={() => end.runOrThrow(ended!.session_id)}
+      >
+        Whoever uses it is signed out at once. It can sign in again by mail or passkey.
+      </ConfirmDialog>
+    </Section>
+  );
+};

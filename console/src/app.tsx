@@ -1,0 +1,94 @@
+import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { Route, Router, Switch } from 'wouter';
+import HomePage from './home.tsx';
+import { AREAS, type PageEntry, PUBLIC_PAGES } from './routes.ts';
+import { SignInPage } from './session/sign-in.tsx';
+import { DataOfAccount, useSession } from './session/use-session.tsx';
+import { ErrorNotice } from './ui/error-notice.tsx';
+import { Frame } from './ui/frame.tsx';
+import { Empty, LinkButton, Loading } from './ui/index.ts';
+
+type Opened = { path: string; Shown: ReturnType<typeof lazy> };
+const opened = ({ path, load }: PageEntry): Opened => ({ path, Shown: lazy(load) });
+const PAGES = AREAS.flatMap(({ pages }) => pages.map(opened));
+const PUBLIC = PUBLIC_PAGES.map(opened);
+
+const routesOf = (pages: readonly Opened[]) =>
+  pages.map(({ path, Shown }) => (
+    <Route key={path} path={path}>
+      <Suspense fallback={<Loading>Loading the page…</Loading>}>
+        <Shown />
+      </Suspense>
+    </Route>
+  ));
+
+/** A page that broke, or whose files a newer release has replaced, must not take the frame with it. */
+class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null as unknown };
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return <ErrorNotice error={this.state.error} retry={() => location.reload()} />;
+  }
+}
+
+const SignedIn = () => {
+  const { status } = useSession();
+  if (status === 'resuming') {
+    return (
+      <Frame door>
+        <Loading>Looking whether you are signed in…</Loading>
+      </Frame>
+    );
+  }
+  if (status !== 'signed-in') {
+    return (
+      <Frame door>
+        <SignInPage />
+      </Frame>
+    );
+  }
+  return (
+    <Frame>
+      <Boundary>
+        <Switch>
+          <Route path="/">
+            <HomePage />
+          </Route>
+          {routesOf(PAGES)}
+          <Route>
+            <Empty title="There is no such page">
+              <LinkButton to="/">To the beginning</LinkButton>
+            </Empty>
+          </Route>
+        </Switch>
+      </Boundary>
+    </Frame>
+  );
+};
+
+/** The console: what needs no sign-in, then everything else behind one. */
+export const App = () => (
+  <Router base="/console">
+    <DataOfAccount>
+      <Switch>
+        {PUBLIC.map(({ path, Shown }) => (
+          <Route key={path} path={path}>
+            <Frame door>
+              <Boundary>
+                <Suspense fallback={<Loading>Loading the page…</Loading>}>
+                  <Shown />
+                </Suspense>
+              </Boundary>
+            </Frame>
+          </Route>
+        ))}
+        <Route>
+          <SignedIn />
+        </Route>
+      </Switch>
+    </DataOfAccount>
+  </Router>
+);

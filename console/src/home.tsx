@@ -1,0 +1,42 @@
+import { useSession } from './session/use-session.tsx';
+import { Columns, LinkButton, Page, Row, Section, Stack } from './ui/index.ts';
+
+/** Where a sign-in leads: the two things one can do here. */
+const HomePage = () => {
+  const { account } = useSession();
+  return (
+    <Page title="Welcome" about={`Signed in as ${account?.email ?? ''}.`}>
+      <Columns>
+        <Section title="Pay for APIs">
+          <Stack>
+            <p>
+              Link or make a wallet, say how much of it may be spent, and give each program a key of its own
+              with limits. Your private key stays with you.
+            </p>
+            <Row>
+              <LinkButton to="/wallet" variant="primary">
+                To your wallet
+              </LinkButton>
+              <LinkButton to="/delegates">Delegates</LinkButton>
+            </Row>
+          </Stack>
+        </Section>
+        <Section title="Sell an API">
+          <Stack>
+            <p>
+              Name a service, its price and the address that is paid. A few lines before your route ask for
+              the payment and let who has paid through.
+            </p>
+            <Row>
+              <LinkButton to="/services" variant="primary">
+                To your services
+              </LinkButton>
+              <LinkButton to="/integrate">Integrate</LinkButton>
+            </Row>
+          </Stack>
+        </Section>
+      </Columns>
+    </Page>
+  );
+};
+export default HomePage;

@@ -1,0 +1,15 @@
+// First: a mailed link's token leaves the address bar before anything else runs.
+import './session/mailed-link.ts';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { session } from './session/store.ts';
+import { applyTheme } from './ui/theme.ts';
+import './ui/tokens.css';
+import './ui/base.css';
+import './ui/controls.css';
+import './ui/data.css';
+import './ui/frame.css';
+
+applyTheme();
+void session.resume();
+createRoot(document.getElementById('console')!).render(<App />);

@@ -1,0 +1,58 @@
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
+import type { Input } from '../../../sdk/src/main.ts';
+import { session } from './store.ts';
+
+/** Passkeys of this origin (decisions.md, Sign-in). What the browser itself refuses is said in words by `passkeyTrouble`. */
+
+/**
+ * Signs in with a passkey of the shown environment, whichever account it belongs to.
+ * @returns the account that is signed in now
+ * @throws an error of the browser (`passkeyTrouble`), or of the API
+ */
+export const signInWithPasskey = async () => {
+  const { client, environment } = session.get();
+  const optionsJSON = await client.identity.passkeyLoginOptions({ environment });
+  const given = await startAuthentication({ optionsJSON });
+  // What extensions gave is this page's business alone.
+  const response = {
+    ...given,
+    clientExtensionResults: {},
+  } as Input<'identity.passkeyLoginVerify'>['response'];
+  const answer = await client.identity.passkeyLoginVerify({ environment, response, refresh_in: 'cookie' });
+  session.signedIn(answer, environment);
+  return answer.account;
+};
+
+/**
+ * Registers a passkey, able to wrap a wallet's key where the authenticator can (`prf`). Needs a fresh sign-in.
+ * @returns the passkey as the API keeps it
+ */
+export const registerPasskey = async (label: string) => {
+  const { client } = session.get();
+  const options = await client.identity.passkeyRegisterOptions({});
+  const extensions = { ...options.extensions, prf: {} };
+  const given = await startRegistration({ optionsJSON: { ...options, extensions } as never });
+  const response = {
+    ...given,
+    clientExtensionResults: {},
+  } as Input<'identity.passkeyRegisterVerify'>['response'];
+  return client.identity.passkeyRegisterVerify({ response, label });
+};
+
+/** What a refusal of the browser means, or null for an error that is none. */
+export const passkeyTrouble = (error: unknown): string | null => {
+  const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
+  switch (cause?.name ?? name) {
+    case 'NotAllowedError':
+      return 'No passkey was used: it was cancelled, took too long, or this device has none for this site.';
+    case 'InvalidStateError':
+      return 'This device already has a passkey for your account.';
+    case 'SecurityError':
+      return `Passkeys do not work at this address (${location.host}). Open the console at its own name, locally at localhost.`;
+    case 'NotSupportedError':
+    case 'AbortError':
+      return 'This browser could not use a passkey here.';
+    default:
+      return null;
+  }
+};

@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'react';
+import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
+import { Button } from '../ui/button.tsx';
+import { ErrorNotice } from '../ui/error-notice.tsx';
+import { Copyable, Time } from '../ui/show.tsx';
+import { LinkIsGone, OpenTheLink } from './link-page.tsx';
+import { mailedLink } from './mailed-link.ts';
+import { useSession } from './use-session.tsx';
+
+type Made = Output<'identity.verifyServiceReveal'> | Output<'identity.verifyDelegateReveal'>;
+
+/** Whose key it is; only these two shapes go into the path of a call. */
+const serviceId = /^[0-9a-f-]{36}$/.exec(mailedLink?.query.get('service') ?? '')?.[0];
+const delegateId = /^del_[0-9a-z]{26}$/.exec(mailedLink?.query.get('delegate') ?? '')?.[0];
+
+/** Where the mailed link to a new key leads: the click makes the key, which is shown this once. Nobody need be signed in. */
+const RevealPage = () => {
+  const { client } = useSession();
+  const [made, setMade] = useState<Made | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    document.title = 'New key · Quittance';
+  }, []);
+
+  if (mailedLink === null || (serviceId ?? delegateId) === undefined) return <OpenTheLink />;
+  const { token, environment } = mailedLink;
+  const reveal = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      setMade(
+        serviceId === undefined
+          ? await client.identity.verifyDelegateReveal({ delegate_id: delegateId!, token })
+          : await client.identity.verifyServiceReveal({ service_id: serviceId, token }),
+      );
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (error instanceof UnauthorizedError) return <LinkIsGone />;
+  if (made !== null) {
+    const ends = made.previous_key_expires_at;
+    return (
+      <div className="section stack">
+        <h1>The new key</h1>
+        <Copyable block label="the key" text={made.api_key} />
+        <p>It is shown this once.</p>
+        <p className="quiet">
+          {ends !== null && new Date(ends) > new Date() ? (
+            <>
+              The previous key works until <Time at={ends} />.
+            </>
+          ) : (
+            'The previous key has ended.'
+          )}
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="section stack">
+      <h1>Show a new key</h1>
+      <p>
+        You asked for a new key of <code>{serviceId ?? delegateId}</code> in the{' '}
+        <strong>{environment}</strong> environment.
+      </p>
+      <Button variant="primary" busy={busy && 'Making the key…'} onPress={() => void reveal()}>
+        Make the new key
+      </Button>
+      <p className="quiet">
+        The link works once, for 15 minutes after it was sent. The present key is then replaced.
+      </p>
+      {error !== null && <ErrorNotice error={error} />}
+    </div>
+  );
+};
+export default RevealPage;

@@ -1,0 +1,88 @@
+import { type FormEvent, useEffect, useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
+import { TextField } from '../ui/field.tsx';
+import { signInWithPasskey } from './passkeys.ts';
+import { session } from './store.ts';
+import { useSession } from './use-session.tsx';
+
+/** The door: by passkey, or by a link that is mailed. It stands in place of whatever page was asked for. */
+export const SignInPage = () => {
+  const { environment, status, client } = useSession();
+  const [email, setEmail] = useState('');
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const [busy, setBusy] = useState<'passkey' | 'mail' | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    document.title = 'Sign in · Quittance';
+  }, []);
+
+  const attempt = async (how: 'passkey' | 'mail', work: () => Promise<unknown>) => {
+    setBusy(how);
+    setError(null);
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(null);
+    }
+  };
+  const mail = (event: FormEvent) => {
+    event.preventDefault();
+    const to = email.trim();
+    void attempt('mail', async () => {
+      await client.identity.requestMagicLink({ email: to, environment });
+      setSentTo(to);
+    });
+  };
+  if (status === 'unreachable') {
+    return (
+      <div className="section stack">
+        <h1>Nobody answers</h1>
+        <p>The system could not be asked whether you are signed in.</p>
+        <Button variant="primary" onPress={() => void session.resume()}>
+          Try again
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <div className="section stack">
+      <h1>Sign in</h1>
+      {status === 'ended' && (
+        <Notice tone="wait">
+          Your sign-in has ended. After you sign in again you are back on this page.
+        </Notice>
+      )}
+      {sentTo !== null && (
+        <Notice tone="good" title="Look into your mail">
+          A link is on its way to {sentTo}. It works once, for 15 minutes; only the newest one does. Open it
+          in this browser.
+        </Notice>
+      )}
+      <form className="stack" onSubmit={mail}>
+        <TextField
+          label="E-mail"
+          type="email"
+          autoComplete="email"
+          value={email}
+          onChange={setEmail}
+          isRequired
+          hint={`An address that is new gets an account in the ${environment} environment.`}
+        />
+        <Button type="submit" variant="primary" busy={busy === 'mail' && 'Sending a link…'}>
+          {sentTo === null ? 'Mail me a link' : 'Mail me a new link'}
+        </Button>
+      </form>
+      <p className="quiet">Or, if you made one here before:</p>
+      <Button
+        busy={busy === 'passkey' && 'Waiting for your passkey…'}
+        onPress={() => void attempt('passkey', signInWithPasskey)}
+      >
+        Sign in with a passkey
+      </Button>
+      {error !== null && <ErrorNotice error={error} />}
+    </div>
+  );
+};

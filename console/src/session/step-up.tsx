@@ -1,0 +1,124 @@
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { ReauthenticationRequiredError } from '../../../sdk/src/main.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog, DialogActions } from '../ui/dialog.tsx';
+import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
+import { signInWithPasskey } from './passkeys.ts';
+import { OtherAccountError, session } from './store.ts';
+
+/** Step-up (decisions.md, Sign-in): what a stolen or forgotten page must not do asks for a sign-in of the last five minutes. */
+
+/** The person closed the dialog. */
+export class NotConfirmedError extends Error {
+  override readonly name = 'NotConfirmedError';
+  constructor() {
+    super('You did not sign in again, so nothing was done.');
+  }
+}
+
+type Asked = { accountId: string; signInId: string | null; settle: (error: Error | null) => void };
+let asked: Asked | null = null;
+const listeners = new Set<() => void>();
+const set = (next: Asked | null) => {
+  asked = next;
+  for (const listener of listeners) listener();
+};
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+const askForSignIn = () =>
+  new Promise<void>((resolve, reject) => {
+    const accountId = session.get().account?.account_id;
+    if (accountId === undefined || asked !== null) return reject(new NotConfirmedError());
+    set({
+      accountId,
+      signInId: session.signInId(),
+      settle: (error) => {
+        set(null);
+        if (error === null) resolve();
+        else reject(error);
+      },
+    });
+  });
+
+/**
+ * Runs a call; where the API answers that it needs a fresh sign-in, asks the person for one and runs it once more, in the
+ * same account only.
+ * @throws what the call throws; NotConfirmedError when the person did not sign in again
+ */
+export const withFreshSignIn = async <T,>(run: () => Promise<T>): Promise<T> => {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ReauthenticationRequiredError)) throw error;
+    await askForSignIn();
+    return run();
+  }
+};
+
+/** The dialog behind `withFreshSignIn`; once per page, by the frame. */
+export const StepUpDialog = () => {
+  const now = useSyncExternalStore(subscribe, () => asked);
+  return now === null ? null : <StepUp asked={now} />;
+};
+
+const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) => {
+  const [busy, setBusy] = useState<'passkey' | 'mail' | null>(null);
+  const [mailed, setMailed] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+
+  // However it comes about: by the passkey here, or by the link in another tab.
+  useEffect(
+    () =>
+      session.subscribe(() => {
+        const { account, status } = session.get();
+        if (status !== 'signed-in') return;
+        if (account?.account_id !== accountId) settle(new OtherAccountError());
+        else if (session.signInId() !== signInId) settle(null);
+      }) as () => void,
+    [accountId, signInId, settle],
+  );
+
+  const attempt = async (how: 'passkey' | 'mail', work: () => Promise<unknown>) => {
+    setBusy(how);
+    setError(null);
+    try {
+      await work();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(null);
+    }
+  };
+  const mail = async () => {
+    const { client, environment, account } = session.get();
+    await client.identity.requestMagicLink({ email: account?.email ?? '', environment });
+    setMailed(true);
+  };
+  return (
+    <Dialog title="Is it still you?" isOpen onClose={() => settle(new NotConfirmedError())}>
+      <p>This needs a sign-in of the last five minutes. After it, what you asked for is done at once.</p>
+      {mailed && (
+        <Notice tone="wait" title="A link is on its way">
+          Open it in this browser and sign in there. This page notices and goes on by itself.
+        </Notice>
+      )}
+      {error !== null && <ErrorNotice error={error} />}
+      <DialogActions>
+        <Button onPress={() => settle(new NotConfirmedError())}>Cancel</Button>
+        <Button busy={busy === 'mail' && 'Sending a link…'} onPress={() => void attempt('mail', mail)}>
+          Mail me a link
+        </Button>
+        <Button
+          variant="primary"
+          busy={busy === 'passkey' && 'Waiting for your passkey…'}
+          onPress={() => void attempt('passkey', signInWithPasskey)}
+        >
+          Use a passkey
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};

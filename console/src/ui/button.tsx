@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react';
+import { Button as AriaButton, type ButtonProps as AriaProps } from 'react-aria-components';
+import { Link } from 'wouter';
+
+export type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
+  children: ReactNode;
+  /** `primary`: the one thing this place is for. `danger`: what cannot be undone. `quiet`: beside others. */
+  variant?: 'plain' | 'primary' | 'danger' | 'quiet';
+  size?: 'normal' | 'small';
+  /** While it works: what it does, in words ("Signing in…"). It cannot be pressed meanwhile. */
+  busy?: string | false | undefined;
+};
+
+/**
+ * A button. `busy` replaces its words while the work is under way, so that nobody waits for a wordless wheel; it keeps the
+ * focus, does nothing meanwhile, and its words are read out.
+ */
+export const Button = ({
+  children,
+  variant = 'plain',
+  size = 'normal',
+  busy = false,
+  type = 'button',
+  onPress,
+  ...rest
+}: ButtonProps) => {
+  const isBusy = typeof busy === 'string';
+  return (
+    <AriaButton
+      {...rest}
+      type={isBusy ? 'button' : type}
+      onPress={(event) => !isBusy && onPress?.(event)}
+      className="button"
+      data-variant={variant}
+      data-size={size}
+      data-pending={isBusy || undefined}
+    >
+      <span aria-live="polite">{isBusy ? busy : children}</span>
+    </AriaButton>
+  );
+};
+
+/** A way to another page of the console that looks like a button. `to` is a path below /console. */
+export const LinkButton = ({
+  to,
+  children,
+  variant = 'plain',
+}: {
+  to: string;
+  children: ReactNode;
+  variant?: 'plain' | 'primary' | 'quiet';
+}) => (
+  <Link href={to} className="button" data-variant={variant}>
+    {children}
+  </Link>
+);

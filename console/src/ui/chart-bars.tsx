@@ -1,0 +1,38 @@
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { formatUsdc } from '../lib/money.ts';
+import type { Point } from './chart.tsx';
+
+/** Heights are drawn, not counted with: here alone an amount becomes a number, in whole USDC. */
+const toUsdc = (micro: bigint): number => Number(micro) / 1e6;
+const words = (_value: unknown, _name: unknown, { payload }: { payload?: Point }) => [
+  payload === undefined ? '' : `${formatUsdc(payload.micro)} USDC`,
+  '',
+];
+
+/** The part of `Chart` that needs Recharts, loaded by it. */
+const Bars = ({ points }: { points: readonly Point[] }) => (
+  <ResponsiveContainer width="100%" height="100%">
+    <BarChart
+      data={points.map((point) => ({ ...point, usdc: toUsdc(point.micro) }))}
+      accessibilityLayer={false}
+    >
+      <CartesianGrid vertical={false} stroke="var(--line)" />
+      <XAxis dataKey="label" tickLine={false} axisLine={false} minTickGap={24} />
+      <YAxis width={52} tickLine={false} axisLine={false} />
+      <Tooltip
+        formatter={words as never}
+        separator=""
+        cursor={{ fill: 'var(--sunken)' }}
+        contentStyle={{ background: 'var(--card)', border: '1px solid var(--line)', borderRadius: 8 }}
+      />
+      <Bar
+        dataKey="usdc"
+        fill="var(--accent)"
+        radius={[3, 3, 0, 0]}
+        maxBarSize={36}
+        isAnimationActive={false}
+      />
+    </BarChart>
+  </ResponsiveContainer>
+);
+export default Bars;

@@ -1,0 +1,105 @@
+import { type ReactNode, useState } from 'react';
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Button } from './button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+
+/**
+ * A dialog over the page: focus stays inside, Escape and a press outside close it unless `isFixed` (a key that is shown
+ * once must not vanish by a slip). `children` gets nothing: close it by `onClose`.
+ */
+export const Dialog = ({
+  title,
+  isOpen,
+  onClose,
+  children,
+  wide = false,
+  isFixed = false,
+}: {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  isFixed?: boolean;
+}) => (
+  <ModalOverlay
+    className="overlay"
+    isOpen={isOpen}
+    onOpenChange={(open) => !open && onClose()}
+    isDismissable={!isFixed}
+    isKeyboardDismissDisabled={isFixed}
+  >
+    <Modal className="modal" data-wide={wide || undefined}>
+      <AriaDialog className="dialog">
+        <Heading slot="title" level={2}>
+          {title}
+        </Heading>
+        {children}
+      </AriaDialog>
+    </Modal>
+  </ModalOverlay>
+);
+
+/** The buttons at the foot of a dialog, the one that acts last. */
+export const DialogActions = ({ children }: { children: ReactNode }) => (
+  <div className="dialog-actions">{children}</div>
+);
+
+/**
+ * Asks before something that cannot be undone. `onConfirm` does it; while it runs the button says `doing`; when it fails the
+ * dialog stays and shows why, and closes by itself when it worked.
+ */
+export const ConfirmDialog = ({
+  title,
+  children,
+  confirm,
+  doing,
+  danger = true,
+  isOpen,
+  onClose,
+  onConfirm,
+}: {
+  title: string;
+  /** What will happen, and what it will not undo. */
+  children: ReactNode;
+  /** Words of the button: the deed itself, "Remove passkey". */
+  confirm: string;
+  doing: string;
+  danger?: boolean;
+  isOpen: boolean;
+  onClose: () => void;
+  onConfirm: () => Promise<unknown>;
+}) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const close = () => {
+    setError(null);
+    onClose();
+  };
+  const act = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await onConfirm();
+      close();
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={close} isFixed={busy}>
+      <div>{children}</div>
+      {error !== null && <ErrorNotice error={error} />}
+      <DialogActions>
+        <Button onPress={close} isDisabled={busy}>
+          Cancel
+        </Button>
+        <Button variant={danger ? 'danger' : 'primary'} busy={busy && doing} onPress={() => void act()}>
+          {confirm}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};

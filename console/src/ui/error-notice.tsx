@@ -1,0 +1,106 @@
+import type { ReactNode } from 'react';
+import { ApiError, type MoneyMoved, NoAnswerError, type SafeAction } from '../../../sdk/src/main.ts';
+import { passkeyTrouble } from '../session/passkeys.ts';
+import { Button } from './button.tsx';
+
+const MONEY: Record<MoneyMoved, string> = {
+  no: 'No money moved.',
+  yes: 'The money did move.',
+  unknown: 'It is not known whether money moved: do not pay a second time.',
+};
+const ACTION: Record<SafeAction, string> = {
+  retry_same_attempt: 'Trying the same again is safe.',
+  new_quote: 'Ask the vendor for a new quote.',
+  top_up: 'Put USDC into the wallet first.',
+  raise_limit: 'Raise the limit or the allowance first.',
+  stop: 'Do not try again; write to support with the request id.',
+};
+/** What a person can do about it, where the API's own message is made for programs. */
+const WORDS: Record<string, string> = {
+  rate_limited: 'That was asked for too often. Wait a moment, then try again.',
+  forbidden: 'This account may not do that.',
+  unauthorized: 'The sign-in has ended. Sign in again.',
+  reauthentication_required: 'This needs a sign-in of the last five minutes.',
+  service_unavailable: 'The system is not able to do this right now. Nothing is lost; try again in a moment.',
+  internal_error:
+    'Something went wrong on our side. Try again; if it stays, write to support with the request id.',
+};
+
+/** The notice box: `tone` colours its edge, and its words say the same. */
+export const Notice = ({
+  tone,
+  title,
+  children,
+}: {
+  tone?: 'good' | 'wait' | 'bad';
+  title?: string;
+  children?: ReactNode;
+}) => (
+  <div className="notice" data-tone={tone} role={tone === 'bad' ? 'alert' : 'note'}>
+    {title !== undefined && <strong>{title}</strong>}
+    {children !== undefined && <div>{children}</div>}
+  </div>
+);
+
+/**
+ * Any error of a call, in words: what happened, whether money moved and what is safe to do (`safe_action`), the code and the
+ * request id for support. `retry` adds a button.
+ */
+export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => void }) => {
+  const again = retry !== undefined && (
+    <Button size="small" onPress={retry}>
+      Try again
+    </Button>
+  );
+  const trouble = passkeyTrouble(error);
+  if (trouble !== null) return <Notice tone="wait">{trouble}</Notice>;
+  if (error instanceof NoAnswerError) {
+    return (
+      <Notice tone="bad" title="No answer came">
+        The network or the system did not answer. If something was being changed, look whether it was before
+        you repeat it.
+        <div>{again}</div>
+      </Notice>
+    );
+  }
+  if (!(error instanceof ApiError)) {
+    return (
+      <Notice tone="bad" title="That did not work">
+        {error instanceof Error ? error.message : String(error)}
+        <div>{again}</div>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad" title={WORDS[error.code] ?? sentence(error.message)}>
+      {error.code in WORDS && <p>{sentence(error.message)}</p>}
+      {error.details.length > 0 && (
+        <ul>
+          {error.details.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {error.moneyMoved !== null && <p>{MONEY[error.moneyMoved]}</p>}
+      {error.safeAction !== null && <p>{ACTION[error.safeAction]}</p>}
+      <p className="notice-facts">
+        <span>
+          Code <code>{error.code}</code>
+        </span>
+        {error.requestId !== null && (
+          <span>
+            Request <code>{error.requestId}</code>
+          </span>
+        )}
+      </p>
+      {again}
+    </Notice>
+  );
+};
+
+const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+};

@@ -1,0 +1,140 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { AREAS } from '../routes.ts';
+import { StepUpDialog } from '../session/step-up.tsx';
+import { session } from '../session/store.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Button } from './button.tsx';
+import { nextTheme, useTheme } from './theme.ts';
+import { Toasts, toast } from './toast.tsx';
+
+/** What stands around every page: the band of the environment, and for who is signed in the navigation. */
+export const Frame = ({ children, door = false }: { children: ReactNode; door?: boolean }) => {
+  const [path] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what it is for
+  useEffect(() => {
+    // Where a reader goes on after following a link inside the console; the first page begins at its beginning.
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [path]);
+  return (
+    <div className="frame">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <EnvironmentBand />
+      {!door && <Navigation path={path} />}
+      <main id="main" ref={main} tabIndex={-1} className={door ? 'door' : 'main'}>
+        {door && <p className="brand">Quittance</p>}
+        {children}
+      </main>
+      <StepUpDialog />
+      <Toasts />
+    </div>
+  );
+};
+
+const WORDS = { test: 'Its money is not real.', live: 'Real money moves here.' };
+
+/** Which environments this system serves; null while it is not known, and then both are offered. */
+const useServed = (): readonly string[] | null => {
+  const [served, setServed] = useState<readonly string[] | null>(null);
+  const { client } = useSession();
+  useEffect(() => {
+    client.gateway.ready().then(
+      ({ environments }) => setServed(Object.keys(environments)),
+      () => undefined,
+    );
+  }, [client]);
+  return served;
+};
+
+const EnvironmentBand = () => {
+  const { environment, status } = useSession();
+  const served = useServed();
+  const other = environment === 'test' ? 'live' : 'test';
+  return (
+    <header className="band" data-environment={environment}>
+      <span>
+        <strong>{environment}</strong> environment <span className="band-words">· {WORDS[environment]}</span>
+      </span>
+      {served !== null && !served.includes(other) ? (
+        <span className="band-words">There is no {other} environment here.</span>
+      ) : (
+        <Button
+          size="small"
+          busy={status === 'resuming' && 'Looking…'}
+          onPress={() => void session.switchTo(other)}
+        >
+          Switch to {other}
+        </Button>
+      )}
+    </header>
+  );
+};
+
+const BAR = [
+  ['/wallet', 'Wallet'],
+  ['/activity', 'Activity'],
+  ['/sales', 'Sales'],
+] as const;
+
+const isAt = (path: string, entry: string) => path === entry || path.startsWith(`${entry}/`);
+
+const Navigation = ({ path }: { path: string }) => {
+  const { account } = useSession();
+  const [open, setOpen] = useState(false);
+  const theme = useTheme();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when another page is shown
+  useEffect(() => setOpen(false), [path]);
+  const signOut = () =>
+    session.signOut().catch(() => toast('You are still signed in: nobody answered. Try again.'));
+  return (
+    <>
+      <nav className="side" aria-label="Pages" data-open={open || undefined}>
+        <Link href="/" className="brand">
+          Quittance
+        </Link>
+        {AREAS.map(({ heading, pages }) => (
+          <div key={heading} className="nav-group">
+            <h2>{heading}</h2>
+            <ul>
+              {pages.flatMap(({ path: to, nav }) =>
+                nav === undefined ? (
+                  []
+                ) : (
+                  <li key={to}>
+                    <Link href={to} className="nav-link" aria-current={isAt(path, to) ? 'page' : undefined}>
+                      {nav}
+                    </Link>
+                  </li>
+                ),
+              )}
+            </ul>
+          </div>
+        ))}
+        <div className="who">
+          <span>{account?.email}</span>
+          <Button size="small" variant="quiet" onPress={() => void signOut()}>
+            Sign out
+          </Button>
+          <Button size="small" variant="quiet" onPress={nextTheme}>
+            Colours: {theme}
+          </Button>
+        </div>
+      </nav>
+      <nav className="bar" aria-label="Shortcuts">
+        {BAR.map(([to, words]) => (
+          <Link key={to} href={to} aria-current={isAt(path, to) && !open ? 'page' : undefined}>
+            {words}
+          </Link>
+        ))}
+        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Close' : 'All pages'}
+        </button>
+      </nav>
+    </>
+  );
+};

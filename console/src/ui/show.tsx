@@ -1,0 +1,151 @@
+import { type ReactNode, useState } from 'react';
+import { Meter as AriaMeter } from 'react-aria-components';
+import { exactUsdc, formatUsdc } from '../lib/money.ts';
+import { Button } from './button.tsx';
+
+/** How single values are shown. */
+
+/**
+ * An amount of USDC from micro-units (bigint, or the digits of the wire): two decimals or as many as there are, the
+ * micro-units on hover. `sign` shows a plus as well; `large` is for the one figure of a section.
+ */
+export const Money = ({
+  micro,
+  sign = false,
+  large = false,
+}: {
+  micro: bigint | string;
+  sign?: boolean;
+  large?: boolean;
+}) => {
+  const amount = BigInt(micro);
+  return (
+    <span className={large ? 'money figure' : 'money'} title={exactUsdc(amount)}>
+      {sign && amount > 0n ? '+' : ''}
+      {formatUsdc(amount)} <span className="money-unit">USDC</span>
+    </span>
+  );
+};
+
+const near = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** A moment (ISO text, null for never) in the reader's own time; UTC to the millisecond on hover. `date` leaves the clock out. */
+export const Time = ({
+  at,
+  never = 'never',
+  date = false,
+}: {
+  at: string | null;
+  never?: string;
+  date?: boolean;
+}) => {
+  if (at === null) return <span className="quiet">{never}</span>;
+  const moment = new Date(at);
+  return (
+    <time dateTime={at} title={moment.toISOString()}>
+      {(date ? day : near).format(moment)}
+    </time>
+  );
+};
+
+const GOOD = /^(active|confirmed|finalized|completed|redeemed|delivered|settled|succeeded|enabled|issued)$/;
+const WAIT = /^(pending.*|submitted|processing|prepared|open|awaiting.*|held|retrying|grace|settling)$/;
+const BAD = /^(failed|expired|cancelled|revoked|rejected|reversed|exhausted|disabled|refused|mismatch)$/;
+
+/** A state of the API (`pending_signature`) as words with a colour that agrees with them. `tone` overrides the guess. */
+export const Badge = ({ state, tone }: { state: string; tone?: 'good' | 'wait' | 'bad' | 'none' }) => {
+  const guessed = GOOD.test(state) ? 'good' : WAIT.test(state) ? 'wait' : BAD.test(state) ? 'bad' : 'none';
+  return (
+    <span className="badge" data-tone={tone ?? guessed}>
+      {state.replaceAll('_', ' ')}
+    </span>
+  );
+};
+
+/**
+ * An id, key or address with a button that copies it. `block` shows it whole, in lines (keys, snippets); else it is cut to
+ * `shown` characters and whole on hover.
+ */
+export const Copyable = ({
+  text,
+  label,
+  block = false,
+  shown,
+}: {
+  text: string;
+  /** What it is, for the button's name: "Copy service id". */
+  label: string;
+  block?: boolean;
+  shown?: number;
+}) => {
+  const [said, setSaid] = useState<string | null>(null);
+  const copy = async () => {
+    // Over plain http browsers hand out no clipboard; the text is there to be selected.
+    const copied = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    setSaid(copied === true ? 'Copied' : 'Select and copy it');
+    setTimeout(() => setSaid(null), 2000);
+  };
+  const cut = shown !== undefined && text.length > shown ? `${text.slice(0, shown)}…` : text;
+  return (
+    <span className="copyable" data-block={block || undefined}>
+      <code title={cut === text ? undefined : text}>{cut}</code>
+      <Button size="small" variant="quiet" aria-label={`Copy ${label}`} onPress={() => void copy()}>
+        {said ?? 'Copy'}
+      </Button>
+    </span>
+  );
+};
+
+/**
+ * How much of a limit is used: `spent` and `held` of `limit`, in micro-units. It says in words what the bar shows; what is
+ * over the limit (a cap that was lowered) leaves nothing, never less.
+ */
+export const Meter = ({
+  label,
+  spent,
+  held = 0n,
+  limit,
+  note,
+}: {
+  label: string;
+  spent: bigint;
+  held?: bigint;
+  limit: bigint;
+  /** Beside the rest, for instance when it begins anew. */
+  note?: ReactNode;
+}) => {
+  // Thousandths, so that no amount of money becomes a float.
+  const share = (part: bigint): number =>
+    limit === 0n ? 1000 : Number((part * 1000n) / limit > 1000n ? 1000n : (part * 1000n) / limit);
+  const [used, both] = [share(spent), share(spent + held)];
+  const left = limit > spent + held ? limit - spent - held : 0n;
+  const words = `${formatUsdc(spent)} spent, ${formatUsdc(held)} held, ${formatUsdc(left)} left of ${formatUsdc(limit)} USDC`;
+  return (
+    <AriaMeter aria-label={label} value={both} maxValue={1000} valueLabel={words}>
+      <div className="meter-head">
+        <span>{label}</span>
+        <span>
+          <Money micro={left} /> left of <Money micro={limit} />
+        </span>
+      </div>
+      <svg className="meter-bar" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+        <rect width="1000" height="8" rx="4" />
+        <rect width={used} height="8" />
+        <rect x={used} width={both - used} height="8" />
+      </svg>
+      <div className="quiet">
+        <Money micro={spent} /> spent
+        {held > 0n && (
+          <>
+            , <Money micro={held} /> held
+          </>
+        )}
+        {note !== undefined && <> · {note}</>}
+      </div>
+    </AriaMeter>
+  );
+};

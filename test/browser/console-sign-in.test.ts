@@ -1,0 +1,346 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { createVendor } from '../../deploy/local/people/people.ts';
+import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** Signing into the console and out of it, in real Chromium: by link, by passkey, again for what is dangerous. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const newAddress = () => `door-${crypto.randomUUID().slice(0, 8)}@example.com`;
+/** The newest link with this in its address that an address was mailed since. */
+const mailedLink = async (email: string, since: number, part: string): Promise<string> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const response = await fetch(`${stack.mail_url}/messages?to=${encodeURIComponent(email)}`);
+    const messages = (await response.json()) as { text: string; received_at: string }[];
+    const [link] = messages
+      .filter(({ received_at }) => Date.parse(received_at) >= since)
+      .flatMap(({ text }) => text.match(/https?:\S+#token=\S+/g) ?? [])
+      .filter((each) => each.includes(part));
+    if (link !== undefined) return link;
+    await sleep(50);
+  }
+  throw new Error(`no link arrived for ${email}`);
+};
+const asked = (console: ConsolePage): string[] => {
+  const urls: string[] = [];
+  console.page.on('request', (request) => urls.push(request.url()));
+  return urls;
+};
+const button = (console: ConsolePage, name: string) =>
+  console.page.getByRole('button', { name, exact: true });
+const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+
+test('by link: asked for on the page, opened in another tab, used by the click alone; the first tab follows', async () => {
+  const first = await opened();
+  await first.go('/account');
+  await heading(first, 'Sign in').waitFor();
+  await first.shoot('sign-in');
+  expect(await first.findings()).toEqual([]);
+  const [email, since] = [newAddress(), Date.now()];
+  await first.page.getByLabel('E-mail').fill(email);
+  await button(first, 'Mail me a link').click();
+  await first.page.getByText('Look into your mail').waitFor();
+  const link = await mailedLink(email, since, '/console/sign-in/link');
+  const token = new URL(link).hash.slice('#token='.length);
+
+  // What a mail scanner with a browser does, and one without.
+  const scanner = await opened();
+  await scanner.page.goto(link, { waitUntil: 'networkidle' });
+  await fetch(`${stack.gateway_url}/v1/auth/magic-link/verify?token=${token}`);
+
+  const tab = await first.context.newPage();
+  const urls: string[] = [];
+  tab.on('request', (request) => urls.push(request.url()));
+  await tab.goto(link, { waitUntil: 'networkidle' });
+  expect(tab.url()).toBe(`${stack.console_url}/sign-in/link`);
+  expect(urls.filter((each) => each.includes(token) && !each.includes('#'))).toEqual([]);
+  expect(urls.filter((each) => each.includes('magic-link'))).toEqual([]);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
+  // No script reads the refresh token, and nothing keeps the access token.
+  expect(await tab.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toMatch(/rt_|eyJ/);
+
+  // The page that asked is signed in too, where it was.
+  await heading(first, 'Account').waitFor();
+  await first.page.getByText(email).first().waitFor();
+  await first.go('/account');
+  await heading(first, 'Open sign-ins').waitFor();
+
+  const again = await opened();
+  await again.page.goto(link, { waitUntil: 'networkidle' });
+  await button(again, 'Sign in').click();
+  await heading(again, 'This link no longer works').waitFor();
+});
+
+test('a page of a mailed link without it, or with half of one, says so and uses nothing', async () => {
+  const page = await opened();
+  const urls = asked(page);
+  for (const path of [
+    '/sign-in/link',
+    '/sign-in/link#token=ml_prod_a',
+    '/reveal',
+    '/reveal#token=rv_test_a',
+    '/reveal?service=../x#token=rv_test_a',
+  ]) {
+    await page.page.goto('about:blank');
+    await page.go(path);
+    await heading(page, 'Open the link from your mail').waitFor();
+    expect(await page.page.evaluate('location.hash + location.search')).not.toContain('token');
+  }
+  expect(urls.filter((each) => /verify/.test(each))).toEqual([]);
+});
+
+test('the link to a new key: the click makes it, once, and shows whose and where', async () => {
+  const { signIn, serviceId, apiKey } = await createVendor(api, stack);
+  const since = Date.now();
+  await api(`POST /v1/services/${serviceId}/key/reveal`, { token: signIn.access_token, body: {} });
+  const link = await mailedLink(signIn.account.email, since, '/console/reveal');
+  const secret = new URL(link).hash.slice('#token='.length);
+  const page = await opened();
+  const urls = asked(page);
+  await page.page.goto(link, { waitUntil: 'networkidle' });
+  expect(page.page.url()).toBe(`${stack.console_url}/reveal`);
+  expect(urls.filter((each) => each.includes(secret) && !each.includes('#'))).toEqual([]);
+  expect(await page.page.textContent('main')).toContain(serviceId);
+  expect(await page.page.textContent('main')).toContain('test environment');
+  expect(await api('GET /v1/quotes', { token: apiKey })).toMatchObject({ status: 200 });
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Make the new key').click();
+  await heading(page, 'The new key').waitFor();
+  const made = (await page.page.locator('code').textContent()) ?? '';
+  expect(made).not.toBe(apiKey);
+  expect(await api('GET /v1/quotes', { token: made })).toMatchObject({ status: 200 });
+  expect(await page.findings()).toEqual([]);
+
+  const again = await opened();
+  await again.page.goto(link, { waitUntil: 'networkidle' });
+  await button(again, 'Make the new key').click();
+  await heading(again, 'This link no longer works').waitFor();
+});
+
+test('a passkey is added, signs in after signing out, and is removed', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await page.go('/account');
+  await page.page.getByText('No passkey yet').waitFor();
+  await page.shoot('account-empty');
+  await button(page, 'Add a passkey').click();
+  await page.page.getByLabel('Its name').fill('Laptop');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Go on').click();
+  await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Laptop').waitFor();
+  await page.shoot('account');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Sign out').click();
+  await button(page, 'Sign in with a passkey').click();
+  await heading(page, 'Account').waitFor();
+  await page.page.getByText(person.email).first().waitFor();
+  // It outlives the page: the cookie signs the next one in.
+  await page.go('/account');
+  await page.page.getByText('this one').waitFor();
+
+  await button(page, 'Remove Laptop').click();
+  await page.shoot('confirm');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Remove the passkey').click();
+  await page.page.getByText('No passkey yet').waitFor();
+  await button(page, 'Sign out').click();
+  await button(page, 'Sign in with a passkey').click();
+  // The device still offers it; the API knows it no more.
+  await page.page.getByRole('alert').getByText('unauthorized').waitFor();
+});
+
+test('an open sign-in of another device is ended from here, and says so there', async () => {
+  const email = newAddress();
+  const [here, there] = [await signInPerson(stack, { email }), await signInPerson(stack, { email })];
+  const [page, other] = [await opened({ person: here }), await opened({ person: there })];
+  await other.go('/account');
+  await page.go('/account');
+  await button(page, 'End').click();
+  await button(page, 'End it').click();
+  await page.page.getByText('That sign-in has ended.').waitFor();
+  await expect(button(page, 'End').count()).resolves.toBe(0);
+  await other.page.getByRole('link', { name: 'Wallet' }).first().click();
+  await other.page.getByRole('link', { name: 'Account' }).click();
+  // What it read lately is still shown; the next change asks the API.
+  await other.page.getByLabel('Name').fill('Ada');
+  await button(other, 'Save').click();
+  await other.page.getByText('Your sign-in has ended.').waitFor();
+});
+
+test('what needs a fresh sign-in asks for one, by passkey or link, and then goes on by itself', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await page.go('/account');
+  const add = async (label: string) => {
+    await button(page, 'Add a passkey').click();
+    await page.page.getByLabel('Its name').fill(label);
+    await button(page, 'Go on').click();
+  };
+  // The API's own answer to a sign-in that is older than five minutes, once each.
+  const refuseOnce = () =>
+    page.page.route(
+      '**/v1/auth/passkey/register/options',
+      (route) =>
+        route.fulfill({
+          status: 403,
+          json: { error: { code: 'reauthentication_required', message: 'sign in again' } },
+        }),
+      { times: 1 },
+    );
+  await refuseOnce();
+  await add('Phone');
+  await heading(page, 'Is it still you?').waitFor();
+  await page.shoot('step-up');
+  expect(await page.findings()).toEqual([]);
+  const since = Date.now();
+  await button(page, 'Mail me a link').click();
+  await page.page.getByText('A link is on its way').waitFor();
+  const tab = await page.context.newPage();
+  await tab.goto(await mailedLink(person.email, since, '/sign-in/link'), { waitUntil: 'networkidle' });
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
+  await tab.close();
+  await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Phone').waitFor();
+  // The sign-in that the new one took the place of has ended.
+  expect(await api('GET /v1/accounts/me', { token: person.token })).toMatchObject({ status: 401 });
+
+  await refuseOnce();
+  await add('Phone again');
+  await button(page, 'Use a passkey').click();
+  // It went on: the device answers that it has one already.
+  await page.page.getByText('This device already has a passkey for your account.').waitFor();
+});
+
+test('another account in another tab: this one shows that account too, and nothing of the former', async () => {
+  const [first, second] = [await signInPerson(stack), newAddress()];
+  const page = await opened({ person: first });
+  await page.go('/account');
+  await page.page.getByText(first.email).first().waitFor();
+  await page.page.getByLabel('Name').fill('Ada');
+  const since = Date.now();
+  await api('POST /v1/auth/magic-link', { body: { email: second, environment: 'test' } });
+  const tab = await page.context.newPage();
+  await tab.goto(await mailedLink(second, since, '/sign-in/link'), { waitUntil: 'networkidle' });
+  expect(await tab.textContent('main')).toContain(`takes the place of your sign-in as ${first.email}`);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await page.page.getByText(second).first().waitFor();
+  expect(await page.page.textContent('body')).not.toContain(first.email);
+  expect(await page.page.getByLabel('Name').inputValue()).toBe('');
+});
+
+test('test and live are told apart on every page, and each has its own sign-in', async () => {
+  const email = newAddress();
+  const person = await signInPerson(stack, { email });
+  const page = await opened({ person });
+  await page.go('/account');
+  const band = page.page.getByRole('banner');
+  expect(await band.textContent()).toContain('test environment');
+  if (!('live' in stack.environments)) return;
+  await button(page, 'Switch to live').click();
+  await heading(page, 'Sign in').waitFor();
+  expect(await band.textContent()).toContain('live environment');
+  const since = Date.now();
+  await page.page.getByLabel('E-mail').fill(email);
+  await button(page, 'Mail me a link').click();
+  const token = await linkToken(stack.mail_url, email, 'live', since);
+  const tab = await page.context.newPage();
+  await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`, { waitUntil: 'networkidle' });
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
+  await tab.close();
+  await heading(page, 'Account').waitFor();
+  await page.shoot('account-live');
+  expect(await page.findings()).toEqual([]);
+  // Both stay signed in.
+  await button(page, 'Switch to test').click();
+  await heading(page, 'Account').waitFor();
+  await page.page.getByText(person.accountId.slice(0, 20)).waitFor();
+});
+
+test('at phone width and in the dark: every page is reached, nothing is wider than the screen', async () => {
+  const page = await opened({ person: await signInPerson(stack), width: 'phone', colours: 'dark' });
+  await page.go('/');
+  await page.shoot('home');
+  await button(page, 'All pages').click();
+  await page.shoot('menu');
+  expect(await page.findings()).toEqual([]);
+  await page.page.getByRole('link', { name: 'Account' }).click();
+  await heading(page, 'Open sign-ins').waitFor();
+  await page.page.getByText('this one').waitFor();
+  await page.shoot('account');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+});
+
+test('a system that does not answer is said in words, with what it said and a way to try again', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.page.route('**/v1/accounts/me', (route) =>
+    route.fulfill({
+      status: 404,
+      headers: { 'x-request-id': 'request-7' },
+      json: { error: { code: 'not_found', message: 'no such account' } },
+    }),
+  );
+  await page.go('/account');
+  const notice = page.page.getByRole('alert');
+  expect(await notice.textContent()).toMatch(/No such account\..*not_found.*request-7/);
+  await page.shoot('failing');
+  expect(await page.findings()).toEqual([]);
+  await page.page.unroute('**/v1/accounts/me');
+  await button(page, 'Try again').click();
+  await page.page.getByText('Environment', { exact: true }).waitFor();
+});
+
+test('the first load is below 250 kB compressed, and says how soon it can be used', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  const sizes = new Map<string, Promise<number>>();
+  page.page.on('response', (response) => {
+    if (response.url().includes('/console'))
+      sizes.set(
+        response.url(),
+        response
+          .request()
+          .sizes()
+          .then(({ responseBodySize }) => responseBodySize),
+      );
+  });
+  await page.go('/');
+  const total = (await Promise.all(sizes.values())).reduce((sum, size) => sum + size, 0);
+  const fresh = await opened({ person: await signInPerson(stack) });
+  const startedAt = performance.now();
+  await fresh.page.goto(`${stack.console_url}/`);
+  await heading(fresh, 'Welcome').waitFor();
+  console.log(
+    `console: first load ${(total / 1000).toFixed(0)} kB in ${sizes.size} files, ` +
+      `to be used after ${Math.round(performance.now() - startedAt)} ms`,
+  );
+  expect(sizes.size).toBeGreaterThan(2);
+  expect(total).toBeLessThan(250_000);
+});

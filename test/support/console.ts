@@ -1,0 +1,163 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import type { Stack } from '../../deploy/local/stack-file.ts';
+
+/** The console of a running stack in real Chromium: pages that are signed in, and what they must never do. */
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SHOTS = path.resolve(import.meta.dirname, '../../.local/console-shots');
+const WIDTHS = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } };
+
+type Where = Pick<Stack, 'gateway_url' | 'mail_url' | 'console_url'>;
+type Environment = 'test' | 'live';
+
+/** A sign-in whose refresh token is in a cookie, as a page has it; the access token is for arranging things by the API. */
+export type Person = {
+  environment: Environment;
+  email: string;
+  accountId: string;
+  token: string;
+  cookie: { name: string; value: string };
+};
+
+/** Signs in as the console does, by the API: some 100 ms. A new address is a new account. */
+export const signInPerson = async (
+  stack: Where,
+  {
+    email = `console-${crypto.randomUUID().slice(0, 8)}@example.com`,
+    environment = 'test',
+  }: { email?: string; environment?: Environment } = {},
+): Promise<Person> => {
+  const api = createApi(stack.gateway_url);
+  const since = Date.now();
+  await api('POST /v1/auth/magic-link', { body: { email, environment } });
+  const { status, headers, body } = await api<{ access_token: string; account: { account_id: string } }>(
+    'POST /v1/auth/magic-link/verify',
+    {
+      body: { token: await linkToken(stack.mail_url, email, environment, since), refresh_in: 'cookie' },
+      headers: { origin: new URL(stack.console_url).origin },
+    },
+  );
+  const [, name, value] = /^([^=]+)=([^;]+)/.exec(headers.get('set-cookie') ?? '') ?? [];
+  if (name === undefined || value === undefined) throw new Error(`no cookie of a sign-in: ${status}`);
+  return {
+    environment,
+    email,
+    accountId: body.account.account_id,
+    token: body.access_token,
+    cookie: { name, value },
+  };
+};
+
+export type ConsolePage = {
+  page: Page;
+  context: BrowserContext;
+  /** Opens a page of the console by its path below /console and waits until nothing is loading. */
+  go: (path: string) => Promise<void>;
+  /** What went wrong in it so far: errors of scripts, violations of the policy, requests to other origins. Must be empty. */
+  trouble: () => string[];
+  /** Serious and critical findings of axe in what is shown now. Must be empty. */
+  findings: () => Promise<string[]>;
+  /** Keeps a picture as `.local/console-shots/<name>-<width>.png`. */
+  shoot: (name: string) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+/**
+ * A page of the console in a browser context of its own, with an authenticator (resident keys, user verification, PRF).
+ * @param person whose sign-in it has; without one nobody is signed in
+ */
+export const openConsole = async (
+  browser: Browser,
+  stack: Where,
+  {
+    person,
+    width = 'desktop',
+    colours = 'light',
+  }: { person?: Person; width?: keyof typeof WIDTHS; colours?: 'light' | 'dark' } = {},
+): Promise<ConsolePage> => {
+  const { origin } = new URL(stack.console_url);
+  const context = await browser.newContext({
+    viewport: WIDTHS[width],
+    colorScheme: colours,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  if (person !== undefined) {
+    const attributes = { httpOnly: true, secure: true, sameSite: 'Strict' } as const;
+    const place = { domain: 'localhost', path: '/v1/auth/refresh' };
+    await context.addCookies([{ ...person.cookie, ...place, ...attributes }]);
+    // Not in the empty document that a tab begins with, and not against what the page has chosen since.
+    const key = "'quittance.environment'";
+    await context.addInitScript(
+      `if (location.protocol !== 'about:' && localStorage.getItem(${key}) === null)
+        localStorage.setItem(${key}, '${person.environment}')`,
+    );
+  }
+  const trouble: string[] = [];
+  context.on('page', (opened) => {
+    opened.on('pageerror', (error) => trouble.push(`error: ${error.message}`));
+    opened.on('console', (message) => {
+      // What the browser says of a refused call is the API's word, and the page's to show.
+      if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+        trouble.push(`console: ${message.text()}`);
+    });
+    opened.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.origin !== origin && !/^(data|blob):$/.test(url.protocol))
+        trouble.push(`foreign: ${request.url()}`);
+    });
+  });
+  const page = await context.newPage();
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+      hasPrf: true,
+    },
+  });
+  return {
+    page,
+    context,
+    go: async (to) => {
+      await page.goto(`${stack.console_url}${to}`, { waitUntil: 'networkidle' });
+      await page.locator('.loading').waitFor({ state: 'hidden' });
+    },
+    trouble: () => [...trouble],
+    findings: async () => {
+      await page.evaluate(AXE);
+      return page.evaluate(async () => {
+        type Found = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
+        const { axe } = globalThis as unknown as {
+          axe: { run: (options: object) => Promise<{ violations: Found[] }> };
+        };
+        const { violations } = await axe.run({ resultTypes: ['violations'] });
+        return violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .flatMap(({ id, nodes }) =>
+            nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+          );
+      });
+    },
+    shoot: async (name) => {
+      mkdirSync(SHOTS, { recursive: true });
+      const dark = colours === 'dark' ? '-dark' : '';
+      await page.screenshot({
+        path: path.join(SHOTS, `${name}-${width}${dark}.png`),
+        fullPage: true,
+        animations: 'disabled',
+      });
+    },
+    close: () => context.close(),
+  };
+};
