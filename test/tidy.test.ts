@@ -91,6 +91,7 @@ const PACKAGES: Record<string, RegExp> = {
   '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
+  '@opentelemetry/core': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/exporter-prometheus': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/resources': /^shared\/lib\/telemetry-(prometheus|sdk)\.ts$/,
   '@opentelemetry/sdk-metrics': /^shared\/lib\/telemetry-prometheus\.ts$/,

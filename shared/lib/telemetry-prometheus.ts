@@ -1,4 +1,5 @@
 import { type Attributes, metrics } from '@opentelemetry/api';
+import { getNumberFromEnv, getStringFromEnv } from '@opentelemetry/core';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import {
   detectResources,
@@ -14,11 +15,12 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
  * @returns what closes it
  */
 export const startPrometheus = (about: Attributes): (() => Promise<void>) => {
-  const { OTEL_EXPORTER_PROMETHEUS_HOST: host, OTEL_EXPORTER_PROMETHEUS_PORT: port } = process.env;
+  const host = getStringFromEnv('OTEL_EXPORTER_PROMETHEUS_HOST');
+  const port = getNumberFromEnv('OTEL_EXPORTER_PROMETHEUS_PORT');
   // Where one is not set, the exporter has the default of the specification.
   const exporter = new PrometheusExporter({
-    ...(host ? { host } : {}),
-    ...(port ? { port: Number(port) } : {}),
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
   });
   // As in telemetry-sdk.ts.
   const detected = detectResources({ detectors: [envDetector, serviceInstanceIdDetector] });
