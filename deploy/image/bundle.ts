@@ -105,6 +105,8 @@ export const bundle = async (folder: string): Promise<void> => {
       // What is left unused falls away from modules alone.
       mainFields: ['module', 'main'],
       plugins: [withoutClient],
+      // `debug` colours its output where it finds it, which is where a development package brings it.
+      external: ['supports-color'],
       target: `node${process.versions.node.split('.')[0]}`,
       chunkNames: 'chunks/[name]-[hash]',
       // Read only where a service is run with --enable-source-maps, which costs it 15 to 30 MB.
