@@ -85,45 +85,42 @@ const copyLicences = (inputs: readonly string[], folder: string): void => {
 const copy = (from: string, to: string): void => {
   mkdirSync(path.dirname(to), { recursive: true });
   cpSync(from, to);
-  chmodSync(to, 0o644);
 };
 
 /** Writes the programs, what they read and the licences of what is in them. */
 export const bundle = async (folder: string): Promise<void> => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: PROGRAMS.flatMap((pattern) => globSync(pattern, { cwd: root })),
+    outdir: folder,
+    outbase: '.',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    // What is left unused falls away from modules alone.
+    mainFields: ['module', 'main'],
+    plugins: [withoutClient],
+    // `debug` colours its output where it finds it, which is where a development package brings it.
+    external: ['supports-color'],
+    target: `node${process.versions.node.split('.')[0]}`,
+    chunkNames: 'chunks/[name]-[hash]',
+    // Read only where a service is run with --enable-source-maps, which costs it 15 to 30 MB.
+    sourcemap: 'linked',
+    sourcesContent: false,
+    banner: { js: BANNER },
+    metafile: true,
+    logLevel: 'error',
+  });
+  copyLicences(Object.keys(metafile.inputs), folder);
+  for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
+    copy(path.join(root, file), path.join(folder, file));
+  copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
   // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads everything.
-  const before = process.umask(0o022);
-  try {
-    const { metafile } = await build({
-      absWorkingDir: root,
-      entryPoints: PROGRAMS.flatMap((pattern) => globSync(pattern, { cwd: root })),
-      outdir: folder,
-      outbase: '.',
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      // What is left unused falls away from modules alone.
-      mainFields: ['module', 'main'],
-      plugins: [withoutClient],
-      // `debug` colours its output where it finds it, which is where a development package brings it.
-      external: ['supports-color'],
-      target: `node${process.versions.node.split('.')[0]}`,
-      chunkNames: 'chunks/[name]-[hash]',
-      // Read only where a service is run with --enable-source-maps, which costs it 15 to 30 MB.
-      sourcemap: 'linked',
-      sourcesContent: false,
-      banner: { js: BANNER },
-      metafile: true,
-      logLevel: 'error',
-    });
-    copyLicences(Object.keys(metafile.inputs), folder);
-    for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
-      copy(path.join(root, file), path.join(folder, file));
-    copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
-    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
-  } finally {
-    process.umask(before);
-  }
+  chmodSync(folder, 0o755);
+  for (const each of globSync('**', { cwd: folder, withFileTypes: true }))
+    chmodSync(path.join(each.parentPath, each.name), each.isDirectory() ? 0o755 : 0o644);
 };
 
 const DAY_MS = 86_400_000;
@@ -136,9 +133,7 @@ export const bundled = async (): Promise<string> => {
   const hash = createHash('sha256');
   const sources = globSync(
     ['{services,shared}/**/*.{ts,sql,html,css,js}', 'deploy/image/*', 'package-lock.json'],
-    {
-      cwd: root,
-    },
+    { cwd: root },
   );
   for (const file of sources.sort()) hash.update(file).update(readFileSync(path.join(root, file)));
   const all = path.join(root, '.local/programs');
@@ -155,7 +150,8 @@ export const bundled = async (): Promise<string> => {
   }
   utimesSync(folder, new Date(), new Date());
   for (const other of globSync('*', { cwd: all }).map((name) => path.join(all, name)))
-    if (Date.now() - statSync(other).mtimeMs > DAY_MS) rmSync(other, { recursive: true, force: true });
+    if (Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > DAY_MS)
+      rmSync(other, { recursive: true, force: true });
   return folder;
 };
 
