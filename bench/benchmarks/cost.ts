@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { responds } from '../../deploy/local/tools.ts';
 import { scrape } from '../../test/support/scrape.ts';
 import { type Load, startLoad } from '../frame/load.ts';
 import { createBenchVendor, createPayers, settleCalls } from '../frame/people.ts';
-import { ageMsOf, cpuMsOf, residentMbOf, settingOf, writtenBytesOf } from '../frame/process-figures.ts';
+import { cpuMsOf, writtenBytesOf } from '../frame/process-figures.ts';
 import { templatePayment } from '../frame/rows.ts';
 import type { Benchmark, Run } from '../frame/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
@@ -15,32 +14,22 @@ const CONCURRENCY = 16;
 const PAYERS = 8;
 const IDLE_MS = 10_000;
 
-/** What is paid for a settle, and what a service takes without one. */
+/** What is paid for a settle. */
 export const cost: Benchmark = {
-  about: 'CPU, bytes, statements, messages and RPC calls per settle; memory and start-up of each service',
+  about: 'CPU, bytes, statements, messages and RPC calls per settle',
   run: async (run) => {
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
     await noteDurability(bench, run);
     const load = await startLoad();
     run.defer(load.stop);
-    run.report.progress('idle');
-    await sleep(IDLE_MS);
-    const idle = residents(bench);
     const vendor = await createBenchVendor(bench);
     const payers = await createPayers(bench, PAYERS);
     await templatePayment(bench, vendor, payers[0]!);
     await commonPath(run, bench, vendor, payers);
     const prepare = (count: number) => settleCalls(bench, load, { vendor, payers, count });
-    const busy = await perSettle(run, bench, load, prepare);
-    showMemory(run, bench, idle, busy);
-    await startUps(run, bench);
+    await perSettle(run, bench, load, prepare);
   },
 };
-
-const services = ({ stack }: BenchStack): string[] => Object.keys(stack.metrics);
-
-const residents = (bench: BenchStack): Record<string, number> =>
-  Object.fromEntries(Object.entries(bench.pids()).map(([name, pid]) => [name, residentMbOf(pid)]));
 
 type Reading = Record<string, number>;
 
@@ -71,17 +60,16 @@ const differences = (before: Reading, after: Reading): Reading =>
 
 /**
  * What a settle costs in all, until its transaction is final: what the system takes while it rests is measured first and
- * taken off. @returns the most memory that each process had meanwhile
+ * taken off.
  */
 const perSettle = async (
   run: Run,
   bench: BenchStack,
   load: Load,
   prepare: (count: number) => Promise<Call[]>,
-): Promise<Record<string, number>> => {
+): Promise<void> => {
   const { rounds, seconds } = run.options;
   const rows: Record<string, number[]> = {};
-  const peak: Record<string, number> = {};
   let perSecond = 50;
   for (let round = 0; round < rounds; round += 1) {
     run.report.progress(`cost: round ${round + 1} of ${rounds}`);
@@ -90,9 +78,6 @@ const perSettle = async (
     const [restBegan, resting] = [performance.now(), await read(bench)];
     await sleep(Math.min(IDLE_MS, seconds * 1000));
     const [began, before] = [performance.now(), await read(bench)];
-    const sampling = setInterval(() => {
-      for (const [name, mb] of Object.entries(residents(bench))) peak[name] = Math.max(peak[name] ?? 0, mb);
-    }, 1000);
     const { elapsedMs } = await bench.profiled(() =>
       load.run({
         kind: 'calls',
@@ -103,7 +88,6 @@ const perSettle = async (
     );
     perSecond = (calls.length * 1000) / elapsedMs;
     await settled(bench);
-    clearInterval(sampling);
     const rest = differences(resting, before);
     const share = (performance.now() - began) / (began - restBegan);
     const spent = differences(before, await read(bench));
@@ -125,11 +109,10 @@ const perSettle = async (
     }),
   );
   run.report.data('per settle', rows);
-  return peak;
 };
 
 /** Waits until nothing that was paid is still on its way to finality. */
-const settled = async ({ db }: BenchStack): Promise<void> => {
+export const settled = async ({ db }: BenchStack): Promise<void> => {
   for (let tries = 0; tries < 300; tries += 1) {
     const { rowCount } = await db.query(
       `select from chain_submitter.intents where status not in ('finalized', 'failed') limit 1`,
@@ -138,54 +121,4 @@ const settled = async ({ db }: BenchStack): Promise<void> => {
     await sleep(200);
   }
   throw new Error('some intents did not become final within a minute');
-};
-
-const showMemory = (
-  { report }: Run,
-  bench: BenchStack,
-  idle: Record<string, number>,
-  busy: Record<string, number>,
-): void => {
-  report.table(
-    'resident memory, MB',
-    ['', 'idle', 'most under load'],
-    Object.keys(idle).map((name) => [name, idle[name]!, busy[name] ?? Number.NaN]),
-  );
-  const most = (of: Record<string, number>) => Math.max(...services(bench).map((name) => of[name] ?? 0));
-  report.target({ what: 'resident MB of the largest service, idle', value: most(idle), atMost: 110 });
-  report.target({ what: 'resident MB of the largest service, under load', value: most(busy), atMost: 180 });
-};
-
-/** Ends one service after the other and times its successor, from the start of the process until it is ready. */
-const startUps = async (run: Run, bench: BenchStack): Promise<void> => {
-  const times: Record<string, number[]> = {};
-  for (let round = 0; round < run.options.rounds; round += 1) {
-    for (const name of services(bench)) {
-      run.report.progress(`start-up: round ${round + 1} of ${run.options.rounds}, ${name}`);
-      times[name] = [...(times[name] ?? []), await startUpMs(bench, name)];
-    }
-  }
-  const rows = Object.entries(times).map(([name, values]) => ({ name, ...summary(values) }));
-  run.report.table(
-    'start-up, ms',
-    ['', 'min', 'median', 'max'],
-    rows.map(({ name, min, median, max }) => [name, min, median, max]),
-  );
-  const slowest = Math.max(...rows.map(({ median }) => median));
-  run.report.target({ what: 'start-up of the slowest service, ms', value: slowest, atMost: 1200 });
-};
-
-const startUpMs = async (bench: BenchStack, name: string): Promise<number> => {
-  const old = bench.pids()[name]!;
-  // A process of our own stack: its supervisor starts the successor.
-  process.kill(old, 'SIGTERM');
-  for (let tries = 0; tries < 3000; tries += 1) {
-    const pid = bench.pids()[name];
-    if (pid !== undefined && pid !== old) {
-      const url = `http://127.0.0.1:${settingOf(pid, 'HTTP_PORT')}/v1/health/ready`;
-      if (await responds(url)) return ageMsOf(pid);
-    }
-    await sleep(10);
-  }
-  throw new Error(`${name} did not come back`);
 };

@@ -2,6 +2,7 @@ import type { Benchmark } from '../frame/run.ts';
 import { cost } from './cost.ts';
 import { credentials } from './credentials.ts';
 import { ed25519 } from './ed25519.ts';
+import { footprint } from './footprint.ts';
 import { consume, redeem, verify } from './gates.ts';
 import { growth } from './growth.ts';
 import { quote } from './quote.ts';
@@ -18,6 +19,7 @@ export const benchmarks: Record<string, Benchmark> = {
   consume,
   growth,
   cost,
+  footprint,
   'scale-out': scaleOut,
   soak,
   ed25519,

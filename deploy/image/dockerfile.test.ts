@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
+import { NODE_FLAGS } from './bundle.ts';
 
 /** The Dockerfile, which cannot be built where no engine runs, held against what it promises. */
 const root = path.resolve(import.meta.dirname, '../..');
@@ -17,20 +18,19 @@ test('the Dockerfile has no error that a parser sees', () => {
 test('every stage stands on the Node of package.json, to the patch, and slim', () => {
   const { node } = JSON.parse(read('package.json')).devDependencies;
   expect(lines).toContain(`ARG NODE=node:${node}-bookworm-slim`);
-  const bases = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1]);
-  expect(bases.filter((base) => !/^\$\{NODE\}$/.test(base!))).toEqual([]);
+  const stages = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' '));
+  const named = stages.flatMap(([, , , name]) => name ?? []);
+  expect(stages.filter(([, base]) => !/^\$\{NODE\}$/.test(base!) && !named.includes(base!))).toEqual([]);
+  expect(last[0]).toMatch(/^FROM \$\{NODE\}$/);
 });
 
 test('the image runs one program as a numbered user who is not root, from files that are root’s', () => {
   expect(last.filter((line) => /^(USER|ENTRYPOINT|CMD|RUN|EXPOSE|VOLUME)/.test(line))).toEqual([
     'USER 10001:10001',
-    'ENTRYPOINT ["node", "main.mjs"]',
+    `ENTRYPOINT ${JSON.stringify(['node', ...NODE_FLAGS, 'main.mjs']).replaceAll(',', ', ')}`,
   ]);
-  // What layout.ts made and nothing else.
-  expect(last.filter((line) => line.startsWith('COPY'))).toEqual([
-    'COPY --from=packages /packages /app',
-    'COPY --from=product /product /app',
-  ]);
+  // What bundle.ts made and nothing else.
+  expect(last.filter((line) => line.startsWith('COPY'))).toEqual(['COPY --from=product /product /app']);
 });
 
 test('the builder is sent what the Dockerfile copies, and nothing else', () => {

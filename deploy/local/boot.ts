@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
+import { bundled } from '../image/bundle.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
 import { choosePostgres, chooseRedis, type Server } from './choose-servers.ts';
@@ -7,7 +8,7 @@ import { databaseUrl, ensureDatabase, urlAs } from './database.ts';
 import { environmentKeys } from './keys.ts';
 import { createPortPicker } from './ports.ts';
 import { localOrigin, type RunningEnvironment } from './service-environment.ts';
-import { serviceSpecs } from './service-specs.ts';
+import { programs, serviceSpecs } from './service-specs.ts';
 import type { Settings } from './settings.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -43,7 +44,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const preparing = keyed.map((environment, index) =>
     startChain(environment, chainPorts[index]!, index, settings, supervisor),
   );
-  await Promise.all([
+  const [command] = await Promise.all([
+    settings.serviceCommand ?? bundled().then(programs),
     supervisor.start([
       mailSpec(stateDir, mailPorts),
       ...(tracesPort === null ? [] : [tracesSpec(tracesPort)]),
@@ -85,7 +87,9 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
   );
-  const services = await serviceSpecs({ settings, environments, gatewayPorts, port, shared, tracesUrl });
+  const services = await serviceSpecs({
+    ...{ settings, environments, gatewayPorts, port, shared, tracesUrl, command },
+  });
   await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
 
   return {

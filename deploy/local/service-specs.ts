@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Program } from '../../shared/contract/service.ts';
+import { NODE_FLAGS } from '../image/bundle.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
@@ -11,7 +12,6 @@ import type { Settings } from './settings.ts';
 import type { ProcessSpec } from './supervisor.ts';
 import { responds } from './tools.ts';
 
-const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 const firstPort = 3000;
 /** The Prometheus exporters' own, and up. */
 const firstMetricsPort = 9464;
@@ -30,15 +30,17 @@ export async function serviceSpecs(options: {
   port: (preferred: number) => Promise<number>;
   shared: SharedSettings;
   tracesUrl: string | null;
+  /** What runs as a service. */
+  command: NonNullable<Settings['serviceCommand']>;
 }): Promise<ServiceSpec[]> {
-  const { settings, environments, gatewayPorts, port, shared, tracesUrl } = options;
+  const { settings, environments, gatewayPorts, port, shared, tracesUrl, command } = options;
   const metricsPort = () => port(firstMetricsPort);
   const specs: ServiceSpec[] = [];
   for (const [index, http] of gatewayPorts.entries()) {
     const env = gatewayEnvironment(http, environments, shared);
     const ports = { http, metrics: await metricsPort() };
     const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
-    specs.push(serviceSpec(settings, 'gateway', instanceName('gateway', index + 1), ports, traced));
+    specs.push(serviceSpec(command, 'gateway', instanceName('gateway', index + 1), ports, traced));
   }
   for (const [index, environment] of environments.entries()) {
     for (const [offset, service] of programNames.entries()) {
@@ -53,7 +55,7 @@ export async function serviceSpecs(options: {
         });
         const ports = { http: ownPort, metrics: await metricsPort() };
         const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
-        specs.push(serviceSpec(settings, service, name, ports, traced));
+        specs.push(serviceSpec(command, service, name, ports, traced));
       }
     }
   }
@@ -75,7 +77,7 @@ function telemetryEnvironment(tracesUrl: string | null): Record<string, string> 
 }
 
 function serviceSpec(
-  { serviceCommand = ownCommand }: Settings,
+  serviceCommand: NonNullable<Settings['serviceCommand']>,
   service: Program,
   name: string,
   ports: { http: number; metrics: number },
@@ -99,6 +101,10 @@ function serviceSpec(
   };
 }
 
-function ownCommand(service: Program): { command: string; args: readonly string[] } {
-  return { command: process.execPath, args: [path.join(repositoryRoot, 'services', service, 'main.ts')] };
+/** The programs that an image holds too, run as there. */
+export function programs(folder: string): NonNullable<Settings['serviceCommand']> {
+  return (service) => ({
+    command: process.execPath,
+    args: [...NODE_FLAGS, path.join(folder, 'services', service, 'main.js')],
+  });
 }

@@ -28,8 +28,8 @@ export type StackOptions = {
   /** Every call is traced, and there is a page to look at it. */
   traces?: boolean;
   /**
-   * What runs as a service instead of `node services/<name>/main.ts`: failpoints loaded, a stand-in, the files of an
-   * image. `process` as in stack.json.
+   * What runs as a service instead of the programs that an image holds (deploy/image/bundle.ts): the sources with failpoints
+   * loaded, a stand-in, another place. `process` as in stack.json.
    */
   serviceCommand?: (
     service: Program,

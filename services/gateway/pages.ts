@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { llmsText } from '../../shared/contract/llms.ts';
 import { openApiDocument } from '../../shared/contract/openapi.ts';
 import { takes } from './accepted.ts';
@@ -27,59 +28,79 @@ const REFERENCE_HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-type Page = {
-  type: string;
-  content: string;
-  headers?: Record<string, string>;
-  /** The content gzipped, for callers that take it, where that is worth it. */
-  gzipped?: Buffer;
+const SCRIPT_HEADERS = {
+  ...PAGE_HEADERS,
+  'cache-control': 'public, max-age=3600',
+  vary: 'accept-encoding',
 };
 
-const file = (name: string, type: string): Page => ({
-  type: `${type}; charset=utf-8`,
-  content: readFileSync(new URL(`./pages/${name}`, import.meta.url), 'utf8'),
-});
-const json = (value: unknown): Page => ({
+type Page = {
+  type: string;
+  /** Made when it is asked for. */
+  content: () => string;
+  headers?: Record<string, string>;
+};
+
+/** Read at the start: that one is missing is noticed at once. */
+const file = (name: string, type: string): Page => {
+  const content = readFileSync(new URL(`./pages/${name}`, import.meta.url), 'utf8');
+  return { type: `${type}; charset=utf-8`, content: () => content };
+};
+const json = (value: () => unknown): Page => ({
   type: 'application/json; charset=utf-8',
-  content: JSON.stringify(value),
+  content: once(() => JSON.stringify(value())),
 });
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
 
 /** What the gateway shows besides the API and the console: the API's description in three forms. */
 export const registerPages = (app: FastifyInstance, { publicUrl }: Pick<Deps, 'publicUrl'>): void => {
   const pages: Record<string, Page> = {
-    '/': json({
+    '/': json(() => ({
       name: 'Quittance',
       openapi: `${publicUrl}/openapi.json`,
       docs: `${publicUrl}/docs`,
       llms: `${publicUrl}/llms.txt`,
       console: `${publicUrl}/console`,
       health: `${publicUrl}/v1/health`,
-    }),
-    '/openapi.json': json(openApiDocument({ serverUrl: publicUrl })),
+    })),
+    '/openapi.json': json(() => openApiDocument({ serverUrl: publicUrl })),
     '/docs': { ...file('docs.html', 'text/html'), headers: REFERENCE_HEADERS },
-    '/llms.txt': { type: 'text/plain; charset=utf-8', content: llmsText({ serverUrl: publicUrl }) },
+    '/llms.txt': {
+      type: 'text/plain; charset=utf-8',
+      content: once(() => llmsText({ serverUrl: publicUrl })),
+    },
   };
   const window = createSlidingWindow();
-  const serve = (url: string, { type, content, headers = PAGE_HEADERS, gzipped }: Page) => {
-    app.get(url, async (request, reply) => {
-      const taken = window.take(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
-      admit(reply, [{ ...LIMIT, ...taken }]);
-      void reply.type(type).headers(headers);
-      if (gzipped === undefined) return reply.send(content);
-      void reply.header('vary', 'accept-encoding');
-      if (!takes('gzip', request.headers['accept-encoding'])) return reply.send(content);
-      return reply.header('content-encoding', 'gzip').send(gzipped);
-    });
+  const count = (request: FastifyRequest, reply: FastifyReply) => {
+    const taken = window.take(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
+    admit(reply, [{ ...LIMIT, ...taken }]);
   };
-  for (const [url, page] of Object.entries(pages)) serve(url, page);
-  // Read before the server listens, so that no caller waits for it and a package without it is noticed at once.
-  app.register(async () => {
-    const { plain, gzipped } = await referenceScript();
-    serve('/docs.js', {
-      type: 'text/javascript; charset=utf-8',
-      content: plain,
-      gzipped,
-      headers: { ...PAGE_HEADERS, 'cache-control': 'public, max-age=3600' },
+  for (const [url, { type, content, headers = PAGE_HEADERS }] of Object.entries(pages))
+    app.get(url, async (request, reply) => {
+      count(request, reply);
+      return reply.type(type).headers(headers).send(content());
     });
+
+  let script: Promise<Buffer> | undefined;
+  app.get('/docs.js', async (request, reply) => {
+    count(request, reply);
+    script ??= referenceScript();
+    // Who asks next tries anew.
+    script.catch(() => {
+      script = undefined;
+    });
+    const gzipped = await script;
+    void reply.type('text/javascript; charset=utf-8').headers(SCRIPT_HEADERS);
+    if (takes('gzip', request.headers['accept-encoding']))
+      return reply.header('content-encoding', 'gzip').send(gzipped);
+    const plain = createGunzip();
+    plain.end(gzipped);
+    return reply.send(plain);
   });
 };

@@ -11,7 +11,8 @@ export const schemaName = (service: ServiceName): string => service.replaceAll('
 export const roleName = (database: string, service: ServiceName): string =>
   `${database}_${schemaName(service)}`;
 
-const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** From the repository's root, two folders up: of this file, and of the program that it becomes a part of. */
+const folder = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const migrateSchema = async (url: string, schema: string, dir: string, migrationsTable: string) => {
   await runner({
@@ -32,7 +33,7 @@ const migrateSchema = async (url: string, schema: string, dir: string, migration
 /** Owned by whoever migrates, not by the service: an owner could give itself every right on it. */
 const makeAuditTable = async (admin: pg.Client, schema: string, role: string): Promise<void> => {
   await admin.query(`set search_path = "${schema}", public`);
-  await admin.query(readFileSync(folder('./audit.sql'), 'utf8'));
+  await admin.query(readFileSync(folder('shared/db/audit.sql'), 'utf8'));
   await admin.query(`grant select, insert on operator_actions to "${role}"`);
   await admin.query('reset search_path');
 };
@@ -57,7 +58,7 @@ export const migrateEnvironment = async ({
     await admin.query("select pg_advisory_lock(hashtext('quittance.migrate'))");
     const { rows } = await admin.query<{ name: string }>('select current_database() as name');
     const database = rows[0]!.name;
-    await admin.query(readFileSync(folder('./clock.sql'), 'utf8'));
+    await admin.query(readFileSync(folder('shared/db/clock.sql'), 'utf8'));
     // No service may create anything outside its own schema, nor use another's.
     await admin.query(
       `revoke create on schema public from public; revoke all on database "${database}" from public`,
@@ -80,8 +81,8 @@ export const migrateEnvironment = async ({
       const url = new URL(adminUrl);
       url.username = role;
       url.password = passwords[service];
-      await migrateSchema(url.href, schema, './migrations', 'migrations_shared');
-      const own = `../../services/${service}/migrations`;
+      await migrateSchema(url.href, schema, 'shared/db/migrations', 'migrations_shared');
+      const own = `services/${service}/migrations`;
       if (existsSync(folder(own))) await migrateSchema(url.href, schema, own, 'migrations');
       await makeAuditTable(admin, schema, role);
     }

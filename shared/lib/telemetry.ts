@@ -22,7 +22,8 @@ const wanted = (exporter: string | undefined, endpoint: string | undefined): boo
 /**
  * Starts the OpenTelemetry SDK when the OTEL_* variables name an exporter: `OTEL_METRICS_EXPORTER=prometheus` opens
  * a page to scrape (OTEL_EXPORTER_PROMETHEUS_HOST, _PORT), `OTEL_EXPORTER_OTLP_ENDPOINT` sends metrics and traces to
- * a collector. Otherwise not even its code is loaded. Trouble with telemetry is logged and never ends a service.
+ * a collector. Otherwise not even its code is loaded, and for a page to scrape alone a small part of it. Trouble with
+ * telemetry is logged and never ends a service.
  */
 export const startTelemetry = async (
   service: BusUser,
@@ -34,9 +35,6 @@ export const startTelemetry = async (
   const traces = wanted(config.OTEL_TRACES_EXPORTER, config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? all);
   if (!metrics && !traces) return { stop: async () => {} };
 
-  const [{ NodeSDK }, { envDetector, resourceFromAttributes, serviceInstanceIdDetector }] = await Promise.all(
-    [import('@opentelemetry/sdk-node'), import('@opentelemetry/resources')],
-  );
   const say = (level: 'error' | 'warn') => (message: string, details: unknown) =>
     logger[level]({ err: details }, `telemetry: ${message}`);
   const silent = () => {};
@@ -44,19 +42,15 @@ export const startTelemetry = async (
     { error: say('error'), warn: say('warn'), info: silent, debug: silent, verbose: silent },
     DiagLogLevel.WARN,
   );
-  const sdk = new NodeSDK({
-    serviceName: config.OTEL_SERVICE_NAME || service,
-    resource: resourceFromAttributes({
-      'service.namespace': 'quittance',
-      ...(config.ENVIRONMENT === undefined ? {} : { 'deployment.environment.name': config.ENVIRONMENT }),
-    }),
-    // Not the process's and the host's: they tell command lines, paths and user names.
-    resourceDetectors: [envDetector, serviceInstanceIdDetector],
-    logRecordProcessors: [],
-    ...(metrics ? {} : { metricReaders: [] }),
-    ...(traces ? {} : { spanProcessors: [] }),
-  });
-  sdk.start();
+  const about = {
+    'service.name': config.OTEL_SERVICE_NAME || service,
+    'service.namespace': 'quittance',
+    ...(config.ENVIRONMENT === undefined ? {} : { 'deployment.environment.name': config.ENVIRONMENT }),
+  };
+  const stop =
+    !traces && config.OTEL_METRICS_EXPORTER === 'prometheus'
+      ? (await import('./telemetry-prometheus.ts')).startPrometheus(about)
+      : (await import('./telemetry-sdk.ts')).startSdk(about, { metrics, traces });
   if (metrics) beginMetrics(service, config.ENVIRONMENT);
-  return { stop: () => sdk.shutdown() };
+  return { stop };
 };

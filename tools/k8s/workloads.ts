@@ -12,22 +12,18 @@ export type Workload = {
 };
 
 /**
- * Resources as measured by `bench/payments.ts` over `npm start` (docs/kubernetes.md has the figures): the CPU at 42
- * payments a second and a tenth of a core at least, the largest resident memory seen and a sixth; twice that as its limit.
+ * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with room for the SDK of traces;
+ * the CPU of `bench/payments.ts` at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
  */
-const small = { cpu: '100m', memory: '192Mi', memoryLimit: '384Mi' };
+const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
 
 const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
-  gateway: {
-    reaches: ['nats', 'redis'],
-    replicas: { min: 2, max: 6 },
-    resources: { cpu: '100m', memory: '256Mi', memoryLimit: '512Mi' },
-  },
+  gateway: { reaches: ['nats', 'redis'], replicas: { min: 2, max: 6 }, resources: small },
   quote: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
   settlement: {
     reaches: ['nats', 'postgres'],
     replicas: { min: 2, max: 4 },
-    resources: { cpu: '150m', memory: '320Mi', memoryLimit: '640Mi' },
+    resources: { cpu: '150m', memory: '160Mi', memoryLimit: '320Mi' },
   },
   wallet: { reaches: ['nats', 'postgres'], replicas: { min: 2, max: 4 }, resources: small },
   // The providers of deposits.
@@ -36,9 +32,8 @@ const WORKLOADS: Record<ServiceName | 'gateway' | 'webhook', Workload> = {
   'chain-submitter': {
     reaches: ['nats', 'postgres', 'rpc'],
     replicas: { min: 2, max: 6 },
-    resources: { cpu: '200m', memory: '448Mi', memoryLimit: '896Mi' },
+    resources: { cpu: '200m', memory: '256Mi', memoryLimit: '512Mi' },
   },
-  // Not measured: taken for one that is like funding.
   webhook: { reaches: ['nats', 'postgres', 'vendors'], replicas: { min: 2, max: 4 }, resources: small },
 };
 

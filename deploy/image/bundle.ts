@@ -1,0 +1,171 @@
+// What an image holds, and what `npm start` runs: every service and job as one program each, made of the sources and the
+// packages that they use (docs/adr/0032-bundled-services.md).
+//   node deploy/image/bundle.ts <folder>
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/**
+ * How Node runs a service, wherever it runs. V8's young generation grows to 16 MB thrice over by itself, and a service of
+ * small answers leaves that full of nothing.
+ */
+export const NODE_FLAGS = ['--max-semi-space-size=2'];
+
+const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
+/** Read while a program runs. Named, so that a key or a dump that lies about is not shipped. */
+const ASSETS = [
+  'services/*/pages/*.{html,css,js}',
+  '{services/*,shared/db}/migrations/*.sql',
+  'shared/db/*.sql',
+  'console/dist/**/*.{html,js,css,svg,br,gz}',
+];
+
+/** CommonJS packages in a module: they ask for `require` and for where they are. */
+const BANNER = [
+  "import { createRequire as createRequireOfBundle } from 'node:module';",
+  'const require = createRequireOfBundle(import.meta.url);',
+  'const [__filename, __dirname] = [import.meta.filename, import.meta.dirname];',
+].join(' ');
+
+/** Name and version of the package that a bundled file is from, and its folder. */
+const packageOf = (file: string): { id: string; folder: string } | null => {
+  const found = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file);
+  if (found === null) return null;
+  const folder = path.join(root, found[1]!);
+  const { name, version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  return { id: `${name}@${version}`, folder };
+};
+
+/**
+ * What @solana/web3.js imports for its client of nodes, of which we have our own: without the client nobody would miss an
+ * effect of these. For a Node without `fetch` it has one with tables of every script's letters.
+ */
+const withoutClient: Plugin = {
+  name: 'without-client',
+  setup: ({ onLoad, onResolve, resolve }) => {
+    onResolve({ filter: /^(jayson\/lib\/client\/browser|rpc-websockets)$/ }, async (asked) => {
+      const { path: place, kind, importer, resolveDir, pluginData } = asked;
+      if (pluginData === true) return null;
+      return {
+        ...(await resolve(place, { kind, importer, resolveDir, pluginData: true })),
+        sideEffects: false,
+      };
+    });
+    onResolve({ filter: /^node-fetch$/ }, () => ({ path: 'fetch', namespace: 'node' }));
+    onLoad({ filter: /./, namespace: 'node' }, () => ({ contents: 'export default fetch;' }));
+  },
+};
+
+/** Their authors ask that a copy carries them. */
+const copyLicences = (inputs: readonly string[], folder: string): void => {
+  const packages = new Map(
+    inputs.flatMap((file) => packageOf(file) ?? []).map((each) => [each.id, each.folder]),
+  );
+  for (const [id, from] of packages) {
+    const to = path.join(folder, 'licences', id.replace('/', '+'));
+    mkdirSync(to, { recursive: true });
+    for (const file of globSync('{licen[cs]e,notice,copying,LICEN[CS]E,License,NOTICE,COPYING}*', {
+      cwd: from,
+    }))
+      if (statSync(path.join(from, file)).isFile()) copy(path.join(from, file), path.join(to, file));
+  }
+};
+
+const copy = (from: string, to: string): void => {
+  mkdirSync(path.dirname(to), { recursive: true });
+  cpSync(from, to);
+};
+
+/** Writes the programs, what they read and the licences of what is in them. */
+export const bundle = async (folder: string): Promise<void> => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: PROGRAMS.flatMap((pattern) => globSync(pattern, { cwd: root })),
+    outdir: folder,
+    outbase: '.',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    // What is left unused falls away from modules alone.
+    mainFields: ['module', 'main'],
+    plugins: [withoutClient],
+    // `debug` colours its output where it finds it, which is where a development package brings it.
+    external: ['supports-color'],
+    target: `node${process.versions.node.split('.')[0]}`,
+    chunkNames: 'chunks/[name]-[hash]',
+    // Read only where a service is run with --enable-source-maps, which costs it 15 to 30 MB.
+    sourcemap: 'linked',
+    sourcesContent: false,
+    banner: { js: BANNER },
+    metafile: true,
+    logLevel: 'error',
+  });
+  copyLicences(Object.keys(metafile.inputs), folder);
+  for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
+    copy(path.join(root, file), path.join(folder, file));
+  copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
+  // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads everything.
+  chmodSync(folder, 0o755);
+  for (const each of globSync('**', { cwd: folder, withFileTypes: true }))
+    chmodSync(path.join(each.parentPath, each.name), each.isDirectory() ? 0o755 : 0o644);
+};
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The programs of these sources in a folder of the repository, made where they are not there yet.
+ * @returns the folder, the same as long as no source changes
+ */
+export const bundled = async (): Promise<string> => {
+  const hash = createHash('sha256');
+  const sources = globSync(
+    [
+      '{services,shared}/**/*.{ts,sql,html,css,js}',
+      'console/dist/**/*.*',
+      'deploy/image/*',
+      'package-lock.json',
+    ],
+    { cwd: root },
+  );
+  for (const file of sources.sort()) hash.update(file).update(readFileSync(path.join(root, file)));
+  const all = path.join(root, '.local/programs');
+  const folder = path.join(all, hash.digest('hex').slice(0, 16));
+  if (!existsSync(folder)) {
+    // Several may start at once, and none may see half of it.
+    const making = path.join(all, randomUUID());
+    await bundle(making);
+    try {
+      renameSync(making, folder);
+    } catch {
+      rmSync(making, { recursive: true, force: true });
+    }
+  }
+  utimesSync(folder, new Date(), new Date());
+  for (const other of globSync('*', { cwd: all }).map((name) => path.join(all, name)))
+    if (Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? 0) > DAY_MS)
+      rmSync(other, { recursive: true, force: true });
+  return folder;
+};
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined || existsSync(folder)) throw new Error('name a folder that does not exist yet');
+  await bundle(path.resolve(folder));
+}
