@@ -22,7 +22,7 @@ import { takeSteps } from './steps.ts';
 
 const ASK_EVERY_MS = 5000;
 /** Nobody waits for a quote's displayed status: facts of a moment share a statement. */
-const LINGER_MS = 50;
+const LINGER_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);

@@ -41,7 +41,7 @@ const ASK_EVERY_MS = 30_000;
 /** How often the watcher asks its table who is due, at most. */
 const WATCH_PAUSE_MS = 500;
 /** Lists may be a moment behind: facts of a moment share a statement. */
-const LINGER_MS = 50;
+const LINGER_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);

@@ -41,7 +41,7 @@ import { tell } from './take.ts';
 
 const PURGE_EVERY_MS = 60_000;
 /** A hook travels longer than this: facts of a moment share a statement. */
-const LINGER_MS = 50;
+const LINGER_MS = 100;
 
 const config = loadConfig(schema);
 const base = await openBase('webhook', config);
