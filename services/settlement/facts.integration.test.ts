@@ -125,7 +125,9 @@ test('settlements past their window are told once by three replicas at once; tho
   await afterAnother();
   for (const { settlementId } of elapsed) {
     expect(await namesOf(settlementId, 3)).toEqual(['accepted', 'issued', 'expired']);
-    expect(of(settlementId).find(({ name }) => name === 'expired')).toMatchObject({ redeem_expires_at: expect.stringMatching(/\.\d{3}Z$/) });
+    expect(of(settlementId).find(({ name }) => name === 'expired')).toMatchObject({
+      redeem_expires_at: expect.stringMatching(/\.\d{3}Z$/),
+    });
   }
   expect(await namesOf(redeemed!.settlementId, 3)).toEqual(['accepted', 'issued', 'redeemed']);
 });
