@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Span, trace } from '@opentelemetry/api';
+import { NodeSDK } from '@opentelemetry/sdk-node';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { settlement } from '../contract/index.ts';
 import { subjects } from '../contract/service.ts';
@@ -7,6 +9,7 @@ import { newId } from '../lib/id.ts';
 import type { Bus } from './connect.ts';
 import { type Consuming, hearTogether } from './consume.ts';
 import { encode } from './envelope.ts';
+import { publish } from './publish.ts';
 import { eventDurable } from './topology.ts';
 
 /** The quote service hears `accepted`, `issued` and `failed` of settlement; nothing else is delivered to it. */
@@ -153,4 +156,48 @@ test('a stop writes and acknowledges what has come', async () => {
   await listener.nc.flush();
   expect(batches.flat()).toEqual(quotes);
   expect(await open()).toBe(0);
+});
+
+test('each message has its span in the trace of its sender; the writing stands under the first, to which the others link', async () => {
+  type Ended = Span & {
+    name: string;
+    parentSpanContext?: { spanId: string };
+    links: { context: { spanId: string } }[];
+  };
+  const ended: Ended[] = [];
+  const nothing = async () => {};
+  const onEnd = (span: unknown) => void ended.push(span as Ended);
+  const spanProcessors = [{ onStart: () => {}, onEnd, forceFlush: nothing, shutdown: nothing }];
+  const sdk = new NodeSDK({
+    spanProcessors,
+    metricReaders: [],
+    logRecordProcessors: [],
+    resourceDetectors: [],
+  });
+  sdk.start();
+  let writer: string | undefined;
+  writes = async () => {
+    writer ??= trace.getActiveSpan()?.spanContext().spanId;
+  };
+  const quotes = newIds(3);
+  for (const id of quotes)
+    await publish(settler, {
+      subject: subjects.event('settlement', 'accepted'),
+      msgId: id,
+      payload: accepted(id),
+    });
+  start(200);
+  await until(() => ended.length === 6);
+  await hearing.stop();
+  await sdk.shutdown();
+
+  expect(batches).toEqual([quotes]);
+  const idOf = (span: Span | undefined) => span?.spanContext().spanId;
+  const [sent, processed] = [ended.slice(0, 3), ended.slice(3)];
+  expect(new Set(sent.map((span) => span.spanContext().traceId)).size).toBe(3);
+  expect(processed.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(sent.map(idOf));
+  const linked = processed.map(({ links }) => links.map(({ context }) => context.spanId));
+  const [first] = processed;
+  expect(linked).toEqual(sent.map((span, index) => [idOf(span), ...(index === 0 ? [] : [idOf(first)])]));
+  expect(writer).toBe(idOf(first));
 });
