@@ -73,9 +73,9 @@ const open = async (): Promise<number> => {
 };
 
 test('what waits is written together, in the order of the stream whichever fact it is, and acknowledged', async () => {
-  const quotes = newIds(6);
+  const quotes = newIds(80);
   for (const [index, id] of quotes.entries())
-    await (index % 2 === 0 ? tell('accepted', accepted(id)) : tell('failed', failed(id)));
+    await (index < 40 ? tell('failed', failed(id)) : tell('accepted', accepted(id)));
   start(200);
   await until(() => batches.flat().length === quotes.length);
   expect(batches).toEqual([quotes]);
