@@ -1,6 +1,6 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
+import { hear, hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
@@ -17,11 +17,17 @@ import { startPurge } from './jobs/purge.ts';
 import { startSendMails } from './jobs/sendMails.ts';
 import { createMailer } from './mail.ts';
 import { mailsReading } from './readings.ts';
+import { notePayments, type Payment } from './store/payments.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
 const { bus, pool, logger, clock, relay } = base;
 const environment = config.ENVIRONMENT;
+/**
+ * Mails about payments wait for the sweep of a second: agents pay hundreds of times a minute, and the way is free for a mail
+ * that somebody waits for. So their facts may wait as well, and share a statement.
+ */
+const LINGER_MS = 250;
 
 const mails = startSendMails({
   pool,
@@ -67,7 +73,10 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hear(bus, settlement, { issued: issued(deps) }, base.quarantine),
+  hearTogether(bus, settlement, { issued }, (payments: readonly Payment[]) => notePayments(pool, payments), {
+    quarantine: base.quarantine,
+    lingerMs: LINGER_MS,
+  }),
   hear(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
 ];
 const operating = operatorHandlers({ pool, consuming });

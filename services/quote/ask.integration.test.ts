@@ -20,7 +20,7 @@ import {
 import type { Deps } from './deps.ts';
 import { quoteStatus, STEP } from './domain/quote.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
-import { advanceQuote, findQuote, insertQuote } from './store/quotes.ts';
+import { advanceQuotes, findQuote, insertQuote } from './store/quotes.ts';
 
 /** The real settlement service answers, over NATS and by the quote service's own rights; its facts reach nobody. */
 const MINUTE = 60_000;
@@ -93,7 +93,7 @@ test('a payment of which no fact arrived shows once the quote can be paid no mor
 test('a quote that stays settling is asked about every minute, until it is paid', async () => {
   const q = await known();
   const { settlementId, answer } = await underWay(consumer(), q);
-  await advanceQuote(pool, q.quote_id, settlementId, STEP.accepted);
+  await advanceQuotes(pool, [{ quote_id: q.quote_id, settlement_id: settlementId, step: STEP.accepted }]);
   expect(await askAfter(0)).not.toContain(q.quote_id);
   expect(await askAfter(1.1)).toContain(q.quote_id);
   expect(await seen(q)).toEqual(['settling', settlementId]);
@@ -106,7 +106,9 @@ test('a quote that stays settling is asked about every minute, until it is paid'
 test('a failure that was not heard of lets the quote be paid again; the attempt that pays it then is found too', async () => {
   const q = await known();
   const first = await underWay(consumer(), q);
-  await advanceQuote(pool, q.quote_id, first.settlementId, STEP.accepted);
+  await advanceQuotes(pool, [
+    { quote_id: q.quote_id, settlement_id: first.settlementId, step: STEP.accepted },
+  ]);
   await say(first.settlementId, 'failed');
   await outcome(first.answer);
   await askAfter(2);

@@ -1,6 +1,6 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
+import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
@@ -18,8 +18,11 @@ import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { quoteActivity } from './handlers/quoteActivity.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
+import { takeSteps } from './steps.ts';
 
 const ASK_EVERY_MS = 5000;
+/** Nobody waits for a quote's displayed status: facts of a moment share a statement. */
+const LINGER_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);
@@ -53,7 +56,10 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hear(bus, settlement, { accepted: accepted(deps), issued: issued(deps), failed: failed(deps) }, quarantine),
+  hearTogether(bus, settlement, { accepted, issued, failed }, takeSteps(deps), {
+    quarantine,
+    lingerMs: LINGER_MS,
+  }),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

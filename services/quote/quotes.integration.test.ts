@@ -3,7 +3,8 @@ import { connectPool, type Pool } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { STEP } from './domain/quote.ts';
-import { advanceQuote, findQuote, insertQuote } from './store/quotes.ts';
+import { takeSteps } from './steps.ts';
+import { findQuote, insertQuote } from './store/quotes.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -31,29 +32,34 @@ test.each<[string, string]>([
   ['B:issued A:accepted A:failed', 'B:issued'],
   // The replica that accepted the second attempt had a clock behind.
   ['B:accepted B:failed A:accepted A:issued', 'A:issued'],
-])('facts %s leave %s', async (facts, expected) => {
+])('facts %s leave %s, one by one and taken together', async (facts, expected) => {
   const [account_id, now] = [newId('acct'), Date.now()];
-  const quote_id = newId('q');
-  await insertQuote(pool, {
-    quote_id,
-    account_id,
-    service_id: newServiceId(),
-    quote_amount: 20_000n,
-    fee_amount: 10_000n,
-    redeem_window_seconds: 900,
-    quote_token: 'a.b',
-    expires_at: now + 600_000,
-    created_at: now,
-  });
+  const [oneByOne, together] = [newId('q'), newId('q')];
+  for (const quote_id of [oneByOne, together])
+    await insertQuote(pool, {
+      quote_id,
+      account_id,
+      service_id: newServiceId(),
+      quote_amount: 20_000n,
+      fee_amount: 10_000n,
+      redeem_window_seconds: 900,
+      quote_token: 'a.b',
+      expires_at: now + 600_000,
+      created_at: now,
+    });
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
   const parsed = (text: string) => text.split(':') as [keyof typeof ids, keyof typeof STEP];
-  for (const fact of facts.split(' ')) {
-    const [who, what] = parsed(fact);
-    await advanceQuote(pool, quote_id, ids[who], STEP[what]);
-  }
+  const stepsOf = (quote_id: string) =>
+    facts.split(' ').map((fact) => {
+      const [who, what] = parsed(fact);
+      return { quote_id, settlement_id: ids[who], step: STEP[what] };
+    });
+  for (const step of stepsOf(oneByOne)) await takeSteps({ pool })([step]);
+  await takeSteps({ pool })(stepsOf(together));
   const [who, what] = parsed(expected);
-  expect(await findQuote(pool, { account_id, service_id: null }, quote_id)).toMatchObject({
-    settlement_id: ids[who],
-    settlement_step: STEP[what],
-  });
+  for (const quote_id of [oneByOne, together])
+    expect(await findQuote(pool, { account_id, service_id: null }, quote_id)).toMatchObject({
+      settlement_id: ids[who],
+      settlement_step: STEP[what],
+    });
 });

@@ -1,6 +1,6 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
+import { hear, hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
@@ -29,6 +29,7 @@ import { spendingSummary } from './handlers/spendingSummary.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
 import { watchWallets } from './jobs/watchWallets.ts';
+import { takeMovements } from './movements.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a look-up. */
 const SUBMIT_TIMEOUT_MS = 10_000;
@@ -39,6 +40,8 @@ const DRIVE_EVERY_MS = 2000;
 const ASK_EVERY_MS = 30_000;
 /** How often the watcher asks its table who is due, at most. */
 const WATCH_PAUSE_MS = 500;
+/** Lists may be a moment behind: facts of a moment share a statement. */
+const LINGER_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -62,6 +65,7 @@ const deps: Deps = {
   findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
+const together = { quarantine, lingerMs: LINGER_MS };
 const consuming = [
   hear(
     bus,
@@ -72,13 +76,8 @@ const consuming = [
     },
     quarantine,
   ),
-  hear(
-    bus,
-    settlement,
-    { issued: issued(deps), finalized: finalized(deps), reversed: reversed(deps) },
-    quarantine,
-  ),
-  hear(bus, funding, { moved: moved(deps) }, quarantine),
+  hearTogether(bus, settlement, { issued, finalized, reversed }, takeMovements(deps), together),
+  hearTogether(bus, funding, { moved }, takeMovements(deps), together),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

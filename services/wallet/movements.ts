@@ -2,7 +2,10 @@ import type { z } from 'zod';
 import type { Moved } from '../../shared/contract/funding.ts';
 import type { settlement } from '../../shared/contract/index.ts';
 import { parseMicro } from '../../shared/lib/micro.ts';
+import { rounds } from '../../shared/lib/rounds.ts';
+import type { Deps } from './deps.ts';
 import type { Movement } from './domain/transaction.ts';
+import { putMovements } from './store/transactions.ts';
 
 type Payment = Omit<Extract<z.infer<typeof settlement.events.issued>, { account_id: string }>, 'quote_id'>;
 
@@ -39,3 +42,10 @@ export const movementOfFunds = (moved: Moved): Movement => ({
     createdAt: moved.created_at,
   },
 });
+
+/** Takes over what was told of transfers, in the order in which it was told of each. */
+export const takeMovements =
+  ({ pool }: Pick<Deps, 'pool'>) =>
+  async (movements: readonly Movement[]): Promise<void> => {
+    for (const round of rounds(movements, ({ objectId }) => objectId)) await putMovements(pool, round);
+  };

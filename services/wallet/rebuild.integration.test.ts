@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { type Consuming, hear } from '../../shared/bus/consume.ts';
+import { type Consuming, hearTogether } from '../../shared/bus/consume.ts';
 import type { Moved } from '../../shared/contract/funding.ts';
 import { settlement } from '../../shared/contract/index.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -26,6 +26,7 @@ import { finalized } from './consumers/settlement.finalized.ts';
 import { issued } from './consumers/settlement.issued.ts';
 import { reversed } from './consumers/settlement.reversed.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
+import { takeMovements } from './movements.ts';
 import { rebuildTransactions } from './rebuilding.ts';
 
 /** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
@@ -45,8 +46,8 @@ beforeAll(async () => {
     POSTGRES_POOL: 5,
   });
   const { pool, bus, quarantine } = base;
-  const facts = { issued: issued({ pool }), finalized: finalized({ pool }), reversed: reversed({ pool }) };
-  hearing = hear(bus, settlement, facts, quarantine);
+  const facts = { issued, finalized, reversed };
+  hearing = hearTogether(bus, settlement, facts, takeMovements({ pool }), { quarantine, lingerMs: 20 });
 });
 afterAll(async () => {
   await hearing.stop();

@@ -1,5 +1,5 @@
 import { openBase, runService } from '../../shared/boot.ts';
-import { hear } from '../../shared/bus/consume.ts';
+import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
@@ -37,8 +37,11 @@ import { purge } from './jobs/purge.ts';
 import { deliveriesReading } from './readings.ts';
 import { createSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
+import { tell } from './take.ts';
 
 const PURGE_EVERY_MS = 60_000;
+/** A hook travels longer than this: facts of a moment share a statement. */
+const LINGER_MS = 100;
 
 const config = loadConfig(schema);
 const base = await openBase('webhook', config);
@@ -59,33 +62,18 @@ const parts = {
 const deliveries = startDeliver(parts);
 const deps: Deps = { ...parts, pokeDeliveries: deliveries.poke };
 
+const together = { quarantine, lingerMs: LINGER_MS };
 const consuming = [
-  hear(bus, quote, { expired: quoteExpired(deps) }, quarantine),
-  hear(
+  hearTogether(bus, quote, { expired: quoteExpired }, tell(deps), together),
+  hearTogether(
     bus,
     settlement,
-    {
-      accepted: accepted(deps),
-      issued: issued(deps),
-      finalized: finalized(deps),
-      failed: failed(deps),
-      reversed: reversed(deps),
-      redeemed: redeemed(deps),
-      expired: expired(deps),
-    },
-    quarantine,
+    { accepted, issued, finalized, failed, reversed, redeemed, expired },
+    tell(deps),
+    together,
   ),
-  hear(
-    bus,
-    funding,
-    {
-      withdrawalChanged: withdrawalChanged(deps),
-      refundChanged: refundChanged(deps),
-      depositChanged: depositChanged(deps),
-    },
-    quarantine,
-  ),
-  hear(bus, identity, { delegateChanged: delegateChanged(deps), keyChanged: keyChanged(deps) }, quarantine),
+  hearTogether(bus, funding, { withdrawalChanged, refundChanged, depositChanged }, tell(deps), together),
+  hearTogether(bus, identity, { delegateChanged, keyChanged }, tell(deps), together),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

@@ -12,6 +12,7 @@ import {
 } from '../contract/service.ts';
 import { type Bus, track } from './connect.ts';
 import { decode } from './envelope.ts';
+import { takeTogether } from './together.ts';
 import { type Durable, eventDurable, jobDurable } from './topology.ts';
 import { inBusSpan } from './trace.ts';
 
@@ -33,9 +34,10 @@ export type Consuming = {
 
 /** How one subject's messages are parsed and handled. */
 type Reader = { schema: z.ZodType; handler: (value: unknown) => Promise<void> };
+type Readers = ReadonlyMap<string, Reader>;
 
 const again =
-  (readers: ReadonlyMap<string, Reader>): Consuming['again'] =>
+  (readers: Readers): Consuming['again'] =>
   async (subject, body) => {
     const reader = readers.get(subject);
     if (reader === undefined) return false;
@@ -49,39 +51,30 @@ const again =
 const BATCH = 128;
 const MAX_REDELIVERY_DELAY_MS = 15_000;
 
-const consumeDurable = (
-  bus: Bus,
-  { stream, durable }: Durable,
-  readers: ReadonlyMap<string, Reader>,
-  quarantine: Quarantine,
-): Consuming => {
-  let stopping = false;
-  let current: ConsumerMessages | undefined;
-
-  const one = async (msg: JsMsg) => {
-    try {
-      const { subject: destination, headers } = msg;
-      await inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
-        span.setAttribute('messaging.nats.delivery_count', msg.info.redeliveryCount);
-        return handle(msg, readers.get(msg.subject), quarantine);
-      });
-      msg.ack();
-    } catch (error) {
-      bus.logger.error(
-        { err: error, subject: msg.subject, deliveries: msg.info.redeliveryCount },
-        'message failed',
-      );
-      msg.nak(Math.min(MAX_REDELIVERY_DELAY_MS, 250 * 2 ** Math.min(msg.info.redeliveryCount, 6)));
-    }
+/** Says that a message failed, and has it come again later. */
+const fail =
+  ({ logger }: Bus) =>
+  (msg: JsMsg, error: unknown): void => {
+    const { subject, info } = msg;
+    logger.error({ err: error, subject, deliveries: info.redeliveryCount }, 'message failed');
+    msg.nak(Math.min(MAX_REDELIVERY_DELAY_MS, 250 * 2 ** Math.min(info.redeliveryCount, 6)));
   };
 
+/** Hands over each message of a durable consumer as it comes. */
+const takeFrom = (
+  bus: Bus,
+  { stream, durable }: Durable,
+  take: (msg: JsMsg) => void,
+): Pick<Consuming, 'stop'> => {
+  let stopping = false;
+  let current: ConsumerMessages | undefined;
   const loop = async () => {
     while (!stopping) {
       try {
         const consumer = await bus.js.consumers.get(stream, durable);
         // abort_on_missing_resource: a wiped server has no such consumer until the set-up job made it again.
         current = await consumer.consume({ max_messages: BATCH, abort_on_missing_resource: true });
-        for await (const msg of current) track(bus, one(msg));
+        for await (const msg of current) take(msg);
       } catch (error) {
         if (!stopping) bus.logger.warn({ err: error, stream, durable }, 'consumer lost, trying again');
       }
@@ -90,7 +83,6 @@ const consumeDurable = (
   };
   const running = loop();
   return {
-    again: again(readers),
     stop: async () => {
       stopping = true;
       await current?.close();
@@ -99,6 +91,38 @@ const consumeDurable = (
     },
   };
 };
+
+const takeEach = (
+  bus: Bus,
+  durables: readonly Durable[],
+  readers: Readers,
+  take: (msg: JsMsg) => void,
+): Consuming => {
+  const taking = durables.map((durable) => takeFrom(bus, durable, take));
+  return {
+    again: again(readers),
+    stop: async () => void (await Promise.all(taking.map(({ stop }) => stop()))),
+  };
+};
+
+/** Takes messages one by one, many at a time. */
+const oneByOne =
+  (bus: Bus, readers: Readers, quarantine: Quarantine) =>
+  (msg: JsMsg): void => {
+    const one = async () => {
+      try {
+        const { subject: destination, headers, info } = msg;
+        await inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
+          span.setAttribute('messaging.nats.delivery_count', info.redeliveryCount);
+          return handle(msg, readers.get(msg.subject), quarantine);
+        });
+        msg.ack();
+      } catch (error) {
+        fail(bus)(msg, error);
+      }
+    };
+    track(bus, one());
+  };
 
 const parsed = <T>(
   schema: z.ZodType<T>,
@@ -112,12 +136,14 @@ const parsed = <T>(
   }
 };
 
+const putAside = (msg: JsMsg, reason: string, quarantine: Quarantine): Promise<void> =>
+  quarantine({ subject: msg.subject, body: msg.data, reason: reason.slice(0, 1000) });
+
 /** Messages without a reader are acknowledged unread. */
 const handle = async (msg: JsMsg, reader: Reader | undefined, quarantine: Quarantine): Promise<void> => {
   if (reader === undefined) return;
   const message = parsed(reader.schema, msg.data);
-  if (message.ok) return reader.handler(message.value);
-  await quarantine({ subject: msg.subject, body: msg.data, reason: message.reason.slice(0, 1000) });
+  return message.ok ? reader.handler(message.value) : putAside(msg, message.reason, quarantine);
 };
 
 /** Takes the jobs of a service, each by its handler. Leaving one out does not compile. */
@@ -130,13 +156,15 @@ export const work = <S extends ServiceContract>(
   Object.entries(contract.jobs).map(([name, { payload: schema }]) => {
     const handler = (handlers as Record<string, (job: unknown) => Promise<void>>)[name]!;
     const readers = new Map([[subjects.job(contract.name, name), { schema, handler }]]);
-    return consumeDurable(bus, jobDurable(contract.name, name), readers, quarantine);
+    return takeEach(bus, [jobDurable(contract.name, name)], readers, oneByOne(bus, readers, quarantine));
   });
 
+const heard = (bus: Bus, source: ServiceContract, facts: readonly string[]): Durable[] =>
+  facts.map((fact) => eventDurable(bus.user, source.name as ServiceName, fact));
+
 /**
- * Hears the facts of another service through this service's durable consumer, in the order of the stream. Facts
- * without a handler are acknowledged unread. Facts repeat and may overtake one another across replicas, so a
- * handler's effect is guarded by state.
+ * Hears facts of another service through this service's durable consumers, one for each fact. Facts repeat and overtake one
+ * another, so a handler's effect is guarded by state.
  */
 export const hear = <S extends ServiceContract>(
   bus: Bus,
@@ -144,11 +172,50 @@ export const hear = <S extends ServiceContract>(
   handlers: { [E in EventName<S>]?: (fact: z.infer<S['events'][E]>) => Promise<void> },
   quarantine: Quarantine,
 ): Consuming => {
-  const readers = new Map(
+  const readers: Readers = new Map(
     Object.entries(handlers).map(([name, handler]) => [
       subjects.event(source.name, name),
       { schema: source.events[name]!, handler: handler as Reader['handler'] },
     ]),
   );
-  return consumeDurable(bus, eventDurable(bus.user, source.name as ServiceName), readers, quarantine);
+  const durables = heard(bus, source, Object.keys(handlers));
+  return takeEach(bus, durables, readers, oneByOne(bus, readers, quarantine));
+};
+
+/**
+ * Hears facts as `hear` does, and writes what those say that come within a moment in one go.
+ * @param say what a fact asks to be written, of which there may be nothing
+ * @param write writes it in its order. When it throws, all of it is written again, what each fact said alone
+ */
+export const hearTogether = <S extends ServiceContract, Item>(
+  bus: Bus,
+  source: S,
+  say: { [E in EventName<S>]?: (fact: z.infer<S['events'][E]>) => readonly Item[] },
+  write: (items: readonly Item[]) => Promise<unknown>,
+  { quarantine, lingerMs }: { quarantine: Quarantine; lingerMs: number },
+): Consuming => {
+  const saying = new Map(
+    (Object.entries(say) as [string, (fact: unknown) => readonly Item[]][]).map(([name, says]) => [
+      subjects.event(source.name, name),
+      { schema: source.events[name]!, says },
+    ]),
+  );
+  const readers: Readers = new Map(
+    [...saying].map(([subject, { schema, says }]) => {
+      const handler = async (fact: unknown) => {
+        const said = says(fact);
+        if (said.length > 0) await write(said);
+      };
+      return [subject, { schema, handler }];
+    }),
+  );
+  const read = async (msg: JsMsg): Promise<readonly Item[] | null> => {
+    const { schema, says } = saying.get(msg.subject)!;
+    const message = parsed(schema, msg.data);
+    if (message.ok) return says(message.value);
+    await putAside(msg, message.reason, quarantine);
+    return null;
+  };
+  const take = takeTogether(bus, { read, write, lingerMs, fail: fail(bus) });
+  return takeEach(bus, heard(bus, source, Object.keys(say)), readers, take);
 };

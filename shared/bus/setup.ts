@@ -1,13 +1,15 @@
 import {
   AckPolicy,
+  type ConsumerInfo,
   connect,
+  DeliverPolicy,
   DiscardPolicy,
   type JetStreamManager,
   nanos,
   RetentionPolicy,
   StorageType,
 } from 'nats';
-import { durables, STREAMS } from './topology.ts';
+import { durables, retiredDurables, STREAMS } from './topology.ts';
 
 const seconds = (n: number) => nanos(n * 1000);
 
@@ -84,6 +86,44 @@ const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
   }
 };
 
+const infoOf = (jsm: JetStreamManager, stream: string, durable: string): Promise<ConsumerInfo | null> =>
+  jsm.consumers.info(stream, durable).catch((error: unknown) => {
+    if ((error as { api_error?: { err_code?: number } }).api_error?.err_code === CONSUMER_NOT_FOUND)
+      return null;
+    throw error;
+  });
+const CONSUMER_NOT_FOUND = 10014;
+
+/**
+ * Creates or updates the durable consumers. One that takes over from a retired one begins where that one is not done: what
+ * was delivered and not acknowledged is delivered again, nothing of the week before is. Where a consumer begins cannot be
+ * changed later, so an update leaves it as it is.
+ */
+const ensureConsumers = async (jsm: JetStreamManager): Promise<void> => {
+  const retired = retiredDurables();
+  for (const { stream, config } of consumerConfigs()) {
+    if ((await infoOf(jsm, stream, config.durable_name)) !== null) {
+      await jsm.consumers.update(stream, config.durable_name, config);
+      continue;
+    }
+    const before = retired.find(({ durable }) => config.durable_name.startsWith(`${durable}_`));
+    const done = before && (await infoOf(jsm, stream, before.durable))?.ack_floor.stream_seq;
+    await jsm.consumers.add(stream, {
+      ...config,
+      ...(done && { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: done + 1 }),
+    });
+  }
+};
+
+/**
+ * Takes away the retired consumers that nobody asks any more. One that a service of the release before still hears by
+ * stays until the next time: its facts are handled twice meanwhile, which every handler stands.
+ */
+const removeRetired = async (jsm: JetStreamManager): Promise<void> => {
+  for (const { stream, durable } of retiredDurables())
+    if ((await infoOf(jsm, stream, durable))?.num_waiting === 0) await jsm.consumers.delete(stream, durable);
+};
+
 /**
  * Creates or updates the streams and durable consumers of the contract. Run by a job with the admin user before
  * the services start, and again after the server's data was lost: services bind, they hold no right to create.
@@ -100,7 +140,8 @@ export const ensureStreams = async (options: {
     const jsm = await nc.jetstreamManager();
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
     await removeStrayed(jsm);
-    for (const { stream, config } of consumerConfigs()) await jsm.consumers.add(stream, config);
+    await ensureConsumers(jsm);
+    await removeRetired(jsm);
   } finally {
     await nc.close();
   }

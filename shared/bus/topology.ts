@@ -15,14 +15,29 @@ export type Durable = {
   service: BusUser;
 };
 
-/** A work queue per job, and per service one consumer for each service whose facts it hears (in their order). */
+/**
+ * A work queue per job, and per service one consumer for each fact that it hears: what it does not hear is not delivered
+ * to it (nats-server 2.9 filters a consumer by one subject, lists came later).
+ */
 export const durables = (): Durable[] =>
   contractList.flatMap(({ name, jobs, consumes }) => [
     ...Object.keys(jobs).map((job) => jobDurable(name, job)),
-    ...[...new Set(consumes.map((fact) => fact.split('.')[0] as ServiceName))].map((source) =>
-      eventDurable(name, source),
-    ),
+    ...consumes.map((each) => {
+      const [source, fact] = each.split('.') as [ServiceName, string];
+      return eventDurable(name, source, fact);
+    }),
   ]);
+
+/** What took all facts of a source before each had a consumer of its own; `setup.ts` hands over and takes it away. */
+export const retiredDurables = (): Durable[] =>
+  contractList.flatMap(({ name, consumes }) =>
+    [...new Set(consumes.map((fact) => fact.split('.')[0]!))].map((source) => ({
+      stream: STREAMS.events,
+      durable: `${name}_hears_${source}`,
+      filter: `evt.${source}.>`,
+      service: name,
+    })),
+  );
 
 export const jobDurable = (service: BusUser, job: string): Durable => ({
   stream: STREAMS.jobs,
@@ -31,10 +46,10 @@ export const jobDurable = (service: BusUser, job: string): Durable => ({
   service,
 });
 
-export const eventDurable = (service: BusUser, source: ServiceName): Durable => ({
+export const eventDurable = (service: BusUser, source: ServiceName, fact: string): Durable => ({
   stream: STREAMS.events,
-  durable: `${service}_hears_${source}`,
-  filter: `evt.${source}.>`,
+  durable: `${service}_hears_${source}_${fact}`,
+  filter: subjects.event(source, fact),
   service,
 });
 
@@ -82,7 +97,8 @@ export const natsRights = (): Record<BusUser, Rights> => {
     own.publish.add(`wake.${name}.>`);
     own.subscribe.add(`wake.${name}.>`);
   }
-  for (const { stream, durable, service } of durables()) {
+  // The retired ones too: services of the release before hear by them until the last of them is replaced.
+  for (const { stream, durable, service } of [...durables(), ...retiredDurables()]) {
     const { publish } = rights[service];
     publish.add(`$JS.API.CONSUMER.INFO.${stream}.${durable}`);
     publish.add(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`);

@@ -7,10 +7,11 @@ import { handlers } from '../../services/identity/handlers.ts';
 import { endServices } from '../../services/identity/jobs/endServices.ts';
 import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
 import { createMailer } from '../../services/identity/mail.ts';
+import { notePayments, type Payment } from '../../services/identity/store/payments.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
+import { hearTogether } from '../../shared/bus/consume.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { listen } from '../../shared/bus/listen.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -148,7 +149,16 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const hearing = hear(bus, settlement, { issued: issued(deps) }, quarantineInto(pool, logger));
+  const hearing = hearTogether(
+    bus,
+    settlement,
+    { issued },
+    (payments: readonly Payment[]) => notePayments(pool, payments),
+    {
+      quarantine: quarantineInto(pool, logger),
+      lingerMs: 20,
+    },
+  );
   cleanups.push(hearing.stop);
   const operating = operatorHandlers({ pool, consuming: [hearing] });
   const serving = serve(
@@ -224,12 +234,12 @@ export const startIdentity = async () => {
     /** Publishes a fact of settlement, each time as a message of its own. */
     tell: async (fact: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
       const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(fact));
-      lastTold = Math.max(lastTold, seq);
+      if (name === 'issued') lastTold = Math.max(lastTold, seq);
     },
     /** Until every fact that was told is taken and every mail is with the mail server. */
     allHeardAndMailed: async (): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
-      const { stream, durable } = eventDurable('identity', 'settlement');
+      const { stream, durable } = eventDurable('identity', 'settlement', 'issued');
       for (;;) {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');

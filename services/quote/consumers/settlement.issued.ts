@@ -1,11 +1,7 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Deps } from '../deps.ts';
-import { STEP } from '../domain/quote.ts';
-import { advanceQuote } from '../store/quotes.ts';
+import { STEP, type Step } from '../domain/quote.ts';
 
-export const issued =
-  ({ pool }: Deps) =>
-  async (fact: z.infer<typeof settlement.events.issued>): Promise<void> => {
-    await advanceQuote(pool, fact.quote_id, fact.settlement_id, STEP.issued);
-  };
+export const issued = ({ quote_id, settlement_id }: z.infer<typeof settlement.events.issued>): Step[] => [
+  { quote_id, settlement_id, step: STEP.issued },
+];

@@ -3,6 +3,8 @@ export type QuoteStatus = 'pending' | 'settling' | 'settled' | 'expired';
 
 /** Steps of a settlement as they are stored; store/quotes.ts says which follows which. */
 export const STEP = { accepted: 1, failed: 2, issued: 3 } as const;
+/** How far a settlement of a quote has come. */
+export type Step = { quote_id: string; settlement_id: string; step: (typeof STEP)[keyof typeof STEP] };
 
 /**
  * @param step how far the last settlement came, null without one

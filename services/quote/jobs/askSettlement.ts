@@ -1,7 +1,8 @@
 import { MAX_QUOTES_ASKED } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { STEP } from '../domain/quote.ts';
-import { advanceQuote, claimUnsure, closeAsked } from '../store/quotes.ts';
+import { takeSteps } from '../steps.ts';
+import { claimUnsure, closeAsked } from '../store/quotes.ts';
 
 /**
  * Asks settlement about quotes whose facts may have been lost (a NATS that was wiped): else their displayed status
@@ -15,8 +16,8 @@ export const askSettlement =
       const unsure = await claimUnsure(pool, MAX_QUOTES_ASKED);
       if (unsure.length === 0) return;
       const answers = await findByQuotes(unsure);
-      for (const { quote_id, settlement_id, last } of answers)
-        await advanceQuote(pool, quote_id, settlement_id, STEP[last]);
+      const steps = answers.map(({ last, ...ids }) => ({ ...ids, step: STEP[last] }));
+      await takeSteps({ pool })(steps);
       const asked = unsure.map(({ quote_id }) => quote_id);
       relay.dispatch(await closeAsked(pool, asked));
       if (unsure.length < MAX_QUOTES_ASKED) return;

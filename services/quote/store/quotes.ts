@@ -3,6 +3,7 @@ import { quote } from '../../../shared/contract/quote.ts';
 import { subjects } from '../../../shared/contract/service.ts';
 import { type OutboxRow, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import type { Step } from '../domain/quote.ts';
 
 const Row = z.object({
   quote_id: z.string(),
@@ -87,20 +88,29 @@ export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof Ac
     from quotes where service_id = ${serviceId}`);
 
 /**
- * Takes over a settlement's step unless a later one is known. A settlement goes accepted (1) → issued (3) → failed (2),
- * the last after issued only when its payment was reversed for good; a quote gets another settlement only once the
- * one before has failed, and settlement ids sort by time.
+ * Takes over settlements' steps, each unless a later one is known; each quote at most once a call. A settlement goes accepted
+ * (1) → issued (3) → failed (2), the last after issued only when its payment was reversed for good; a quote gets another
+ * settlement only once the one before has failed, and settlement ids sort by time.
  */
-export const advanceQuote = (db: Db, quoteId: string, settlementId: string, step: number): Promise<unknown> =>
+export const advanceQuotes = (db: Db, steps: readonly Step[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update quotes set settlement_id = ${settlementId}, settlement_step = ${step},
-      ask_at = case ${step}::smallint when 1 then app_now() + ${ASK_WHILE_SETTLING}::interval
-        when 2 then greatest(app_now(), expires_at) + ${ASK_AFTER_EXPIRY}::interval end
-    where quote_id = ${quoteId} and (settlement_id is null
-      or settlement_id = ${settlementId} and (settlement_step = 1 or ${step}::smallint = 2)
-      or settlement_id < ${settlementId}
+    with told as (
+      select * from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb)
+        as told(quote_id text, settlement_id text, step smallint)
+    ), locked as (
+      -- In one order, so that two that write the same rows never wait for one another in a ring.
+      select quote_id from quotes where quote_id in (select quote_id from told)
+      order by quote_id for no key update
+    )
+    update quotes as q set settlement_id = told.settlement_id, settlement_step = told.step,
+      ask_at = case told.step when 1 then app_now() + ${ASK_WHILE_SETTLING}::interval
+        when 2 then greatest(app_now(), q.expires_at) + ${ASK_AFTER_EXPIRY}::interval end
+    from told join locked using (quote_id)
+    where q.quote_id = told.quote_id and (q.settlement_id is null
+      or q.settlement_id = told.settlement_id and (q.settlement_step = 1 or told.step = 2)
+      or q.settlement_id < told.settlement_id
       -- Paid by one whose replica's clock was behind.
-      or settlement_id > ${settlementId} and settlement_step = 2 and ${step}::smallint = 3)`);
+      or q.settlement_id > told.settlement_id and q.settlement_step = 2 and told.step = 3)`);
 
 const Unsure = z.object({ quote_id: z.string(), settlement_id: z.string().nullable() });
 

@@ -19,7 +19,7 @@ const columns = sql.fragment`event_id, type, object_id, data, created_at`;
 const Written = z.object({ events: z.bigint(), deliveries: z.bigint() });
 
 /**
- * Writes what accounts are told of a fact, each once, and addresses it to the endpoints that ask for it, in one statement:
+ * Writes what accounts are told of facts, each once, and addresses it to the endpoints that ask for it, in one statement:
  * a fact that comes again, after days or at the same time, changes nothing.
  * @returns how many are new, and how many deliveries are due now
  */
@@ -30,6 +30,8 @@ export const insertEvents = (db: Db, events: readonly NewEvent[]): Promise<z.inf
       insert into events (event_id, account_id, type, object_id, data, fact_key)
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as told(event_id text, account_id text, type text, object_id text, data jsonb, fact_key text)
+      -- In one order, so that two that write the same rows never wait for one another in a ring.
+      order by account_id, fact_key
       on conflict (account_id, fact_key) do nothing
       returning event_id, account_id, type
     ), addressed as (

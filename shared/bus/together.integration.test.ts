@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Span, trace } from '@opentelemetry/api';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { settlement } from '../contract/index.ts';
+import { subjects } from '../contract/service.ts';
+import { newId } from '../lib/id.ts';
+import type { Bus } from './connect.ts';
+import { type Consuming, hearTogether } from './consume.ts';
+import { encode } from './envelope.ts';
+import { publish } from './publish.ts';
+import { eventDurable } from './topology.ts';
+
+/** The quote service hears `accepted`, `issued` and `failed` of settlement; nothing else is delivered to it. */
+let testBus: TestBus;
+let listener: Bus;
+let settler: Bus;
+let admin: Bus;
+beforeAll(async () => {
+  testBus = await createTestBus();
+  [settler, admin] = [await testBus.as('settlement'), await testBus.as('operator')];
+}, 60_000);
+afterAll(() => testBus.stop(), 30_000);
+
+let batches: string[][];
+let aside: string[];
+let writes: (batch: readonly string[]) => Promise<void>;
+let hearing: Consuming;
+beforeEach(async () => {
+  [batches, aside, writes] = [[], [], async () => {}];
+  listener = await testBus.as('quote');
+});
+afterEach(() => hearing.stop());
+
+const start = (lingerMs: number) => {
+  const say = ({ quote_id }: { quote_id: string }) => [quote_id];
+  hearing = hearTogether(
+    listener,
+    settlement,
+    { accepted: say, issued: say, failed: say },
+    async (said: readonly string[]) => {
+      batches.push([...said]);
+      await writes(said);
+    },
+    { quarantine: async ({ reason }) => void aside.push(reason), lingerMs },
+  );
+};
+const tell = (name: keyof typeof settlement.events, fact: unknown) =>
+  settler.js.publish(subjects.event('settlement', name), encode(fact));
+/** A fact as it was told before it said who pays. */
+const ids = (quote_id: string) => ({ settlement_id: newId('stl'), quote_id });
+const accepted = (quote_id: string) => ({ ...ids(quote_id), account_id: newId('acct') });
+const failed = (quote_id: string) => ({ ...ids(quote_id), code: 'payment_failed' });
+const tellAccepted = async (quotes: readonly string[]) => {
+  for (const id of quotes) await tell('accepted', accepted(id));
+};
+const until = async (good: () => boolean | Promise<boolean>) => {
+  for (const deadline = Date.now() + 15_000; !(await good()); await sleep(20))
+    if (Date.now() > deadline)
+      throw new Error(`did not come about: ${JSON.stringify(batches)}, aside ${aside.length}`);
+};
+const newIds = (count: number) => Array.from({ length: count }, () => newId('q'));
+/** Delivered and not acknowledged, and not delivered yet, of what the quote service hears of settlement. */
+const open = async (): Promise<number> => {
+  let sum = 0;
+  for (const name of ['accepted', 'issued', 'failed']) {
+    const { stream, durable } = eventDurable('quote', 'settlement', name);
+    const { num_ack_pending, num_pending } = await (await listener.js.consumers.get(stream, durable)).info();
+    sum += num_ack_pending + num_pending;
+  }
+  return sum;
+};
+
+test('what waits is written together, in the order of the stream whichever fact it is, and acknowledged', async () => {
+  const quotes = newIds(80);
+  for (const [index, id] of quotes.entries())
+    await (index < 40 ? tell('failed', failed(id)) : tell('accepted', accepted(id)));
+  start(200);
+  await until(() => batches.flat().length === quotes.length);
+  expect(batches).toEqual([quotes]);
+  await until(async () => (await open()) === 0);
+});
+
+test('what is not heard is not delivered', async () => {
+  await tell('expired', ids(newId('q')));
+  await tell('redeemed', ids(newId('q')));
+  start(0);
+  const [id] = newIds(1);
+  await tellAccepted([id!]);
+  await until(() => batches.length > 0);
+  expect([batches, aside]).toEqual([[[id]], []]);
+});
+
+test('one that cannot be written holds up nobody; it comes again until it can be', async () => {
+  const [good, bad, other] = newIds(3) as [string, string, string];
+  let broken = true;
+  writes = async (batch) => {
+    if (broken && batch.includes(bad)) throw new Error('a row that is refused');
+  };
+  await tellAccepted([good, bad, other]);
+  start(200);
+  await until(() => batches.length >= 5);
+  expect(batches.slice(0, 4)).toEqual([[good, bad, other], [good], [bad], [other]]);
+  expect(
+    batches
+      .slice(4)
+      .flat()
+      .every((id) => id === bad),
+  ).toBe(true);
+  expect(await open()).toBe(1);
+  broken = false;
+  await until(async () => (await open()) === 0);
+  expect(batches.at(-1)).toEqual([bad]);
+});
+
+test('while the database is away each comes again later, not one by one at once', async () => {
+  const quotes = newIds(3);
+  let away = true;
+  writes = async () => {
+    if (away) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  };
+  await tellAccepted(quotes);
+  start(200);
+  await until(() => batches.length > 0);
+  expect(batches[0]).toEqual(quotes);
+  expect(batches.slice(1)).toEqual([]);
+  away = false;
+  await until(async () => (await open()) === 0);
+  expect(batches.slice(1).flat().sort()).toEqual([...quotes].sort());
+});
+
+test('what cannot be read is put aside, with the rest of its batch written', async () => {
+  const [first, last, right] = newIds(3) as [string, string, string];
+  await tellAccepted([first]);
+  await tell('accepted', { nonsense: true });
+  await tellAccepted([last]);
+  start(200);
+  await until(async () => batches.length > 0 && (await open()) === 0);
+  expect([batches, aside.length]).toEqual([[[first, last]], 1]);
+  const subject = subjects.event('settlement', 'accepted');
+  expect(await hearing.again(subject, encode(accepted(right)))).toBe(true);
+  expect(batches.at(-1)).toEqual([right]);
+  await expect(hearing.again(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
+  expect(await hearing.again(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
+});
+
+test('a stop writes and acknowledges what has come', async () => {
+  const quotes = newIds(40);
+  writes = () => sleep(300);
+  await tellAccepted(quotes);
+  start(100);
+  await until(() => batches.length > 0);
+  await hearing.stop();
+  await admin.nc.flush();
+  await listener.nc.flush();
+  expect(batches.flat()).toEqual(quotes);
+  expect(await open()).toBe(0);
+});
+
+test('each message has its span in the trace of its sender; the writing stands under the first, to which the others link', async () => {
+  type Ended = Span & {
+    name: string;
+    parentSpanContext?: { spanId: string };
+    links: { context: { spanId: string } }[];
+  };
+  const ended: Ended[] = [];
+  const nothing = async () => {};
+  const onEnd = (span: unknown) => void ended.push(span as Ended);
+  const spanProcessors = [{ onStart: () => {}, onEnd, forceFlush: nothing, shutdown: nothing }];
+  const sdk = new NodeSDK({
+    spanProcessors,
+    metricReaders: [],
+    logRecordProcessors: [],
+    resourceDetectors: [],
+  });
+  sdk.start();
+  let writer: string | undefined;
+  writes = async () => {
+    writer ??= trace.getActiveSpan()?.spanContext().spanId;
+  };
+  const quotes = newIds(3);
+  for (const id of quotes)
+    await publish(settler, {
+      subject: subjects.event('settlement', 'accepted'),
+      msgId: id,
+      payload: accepted(id),
+    });
+  start(200);
+  await until(() => ended.length === 6);
+  await hearing.stop();
+  await sdk.shutdown();
+
+  expect(batches).toEqual([quotes]);
+  const idOf = (span: Span | undefined) => span?.spanContext().spanId;
+  const [sent, processed] = [ended.slice(0, 3), ended.slice(3)];
+  expect(new Set(sent.map((span) => span.spanContext().traceId)).size).toBe(3);
+  expect(processed.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual(sent.map(idOf));
+  const linked = processed.map(({ links }) => links.map(({ context }) => context.spanId));
+  const [first] = processed;
+  expect(linked).toEqual(sent.map((span, index) => [idOf(span), ...(index === 0 ? [] : [idOf(first)])]));
+  expect(writer).toBe(idOf(first));
+});
