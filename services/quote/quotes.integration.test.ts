@@ -3,7 +3,7 @@ import { connectPool, type Pool } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { STEP } from './domain/quote.ts';
-import { advanceQuote, findQuote, insertQuote } from './store/quotes.ts';
+import { advanceQuote, findQuote, insertQuotes } from './store/quotes.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -34,17 +34,19 @@ test.each<[string, string]>([
 ])('facts %s leave %s', async (facts, expected) => {
   const [account_id, now] = [newId('acct'), Date.now()];
   const quote_id = newId('q');
-  await insertQuote(pool, {
-    quote_id,
-    account_id,
-    service_id: newServiceId(),
-    quote_amount: 20_000n,
-    fee_amount: 10_000n,
-    redeem_window_seconds: 900,
-    quote_token: 'a.b',
-    expires_at: now + 600_000,
-    created_at: now,
-  });
+  await insertQuotes(pool, [
+    {
+      quote_id,
+      account_id,
+      service_id: newServiceId(),
+      quote_amount: 20_000n,
+      fee_amount: 10_000n,
+      redeem_window_seconds: 900,
+      quote_token: 'a.b',
+      expires_at: now + 600_000,
+      created_at: now,
+    },
+  ]);
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
   const parsed = (text: string) => text.split(':') as [keyof typeof ids, keyof typeof STEP];
   for (const fact of facts.split(' ')) {
