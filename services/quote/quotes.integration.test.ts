@@ -59,3 +59,27 @@ test.each<[string, string]>([
     settlement_step: STEP[what],
   });
 });
+
+test('quotes that are written in one statement are each as they were asked for', async () => {
+  const now = Date.now();
+  const rows = [1, 2, 3].map((n) => ({
+    quote_id: newId('q'),
+    account_id: newId('acct'),
+    service_id: newServiceId(),
+    quote_amount: 9_223_372_036_854_775_800n + BigInt(n),
+    fee_amount: 10_000n + BigInt(n),
+    redeem_window_seconds: 900 + n,
+    quote_token: `a.${n}`,
+    expires_at: now + n * 60_000 + 1,
+    created_at: now + n,
+  }));
+  await insertQuotes(pool, rows);
+  for (const row of rows) {
+    const owner = { account_id: row.account_id, service_id: row.service_id };
+    expect(await findQuote(pool, owner, row.quote_id)).toEqual({
+      ...row,
+      settlement_id: null,
+      settlement_step: null,
+    });
+  }
+});
