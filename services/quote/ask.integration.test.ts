@@ -20,7 +20,7 @@ import {
 import type { Deps } from './deps.ts';
 import { quoteStatus, STEP } from './domain/quote.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
-import { advanceQuotes, findQuote, insertQuote } from './store/quotes.ts';
+import { advanceQuotes, findQuote, insertQuotes } from './store/quotes.ts';
 
 /** The real settlement service answers, over NATS and by the quote service's own rights; its facts reach nobody. */
 const MINUTE = 60_000;
@@ -55,17 +55,19 @@ const toldOf = ({ quote_id }: { quote_id: string }) =>
 /** A quote as its service has it, without having heard anything. */
 const known = async (q = quote()) => {
   const now = Date.now();
-  await insertQuote(pool, {
-    quote_id: q.quote_id,
-    account_id: owner.account_id,
-    service_id: newServiceId(),
-    quote_amount: 1_000_000n,
-    fee_amount: 10_000n,
-    redeem_window_seconds: 900,
-    quote_token: q.quote_token,
-    expires_at: now + 10 * MINUTE,
-    created_at: now,
-  });
+  await insertQuotes(pool, [
+    {
+      quote_id: q.quote_id,
+      account_id: owner.account_id,
+      service_id: newServiceId(),
+      quote_amount: 1_000_000n,
+      fee_amount: 10_000n,
+      redeem_window_seconds: 900,
+      quote_token: q.quote_token,
+      expires_at: now + 10 * MINUTE,
+      created_at: now,
+    },
+  ]);
   return q;
 };
 

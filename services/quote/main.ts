@@ -32,13 +32,14 @@ const { bus, pool, clock, relay, quarantine, logger } = base;
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
   maxAgeMs: 1000,
 });
-// An existing token account that is closed again is noticed after this time; a grant or refusal is asked anew.
+// A token account that is closed again is noticed after this time, also one that was granted and created meanwhile: a grant
+// once given is not taken back. A refusal is asked anew.
 const reserve = cached(
   (key) => {
     const [account_id, owner] = key.split('/') as [string, string];
     return call(bus, chainSubmitter, 'reserveTokenAccount', { account_id, owner });
   },
-  { maxAgeMs: 15_000, keep: ({ status }) => status === 'exists' },
+  { maxAgeMs: 15_000, keep: ({ status }) => status !== 'refused' },
 );
 
 const deps: Deps = {

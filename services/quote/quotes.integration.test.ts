@@ -4,7 +4,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
 import { STEP } from './domain/quote.ts';
 import { takeSteps } from './steps.ts';
-import { findQuote, insertQuote } from './store/quotes.ts';
+import { findQuote, insertQuotes } from './store/quotes.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -36,7 +36,8 @@ test.each<[string, string]>([
   const [account_id, now] = [newId('acct'), Date.now()];
   const [oneByOne, together] = [newId('q'), newId('q')];
   for (const quote_id of [oneByOne, together])
-    await insertQuote(pool, {
+    await insertQuotes(pool, [
+      {
       quote_id,
       account_id,
       service_id: newServiceId(),
@@ -46,7 +47,8 @@ test.each<[string, string]>([
       quote_token: 'a.b',
       expires_at: now + 600_000,
       created_at: now,
-    });
+      },
+    ]);
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
   const parsed = (text: string) => text.split(':') as [keyof typeof ids, keyof typeof STEP];
   const stepsOf = (quote_id: string) =>
@@ -62,4 +64,28 @@ test.each<[string, string]>([
       settlement_id: ids[who],
       settlement_step: STEP[what],
     });
+});
+
+test('quotes that are written in one statement are each as they were asked for', async () => {
+  const now = Date.now();
+  const rows = [1, 2, 3].map((n) => ({
+    quote_id: newId('q'),
+    account_id: newId('acct'),
+    service_id: newServiceId(),
+    quote_amount: 9_223_372_036_854_775_800n + BigInt(n),
+    fee_amount: 10_000n + BigInt(n),
+    redeem_window_seconds: 900 + n,
+    quote_token: `a.${n}`,
+    expires_at: now + n * 60_000 + 1,
+    created_at: now + n,
+  }));
+  await insertQuotes(pool, rows);
+  for (const row of rows) {
+    const owner = { account_id: row.account_id, service_id: row.service_id };
+    expect(await findQuote(pool, owner, row.quote_id)).toEqual({
+      ...row,
+      settlement_id: null,
+      settlement_step: null,
+    });
+  }
 });

@@ -18,6 +18,25 @@ export type Bus = {
   connected: boolean;
 };
 
+/**
+ * What is sent in one turn of the event loop goes out in one write: calls that came together, answers, acknowledgements. The
+ * library writes once per chain of microtasks, so that each of them had a write of its own (50 to 100 µs, and as much on the
+ * other side). It has no setting for this.
+ */
+const writeOncePerTurn = (nc: NatsConnection): void => {
+  const { protocol } = nc as unknown as { protocol: { flushPending: () => void } };
+  const flush = protocol.flushPending.bind(protocol);
+  let due = false;
+  protocol.flushPending = () => {
+    if (due) return;
+    due = true;
+    setImmediate(() => {
+      due = false;
+      flush();
+    });
+  };
+};
+
 /** Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by dying. */
 export const connectBus = async (options: {
   url: string;
@@ -37,7 +56,10 @@ export const connectBus = async (options: {
     reconnectTimeWait: 250,
     waitOnFirstConnect: true,
     pingInterval: 10_000,
+    // A stack trace for each request, in case it fails: measured 5 % of the gateway's time.
+    noAsyncTraces: true,
   });
+  writeOncePerTurn(nc);
   const { logger } = options;
   const bus: Bus = {
     user: options.user,

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
+import { batched } from '../../../shared/db/batched.ts';
+import { keepAnswer } from '../../../shared/db/idempotency.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -9,7 +10,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
 import { feeMicro } from '../domain/fee.ts';
-import { insertQuote } from '../store/quotes.ts';
+import { insertQuotes, type NewQuote } from '../store/quotes.ts';
 
 const DEFAULT_EXPIRES_IN_SECONDS = 600;
 /** interface.md: at most 4096 bytes; of the JSON that is signed (decisions.md, Quote). */
@@ -19,9 +20,13 @@ const refuse = (path: string, message: string) =>
   new ServiceError('validation_error', `${path}: ${message}`, { details: [{ path, message }] });
 
 /** POST /v1/quote. */
-export const create =
-  (deps: Deps): Handler<typeof quote.operations.create> =>
-  async (input, caller, key) => {
+export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
+  // Quotes that are asked for at the same moment share a commit.
+  const insert = batched(async (rows: readonly NewQuote[]) => {
+    await insertQuotes(deps.pool, rows);
+    return rows;
+  });
+  return async (input, caller, key) => {
     // A key's scope is its service; another service, of the same account or not, does not exist for it.
     const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
     if (service === null || service.account_id !== caller.account_id) {
@@ -94,10 +99,13 @@ export const create =
       expires_at: isoTime(expiresAt),
       status: 'pending' as const,
     };
-    await inOneCommit(deps.pool, key, async (tx) => {
-      await insertQuote(tx, row);
-      await keepAnswer(tx, key, answer);
-    });
+    if (key === undefined) await insert(row);
+    else
+      await deps.pool.transaction(async (tx) => {
+        await insertQuotes(tx, [row]);
+        await keepAnswer(tx, key, answer);
+      });
     count('settle.quotes', 1);
     return answer;
   };
+};

@@ -39,18 +39,31 @@ const ASK_WHILE_SETTLING = '1 minute';
  */
 const ASK_AFTER_EXPIRY = '5 minutes';
 
-/** Writes a new quote. Times are epoch milliseconds. */
-export const insertQuote = (
-  db: Db,
-  row: Omit<QuoteRow, 'settlement_id' | 'settlement_step'>,
-): Promise<unknown> =>
+export type NewQuote = Omit<QuoteRow, 'settlement_id' | 'settlement_step'>;
+
+/** Writes new quotes in one statement. Times are epoch milliseconds. */
+export const insertQuotes = (db: Db, rows: readonly NewQuote[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into quotes (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
       quote_token, expires_at, created_at, ask_at)
-    values (${row.quote_id}, ${row.account_id}, ${row.service_id}, ${row.quote_amount}, ${row.fee_amount},
-      ${row.redeem_window_seconds}, ${row.quote_token}, to_timestamp(${row.expires_at}::float8 / 1000),
-      to_timestamp(${row.created_at}::float8 / 1000),
-      to_timestamp(${row.expires_at}::float8 / 1000) + ${ASK_AFTER_EXPIRY}::interval)`);
+    select quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, quote_token,
+      to_timestamp(expires_at / 1000), to_timestamp(created_at / 1000),
+      to_timestamp(expires_at / 1000) + ${ASK_AFTER_EXPIRY}::interval
+    from ${sql.unnest(
+      rows.map((row) => [
+        row.quote_id,
+        row.account_id,
+        row.service_id,
+        row.quote_amount,
+        row.fee_amount,
+        row.redeem_window_seconds,
+        row.quote_token,
+        row.expires_at,
+        row.created_at,
+      ]),
+      ['text', 'text', 'uuid', 'int8', 'int8', 'int4', 'text', 'float8', 'float8'],
+    )} as row (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, quote_token,
+      expires_at, created_at)`);
 
 /** The owner's quote, or null: another's quote does not exist for them. */
 export const findQuote = (db: Db, owner: Owner, quoteId: string): Promise<QuoteRow | null> =>

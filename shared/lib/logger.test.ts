@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const logger = path.join(import.meta.dirname, 'logger.ts');
+
+/** What a process that logs has written when it is over, line by line. */
+const loggedBy = (program: string): Promise<string[]> =>
+  new Promise((resolve, reject) => {
+    const script = `import { createLogger } from ${JSON.stringify(logger)};
+      const logger = createLogger('test', 'info'); ${program}`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.once('error', reject).once('close', () => {
+      resolve(
+        text
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => (JSON.parse(line) as { msg: string }).msg),
+      );
+    });
+  });
+
+const MANY = Array.from({ length: 200 }, (_, i) => `line ${i}`);
+const logMany = "for (let i = 0; i < 200; i++) logger.info('line ' + i);";
+
+test.each([
+  ['ends', ''],
+  ['is told to end', 'process.exit(0);'],
+  ['crashes', "throw new Error('crash');"],
+  ['is killed a moment later', "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000);"],
+])('a process that %s has written every line, in their order', async (_how, end) => {
+  expect(await loggedBy(`${logMany} ${end}`)).toEqual(MANY);
+});
+
+test('a line that warns is written at once, after those before it', async () => {
+  const killed = "logger.info('before'); logger.warn('warned'); process.kill(process.pid, 'SIGKILL');";
+  expect(await loggedBy(killed)).toEqual(['before', 'warned']);
+});
