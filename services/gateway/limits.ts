@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { SpanKind } from '@opentelemetry/api';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { HttpOperation, Limit } from '../../shared/contract/service.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -8,9 +10,28 @@ import { inSpan } from '../../shared/lib/trace.ts';
 import { addressGroup } from './address.ts';
 import type { LimitOverrides } from './limits-file.ts';
 import type { Quota, Taken } from './quota.ts';
-import { createRedisWindow } from './redis-window.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 
+/**
+ * Limits as true sliding windows. The library's own script is a fixed window and lets twice
+ * the points through around its edge; this one keeps the times of the calls in a sorted set. A refused call
+ * takes no point, and the wait it is told is when the oldest point comes free.
+ */
+const SLIDING_WINDOW_LUA = `
+local pts=tonumber(ARGV[1]) local dur=tonumber(ARGV[2])*1000 local max=tonumber(ARGV[3])
+local t=redis.call('TIME') local now=t[1]*1000+math.floor(t[2]/1000)
+redis.call('ZREMRANGEBYSCORE',KEYS[1],'-inf',now-dur)
+local n=redis.call('ZCARD',KEYS[1])
+if n+pts<=max then
+  for i=1,pts do redis.call('ZADD',KEYS[1],now,t[1]..'-'..t[2]..'-'..i..'-'..n) end
+  redis.call('PEXPIRE',KEYS[1],dur) n=n+pts
+  local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES') return {n,tonumber(f[2])+dur-now}
+end
+local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES')
+return {n+pts, f[2] and (tonumber(f[2])+dur-now) or dur}`;
+
+/** After a failure Redis is left alone this long, so that a hanging server does not delay every call. */
+const REDIS_PAUSE_MS = 1000;
 const REDIS_SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
 
 /** A minute, per address: more than a misconfigured client needs to notice, and no load for identity. */
@@ -37,6 +58,29 @@ export type Limits = {
   stop: () => void;
 };
 
+/** The client of the limits alone: the script is registered under one name per client, for all limiters on it. */
+const connectRedis = (url: string, logger: Logger): Redis => {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: 1000,
+    commandTimeout: 500,
+    socketTimeout: 2000,
+    retryStrategy: (times) => Math.min(times * 50, 1000),
+  });
+  let up = true;
+  redis.on('error', (error) => {
+    if (up) logger.error({ err: error }, 'redis away: limits are counted in this process');
+    up = false;
+  });
+  redis.on('ready', () => {
+    if (!up) logger.info('redis is back');
+    up = true;
+  });
+  return redis;
+};
+
 /** Whose calls are counted together, or null where the call has no such thing: validation refuses it then. */
 const subjectOf = (per: Limit['per'], call: LimitedCall): string | null => {
   if (per === 'account') return call.accountId ?? null;
@@ -55,6 +99,12 @@ const oneSpelling = (value: string): string => {
   return `${local}@${domainToASCII(domain) || domain}`;
 };
 
+const takenOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes, passed: boolean): Taken => ({
+  passed,
+  remaining: remainingPoints,
+  resetMs: msBeforeNext,
+});
+
 export const createLimits = ({
   redisUrl,
   overrides,
@@ -64,8 +114,28 @@ export const createLimits = ({
   overrides: LimitOverrides;
   logger: Logger;
 }): Limits => {
-  const redis = createRedisWindow(redisUrl, logger);
+  const redis = connectRedis(redisUrl, logger);
   const inProcess = createSlidingWindow();
+  const limiters = new Map<string, RateLimiterRedis>();
+  let pausedUntil = 0;
+
+  // One limiter per size of window. Every one carries the script: one without it would turn all of them back
+  // into fixed windows.
+  const limiterOf = (points: number, windowSeconds: number): RateLimiterRedis => {
+    const id = `${points}/${windowSeconds}`;
+    const limiter =
+      limiters.get(id) ??
+      new RateLimiterRedis({
+        storeClient: redis,
+        points,
+        duration: windowSeconds,
+        keyPrefix: 'limit',
+        customIncrTtlLuaScript: SLIDING_WINDOW_LUA,
+        rejectIfRedisNotReady: true,
+      });
+    limiters.set(id, limiter);
+    return limiter;
+  };
 
   const take = async (
     key: string,
@@ -73,15 +143,23 @@ export const createLimits = ({
     windowSeconds: number,
     { withoutRedis }: Pick<HttpOperation, 'withoutRedis'>,
   ): Promise<Taken> => {
-    if (redis.mayAnswer()) {
+    if (performance.now() >= pausedUntil) {
       try {
+        const limiter = limiterOf(points, windowSeconds);
         return await inSpan('evalsha', REDIS_SPAN, async (span) => {
-          const taken = await redis.take({ key, points, windowSeconds });
+          const taken = await limiter.consume(key).then(
+            (left) => takenOf(left, true),
+            (reason: unknown) => {
+              if (reason instanceof RateLimiterRes) return takenOf(reason, false);
+              throw reason;
+            },
+          );
           span.setAttribute('quittance.limit.passed', taken.passed);
           return taken;
         });
       } catch {
-        // Counted here, or refused.
+        // Not connected is known at once; only a server that is there and does not answer costs time.
+        if (redis.status === 'ready') pausedUntil = performance.now() + REDIS_PAUSE_MS;
       }
     }
     if (withoutRedis === 'in-process') return inProcess.take(key, points, windowSeconds);
@@ -111,6 +189,6 @@ export const createLimits = ({
       take(`refused-key:${from}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
         withoutRedis: 'in-process',
       }),
-    stop: redis.stop,
+    stop: () => redis.disconnect(),
   };
 };
