@@ -5,11 +5,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
-import { findSettlement, redeemOnce, type SettlementRow } from '../store/settlements.ts';
-
-/** Epoch milliseconds; the window begins with the issue. */
-const issuedAt = ({ redeem_expires_at, redeem_window_seconds }: SettlementRow): number =>
-  redeem_expires_at! - redeem_window_seconds * 1000;
+import { findSettlement, redeemOnce } from '../store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
 export const redeem =
@@ -20,6 +16,13 @@ export const redeem =
       keys: deps.publicKeys,
     });
     const viewer = { as: 'service', service_id: caller.service_id } as const;
+    const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
+      settlement_id,
+      status: 'redeemed' as const,
+      redeemed_at: isoTime(redeemedAt),
+      redeem_id: redeemId,
+      replayed,
+    });
     const fits = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
 
     const won = fits
@@ -29,20 +32,17 @@ export const redeem =
           redeemId: redeem_id ?? null,
         })
       : null;
-    if (won !== null) deps.relay.dispatch(won.outbox);
-    const row = won ?? (await findSettlement(deps.pool, viewer, settlement_id));
+    if (won !== null) {
+      deps.relay.dispatch([won]);
+      record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
+      return answer(won.redeemed_at, redeem_id ?? null, false);
+    }
+    const row = await findSettlement(deps.pool, viewer, settlement_id);
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
     if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
     if (row.status === 'redeemed') {
-      if (won === null) count('settle.idempotent_replays', 1, { operation: 'redeem' });
-      else record('settle.redeem_latency', (won.redeemed_at! - issuedAt(won)) / 1000);
-      return {
-        settlement_id,
-        status: 'redeemed',
-        redeemed_at: isoTime(row.redeemed_at!),
-        redeem_id: row.redeem_id,
-        replayed: won === null,
-      };
+      count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      return answer(row.redeemed_at!, row.redeem_id, true);
     }
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');

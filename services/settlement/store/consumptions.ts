@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { outboxColumn } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { tellEnd } from './ends.ts';
+import { tellEnd, toldOfEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
 
 /** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
@@ -33,7 +33,7 @@ export const consumeOnce = (
 ): Promise<z.infer<typeof Consumed> | null> =>
   db.maybeOne(sql.type(Consumed)`
     with prepaid as (
-      select settlement_id, status as was, units_consumed + ${units}::int as consumed
+      select settlement_id as prepaid_id, status as was, units_consumed + ${units}::int as consumed
       from settlements
       where settlement_id = ${settlementId} and service_id = ${serviceId}
         and chain_status in ('confirmed', 'finalized')
@@ -42,18 +42,18 @@ export const consumeOnce = (
       for update
     ), taken as (
       insert into consumptions (settlement_id, request_id, units, units_consumed)
-      select settlement_id, ${requestId}, ${units}::int, consumed from prepaid
+      select prepaid_id, ${requestId}, ${units}::int, consumed from prepaid
       on conflict do nothing
-      returning settlement_id, units_consumed
+      returning settlement_id as taken_id
     ), drawn as (
-      update settlements as s
-      set units_consumed = taken.units_consumed, status = 'redeemed', redeemed_at = coalesce(s.redeemed_at, app_now())
-      from taken join prepaid using (settlement_id)
-      where s.settlement_id = taken.settlement_id
-      returning s.*, prepaid.was = 'issued' as redeems
+      update settlements
+      set units_consumed = prepaid.consumed, status = 'redeemed', redeemed_at = coalesce(redeemed_at, app_now())
+      from taken, prepaid
+      where settlement_id = taken_id
+      returning ${toldOfEnd}, units_total, units_consumed, issued_at, prepaid.was = 'issued' as redeems
     ), changed as (
-      select * from drawn where redeems
-    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
+      select ${toldOfEnd} from drawn where redeems
+    ), told as (${tellEnd('redeemed')})
     select units_total, units_consumed, issued_at, redeemed_at, redeems,
       coalesce((select jsonb_agg(to_jsonb(told)) from told), '[]'::jsonb) as outbox
     from drawn`);

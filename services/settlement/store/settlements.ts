@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type OutboxRow, outboxColumn, outboxRow } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { drawable } from './consumptions.ts';
-import { tellEnd } from './ends.ts';
+import { tellEnd, toldOfEnd } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
 
 export const Row = z.object({
@@ -115,11 +115,12 @@ const hasStatus = (status: SettlementRow['status']) => {
   return sql.fragment`status = ${status}`;
 };
 
-const Redeemed = z.object({ ...Row.shape, outbox: outboxColumn });
+const Redeemed = outboxRow.extend({ issued_at: z.number(), redeemed_at: z.number() });
 
 /**
- * Redeems once, and tells it: the row when this call did it, null when it could not (the caller reads why). The window is
- * judged by the same statement, so a redeem that races the expiry job has one winner; so has one that races a refund.
+ * Redeems once: when it was issued and redeemed, with the row of the outbox that tells it, if this call did it; null when
+ * it could not (the caller reads why). The window is judged by the same statement, so a redeem that races the expiry job
+ * has one winner; so has one that races a refund.
  */
 export const redeemOnce = (
   db: Db,
@@ -131,9 +132,9 @@ export const redeemOnce = (
       where settlement_id = ${settlementId} and service_id = ${serviceId}
         and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
         and ${redeemable}
-      returning *
-    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
-    select ${columns}, (select jsonb_agg(to_jsonb(told)) from told) as outbox from changed`);
+      returning ${toldOfEnd}, issued_at
+    ), told as (${tellEnd('redeemed')})
+    select issued_at, redeemed_at, told.* from changed, told`);
 
 /**
  * Marks settlements whose window has elapsed; returns what tells it, a row each. Any number of replicas may run it.
@@ -146,9 +147,9 @@ export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow
         select settlement_id from settlements
         where status = 'issued' and redeem_expires_at <= app_now()
         order by redeem_expires_at limit ${limit} for update skip locked)
-      returning *
+      returning ${toldOfEnd}
     )
-    ${tellEnd('expired')} returning outbox_id, subject, msg_id, payload, traceparent`);
+    ${tellEnd('expired')}`);
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 
