@@ -1,15 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sampled, startLoad } from '../frame/load.ts';
 import { createBenchVendor, createPayers } from '../frame/people.ts';
+import { cpuMsOf } from '../frame/process-figures.ts';
 import { compare, type Side } from '../frame/rounds.ts';
 import { copyTable, type Issued, insertIssued, templatePayment } from '../frame/rows.ts';
 import type { Benchmark, Run } from '../frame/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import { summary } from '../frame/statistics.ts';
 import type { Call } from '../load/job.ts';
 import { type Statement, startSkeleton } from '../skeleton/skeleton.ts';
 
 const CONCURRENCY = 16;
 /** As many settlements as prepaid units are drawn from at once: a draw locks its settlement. */
 const PREPAID = 256;
+const AFTERMATH_MS = 1500;
 
 type Operation = 'redeem' | 'verify' | 'consume';
 type Caller = { token: string };
@@ -82,8 +86,10 @@ const benchmark = (operation: Operation): Benchmark => ({
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
     await noteDurability(bench, run);
     const { atLeast, statements } = OPERATIONS[operation];
-    const sides = await sidesOf(run, bench, operation);
-    const ratios = await compare(run, `${operation}, concurrency ${CONCURRENCY}`, sides);
+    const [[ours, ...others], cpu] = await sidesOf(run, bench, operation);
+    const title = `${operation}, concurrency ${CONCURRENCY}`;
+    const ratios = await compare(run, title, [ours!, ...others]);
+    showCpu(run, `${title}: CPU ms per call of ours`, cpu);
     for (const name of Object.keys(statements)) {
       const value = ratios[name]!.perSecond.median;
       run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });
@@ -91,7 +97,23 @@ const benchmark = (operation: Operation): Benchmark => ({
   },
 });
 
-const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promise<Side[]> => {
+/** CPU milliseconds per call of every process, by its name, a round each. */
+type Cpu = Record<string, number[]>;
+
+const readCpu = (bench: BenchStack): Record<string, number> =>
+  Object.fromEntries(Object.entries(bench.pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
+
+/** The round that warms up is not shown. */
+const showCpu = (run: Run, title: string, cpu: Cpu): void => {
+  const rows = Object.entries(cpu).map(([name, values]): [string, number, number, number] => {
+    const { min, median, max } = summary(values.slice(1));
+    return [name, min, median, max];
+  });
+  rows.sort(([, , a], [, , b]) => b - a);
+  run.report.table(title, ['', 'min', 'median', 'max'], rows);
+};
+
+const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promise<[Side[], Cpu]> => {
   const { once, units, body, statements } = OPERATIONS[operation];
   const load = await startLoad();
   run.defer(load.stop);
@@ -123,6 +145,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promi
     rates.set(side, sample.perSecond);
     return sample;
   };
+  const cpu: Cpu = {};
   const ours: Side = {
     name: 'ours',
     round: async (seconds) => {
@@ -131,7 +154,20 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promi
       const calls = settlements.map((issued) =>
         post(`/v1/settlements/${issued.settlement_id}/${operation}`, body(issued), { token: vendor.apiKey }),
       );
-      return bench.profiled(() => round('ours', bench.stack.gateway_url, { calls, repeat }, seconds));
+      const before = readCpu(bench);
+      const sample = await bench.profiled(() =>
+        round('ours', bench.stack.gateway_url, { calls, repeat }, seconds),
+      );
+      // What follows a call belongs to it: facts that others take, rows that are deleted.
+      await sleep(AFTERMATH_MS);
+      let all = 0;
+      for (const [name, ms] of Object.entries(readCpu(bench))) {
+        const each = (ms - before[name]!) / sample.calls;
+        cpu[name] = [...(cpu[name] ?? []), each];
+        all += each;
+      }
+      cpu.all = [...(cpu.all ?? []), all];
+      return sample;
     },
   };
   const others = Object.keys(statements).map(
@@ -152,7 +188,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promi
       },
     }),
   );
-  return [ours, ...others];
+  return [[ours, ...others], cpu];
 };
 
 export const redeem = benchmark('redeem');
