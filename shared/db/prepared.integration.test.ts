@@ -14,7 +14,9 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: database.adminUrl, options: '-c search_path=settlement,public' });
   await admin.connect();
   await admin.query('create table things (id int primary key, size int)');
-  await admin.query('grant all on things to public; insert into things select i, i from generate_series(1, 3) i');
+  await admin.query(
+    'grant all on things to public; insert into things select i, i from generate_series(1, 3) i',
+  );
 });
 afterAll(async () => {
   await admin?.end();

@@ -1,22 +1,19 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { createVerifier } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import { consumeRefusal } from '../domain/consume.ts';
 import { consumeOnce, findConsumable } from '../store/consumptions.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
-export const consume =
-  (
-    deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
-  ): Handler<typeof settlement.operations.consume> =>
-  async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
-    const claims = verifyToken('settlement', settlement_token, {
-      env: deps.environment,
-      keys: deps.publicKeys,
-    });
+export const consume = (
+  deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
+): Handler<typeof settlement.operations.consume> => {
+  const verified = createVerifier('settlement', { env: deps.environment, keys: deps.publicKeys });
+  return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
+    const claims = verified(settlement_token);
     const fits = claims.settlement_id === settlement_id && claims.service_id === service_id;
     const request = { settlementId: settlement_id, serviceId: service_id, requestId: request_id };
     const answer = (consumed: number, total: number) => ({
@@ -58,3 +55,4 @@ export const consume =
       retryAfterSeconds: 1,
     });
   };
+};
