@@ -1,5 +1,5 @@
 import { type Event, next } from '../../services/settlement/domain/settlement.ts';
-import type { SettlementRow } from '../../services/settlement/store/settlements.ts';
+import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
@@ -124,10 +124,10 @@ export const createSettlementTables = (world: World) => {
     ];
   };
 
-  type End = { subject: string; prefix: string; traceparent: string | null };
+  type End = { subject: string; prefix: string };
   /** The message of a redeem or an expiry, which the statement completes by what the row says. */
-  const tellEnd = ({ settlement_id }: Settlement, { subject, prefix, traceparent }: End) =>
-    outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null, traceparent }]));
+  const tellEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
+    outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
   type Sight = Pick<Payer, 'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'> & {
     slot: bigint;
@@ -216,17 +216,19 @@ export const createSettlementTables = (world: World) => {
       failed,
     ),
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
-    model<{ redeemId: string | null; id: string } & End>(
-      /update settlements set status = 'redeemed'/,
-      'redeemId id _ subject prefix traceparent',
-      ({ redeemId, id, ...end }) => {
-        const row = settlements.get(id);
-        if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem')) return [];
-        Object.assign(row, { redeemed_at: appNow(), redeem_id: redeemId });
-        return tellEnd(row, end).map((told) => ({ ...row, ...told }));
-      },
+    model<{ given: string } & End>(
+      /update settlements as s set status = 'redeemed'/,
+      'given subject prefix',
+      ({ given, ...end }) =>
+        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, redeem_id }) => {
+          const row = settlements.get(settlement_id);
+          if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem'))
+            return [];
+          Object.assign(row, { redeemed_at: appNow(), redeem_id });
+          return tellEnd(row, end).map((told) => ({ ...row, ...told }));
+        }),
     ),
-    model<End>(/update settlements set status = 'expired'/, '_ subject prefix traceparent', (end) => {
+    model<End>(/update settlements set status = 'expired'/, '_ _ subject prefix', (end) => {
       const elapsed = rows().filter((row) => row.status === 'issued' && row.redeem_expires_at! <= appNow());
       for (const row of elapsed) move(row, 'elapse');
       return elapsed.flatMap((row) => tellEnd(row, end));
