@@ -86,6 +86,42 @@ export const findSettlement = (db: Db, viewer: Viewer, settlementId: string): Pr
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
 
+const Verified = Row.pick({
+  settlement_id: true,
+  service_id: true,
+  quote_token: true,
+  quote_amount: true,
+  fee_amount: true,
+  status: true,
+  chain_status: true,
+  tx_hash: true,
+  redeem_expires_at: true,
+  redeemed_at: true,
+  units_total: true,
+  units_consumed: true,
+  elapsed: true,
+});
+export type Sought = { settlement_id: string; service_id: string };
+
+/**
+ * What a service may verify, in one statement for all that is sought at the moment.
+ * @returns in their order; null: not this service's
+ */
+export const findVerified = async (
+  db: Db,
+  sought: readonly Sought[],
+): Promise<(z.infer<typeof Verified> | null)[]> => {
+  const rows = await db.any(sql.type(Verified)`
+    select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
+      redeem_expires_at, redeemed_at, units_total, units_consumed,
+      coalesce(redeem_expires_at <= app_now(), false) as elapsed
+    from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
+    join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id`);
+  const keyOf = ({ settlement_id, service_id }: Sought) => `${settlement_id} ${service_id}`;
+  const found = new Map(rows.map((row) => [keyOf(row), row]));
+  return sought.map((each) => found.get(keyOf(each)) ?? null);
+};
+
 export type Filters = {
   status: SettlementRow['status'] | undefined;
   service_id: string | undefined;
