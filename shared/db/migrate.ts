@@ -11,6 +11,12 @@ export const schemaName = (service: ServiceName): string => service.replaceAll('
 export const roleName = (database: string, service: ServiceName): string =>
   `${database}_${schemaName(service)}`;
 
+/**
+ * How the services' statements are planned. They are prepared, so a plan lives for minutes: one made while a table was
+ * small must not read all of it when it has grown (ADR 28). Nor are they worth compiling: none takes that long.
+ */
+const PLANNING = { enable_seqscan: 'off', jit: 'off' };
+
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const migrateSchema = async (url: string, schema: string, dir: string, migrationsTable: string) => {
@@ -73,9 +79,9 @@ export const migrateEnvironment = async ({
       // Who is no superuser gives a schema to a role only as one of its members.
       await admin.query(`grant "${role}" to current_user`);
       await admin.query(`create schema if not exists "${schema}" authorization "${role}"`);
-      await admin.query(
-        `alter role "${role}" in database "${database}" set search_path = "${schema}", public`,
-      );
+      const settings = { search_path: `"${schema}", public`, ...PLANNING };
+      for (const [name, value] of Object.entries(settings))
+        await admin.query(`alter role "${role}" in database "${database}" set ${name} = ${value}`);
 
       const url = new URL(adminUrl);
       url.username = role;

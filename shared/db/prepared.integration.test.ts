@@ -77,6 +77,15 @@ test('a migration in the middle of a transaction ends it with its own error, and
   expect(await pool.transaction((tx) => thing(tx, 1))).toEqual({ id: 1, size: 1 });
 });
 
+test('a statement prepared while its table is small looks its row up, and does not read the table', async () => {
+  // 60 rows on one page: to read it is the cheapest that the planner can do today.
+  await admin.query(`create table small (id int primary key, size int); grant all on small to public;
+    insert into small select i, i from generate_series(1, 60) i; analyze small`);
+  const plan = await pool.anyFirst(sql.type(z.object({ 'QUERY PLAN': z.string() }))`
+    explain select size from small where id = ${7}`);
+  expect(plan[0]).toMatch(/^Index Scan/);
+});
+
 test('a new connection prepares anew, as after a restart of Postgres', async () => {
   await thing(pool, 1);
   const pid = await pool.oneFirst(sql.type(z.object({ pid: z.number() }))`select pg_backend_pid() as pid`);
