@@ -8,6 +8,7 @@ import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
+import { statement } from './statement.ts';
 
 /** Every benchmark by the name that `npm run bench -- <name>` takes. */
 export const benchmarks: Record<string, Benchmark> = {
@@ -22,4 +23,5 @@ export const benchmarks: Record<string, Benchmark> = {
   soak,
   ed25519,
   credentials,
+  statement,
 };
