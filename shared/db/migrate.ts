@@ -11,12 +11,6 @@ export const schemaName = (service: ServiceName): string => service.replaceAll('
 export const roleName = (database: string, service: ServiceName): string =>
   `${database}_${schemaName(service)}`;
 
-/**
- * How the services' statements are planned. They are prepared, so a plan lives for minutes: one made while a table was
- * small must not read all of it when it has grown (ADR 28). Nor are they worth compiling: none takes that long.
- */
-const PLANNING = { enable_seqscan: 'off', jit: 'off' };
-
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const migrateSchema = async (url: string, schema: string, dir: string, migrationsTable: string) => {
@@ -42,6 +36,12 @@ const makeAuditTable = async (admin: pg.Client, schema: string, role: string): P
   await admin.query(`grant select, insert on operator_actions to "${role}"`);
   await admin.query('reset search_path');
 };
+
+/**
+ * How the services' statements are planned. They are prepared, so a plan lives for minutes: one made while a table was
+ * small must not read all of it when it has grown (ADR 28). Nor are they worth compiling: none takes that long.
+ */
+const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 
 /**
  * Brings one environment's database to the present: the clock, a role and a schema per service, the shared
