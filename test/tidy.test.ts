@@ -134,7 +134,8 @@ const PACKAGES: Record<string, RegExp> = {
   nodemailer: /^services\/identity\/mail\.ts$/,
   pg: /^shared\/db\//,
   pino: /^shared\/lib\/logger\.ts$/,
-  slonik: /^shared\/db\/(pool|spans)\.ts$/,
+  slonik: /^shared\/db\/(pool|prepared|spans)\.ts$/,
+  '@slonik/pg-driver': /^shared\/db\/prepared\.ts$/,
   standardwebhooks: /^services\/webhook\/secrets\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };

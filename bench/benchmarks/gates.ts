@@ -1,15 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sampled, startLoad } from '../frame/load.ts';
 import { createBenchVendor, createPayers } from '../frame/people.ts';
+import { cpuMsOf } from '../frame/process-figures.ts';
 import { compare, type Side } from '../frame/rounds.ts';
 import { copyTable, type Issued, insertIssued, templatePayment } from '../frame/rows.ts';
 import type { Benchmark, Run } from '../frame/run.ts';
 import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import { type Sample, summary } from '../frame/statistics.ts';
 import type { Call } from '../load/job.ts';
 import { type Statement, startSkeleton } from '../skeleton/skeleton.ts';
 
 const CONCURRENCY = 16;
 /** As many settlements as prepaid units are drawn from at once: a draw locks its settlement. */
 const PREPAID = 256;
+const AFTERMATH_MS = 1500;
 
 type Operation = 'redeem' | 'verify' | 'consume';
 type Caller = { token: string };
@@ -82,8 +86,11 @@ const benchmark = (operation: Operation): Benchmark => ({
     const bench = await startBenchStack(run, 'stack', { chainSlotMs: 0 });
     await noteDurability(bench, run);
     const { atLeast, statements } = OPERATIONS[operation];
-    const sides = await sidesOf(run, bench, operation);
-    const ratios = await compare(run, `${operation}, concurrency ${CONCURRENCY}`, sides);
+    const cpu: Cpu = {};
+    const sides = await sidesOf(run, bench, operation, cpu);
+    const title = `${operation}, concurrency ${CONCURRENCY}`;
+    const ratios = await compare(run, title, sides);
+    showCpu(run, `${title}: CPU ms per call`, cpu);
     for (const name of Object.keys(statements)) {
       const value = ratios[name]!.perSecond.median;
       run.report.target({ what: `${operation}: throughput, share of the ${name}’s`, value, atLeast });
@@ -91,7 +98,45 @@ const benchmark = (operation: Operation): Benchmark => ({
   },
 });
 
-const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promise<Side[]> => {
+/** CPU milliseconds per call: of every side of every process of the stack, by its name, a round each. */
+type Cpu = Record<string, Record<string, number[]>>;
+
+/** Runs a round of a side, and waits for what follows its calls: facts that others take, rows that are deleted. */
+const measured = async (
+  bench: BenchStack,
+  cpu: Cpu,
+  side: string,
+  work: () => Promise<Sample>,
+): Promise<Sample> => {
+  const read = () =>
+    Object.fromEntries(Object.entries(bench.pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
+  const before = read();
+  const sample = await work();
+  await sleep(AFTERMATH_MS);
+  const each = Object.entries(read()).map(([name, ms]): [string, number] => [
+    name,
+    (ms - before[name]!) / sample.calls,
+  ]);
+  const all = each.reduce((sum, [, ms]) => sum + ms, 0);
+  cpu[side] ??= {};
+  for (const [name, ms] of [['all', all] as const, ...each])
+    cpu[side][name] = [...(cpu[side][name] ?? []), ms];
+  return sample;
+};
+
+/** Medians of the rounds without that which warms up. */
+const showCpu = (run: Run, title: string, cpu: Cpu): void => {
+  const [ours, ...others] = Object.keys(cpu) as [string, ...string[]];
+  const median = (side: string, name: string) => summary(cpu[side]![name]!.slice(1)).median;
+  const names = Object.keys(cpu[ours]!).toSorted((a, b) => median(ours, b) - median(ours, a));
+  run.report.table(
+    title,
+    ['', ours, ...others],
+    names.map((name) => [name, ...[ours, ...others].map((side) => median(side, name))]),
+  );
+};
+
+const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: Cpu): Promise<Side[]> => {
   const { once, units, body, statements } = OPERATIONS[operation];
   const load = await startLoad();
   run.defer(load.stop);
@@ -131,7 +176,8 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promi
       const calls = settlements.map((issued) =>
         post(`/v1/settlements/${issued.settlement_id}/${operation}`, body(issued), { token: vendor.apiKey }),
       );
-      return bench.profiled(() => round('ours', bench.stack.gateway_url, { calls, repeat }, seconds));
+      const calling = () => round('ours', bench.stack.gateway_url, { calls, repeat }, seconds);
+      return bench.profiled(() => measured(bench, cpu, 'ours', calling));
     },
   };
   const others = Object.keys(statements).map(
@@ -148,7 +194,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation): Promi
         const calls = settlements.map((issued) =>
           post(`/${name}`, { ...issued, request_id: crypto.randomUUID() }),
         );
-        return round(name, skeleton.origin, { calls, repeat }, seconds);
+        return measured(bench, cpu, name, () => round(name, skeleton.origin, { calls, repeat }, seconds));
       },
     }),
   );

@@ -9,6 +9,7 @@ import { quote } from './quote.ts';
 import { scaleOut } from './scale-out.ts';
 import { settle } from './settle.ts';
 import { soak } from './soak.ts';
+import { statement } from './statement.ts';
 
 /** Every benchmark by the name that `npm run bench -- <name>` takes. */
 export const benchmarks: Record<string, Benchmark> = {
@@ -24,4 +25,5 @@ export const benchmarks: Record<string, Benchmark> = {
   soak,
   ed25519,
   credentials,
+  statement,
 };

@@ -13,22 +13,24 @@ import type { Quota, Taken } from './quota.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 
 /**
- * Limits as true sliding windows. The library's own script is a fixed window and lets twice
- * the points through around its edge; this one keeps the times of the calls in a sorted set. A refused call
+ * Limits as true sliding windows. The library's own script is a fixed window and lets twice the points through around its
+ * edge; this one keeps a list of the times of the calls, which takes less memory and time than a sorted set. A refused call
  * takes no point, and the wait it is told is when the oldest point comes free.
  */
 const SLIDING_WINDOW_LUA = `
 local pts=tonumber(ARGV[1]) local dur=tonumber(ARGV[2])*1000 local max=tonumber(ARGV[3])
 local t=redis.call('TIME') local now=t[1]*1000+math.floor(t[2]/1000)
-redis.call('ZREMRANGEBYSCORE',KEYS[1],'-inf',now-dur)
-local n=redis.call('ZCARD',KEYS[1])
-if n+pts<=max then
-  for i=1,pts do redis.call('ZADD',KEYS[1],now,t[1]..'-'..t[2]..'-'..i..'-'..n) end
-  redis.call('PEXPIRE',KEYS[1],dur) n=n+pts
-  local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES') return {n,tonumber(f[2])+dur-now}
+local first=redis.call('LINDEX',KEYS[1],0)
+while first and tonumber(first)<=now-dur do
+  redis.call('LPOP',KEYS[1]) first=redis.call('LINDEX',KEYS[1],0)
 end
-local f=redis.call('ZRANGE',KEYS[1],0,0,'WITHSCORES')
-return {n+pts, f[2] and (tonumber(f[2])+dur-now) or dur}`;
+local n=first and redis.call('LLEN',KEYS[1]) or 0
+if n+pts<=max then
+  for i=1,pts do n=redis.call('RPUSH',KEYS[1],string.format('%.0f',now)) end
+  redis.call('PEXPIRE',KEYS[1],dur)
+  return {n,(first and tonumber(first) or now)+dur-now}
+end
+return {n+pts,first and (tonumber(first)+dur-now) or dur}`;
 
 /** After a failure Redis is left alone this long, so that a hanging server does not delay every call. */
 const REDIS_PAUSE_MS = 1000;
@@ -68,6 +70,8 @@ const connectRedis = (url: string, logger: Logger): Redis => {
     commandTimeout: 500,
     socketTimeout: 2000,
     retryStrategy: (times) => Math.min(times * 50, 1000),
+    // What is counted in one turn of the event loop goes out in one write (docs/adr/0027).
+    enableAutoPipelining: true,
   });
   let up = true;
   redis.on('error', (error) => {
@@ -129,7 +133,7 @@ export const createLimits = ({
         storeClient: redis,
         points,
         duration: windowSeconds,
-        keyPrefix: 'limit',
+        keyPrefix: 'calls',
         customIncrTtlLuaScript: SLIDING_WINDOW_LUA,
         rejectIfRedisNotReady: true,
       });

@@ -107,13 +107,18 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
   expect(of(p.settlementId).find(({ name }) => name === 'redeemed')).toMatchObject({ redeem_id: null });
   // The stream would drop a second message of the same id; here there is none.
   const other = await paid(consumer(), quote(1_000_000n, { scope: { units: 2 } }));
-  const draw = async () =>
-    (await consumeOnce(deps.pool, {
-      settlementId: other.settlementId,
-      serviceId: vendor.service_id,
-      requestId: newId('evt'),
-      units: 1,
-    }))!.outbox.length;
+  const draw = async () => {
+    const [drawn] = await consumeOnce(deps.pool, [
+      {
+        settlement_id: other.settlementId,
+        service_id: vendor.service_id,
+        request_id: newId('evt'),
+        units: 1,
+        traceparent: null,
+      },
+    ]);
+    return drawn!.told.length;
+  };
   expect([await draw(), await draw()]).toEqual([1, 0]);
 });
 

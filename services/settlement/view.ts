@@ -21,18 +21,22 @@ export const viewerOf = (caller: Caller, role?: 'payer' | 'vendor'): Viewer => {
 };
 
 /** Lifecycle status now: past its window a settlement counts as expired whether or not the job has marked it. */
-export const statusNow = (row: SettlementRow): SettlementRow['status'] =>
+export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
 /** The scope stands in the quote token that was signed, and nowhere else. */
-export const scopeOf = (row: SettlementRow): QuoteClaims['scope'] => storedClaims(row.quote_token).scope;
+export const scopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
+  storedClaims(row.quote_token).scope;
 
 /** Of a prepaid settlement what was bought and what is left of it; of another nothing. */
-export const unitsShown = ({ units_total, units_consumed }: SettlementRow) =>
+export const unitsShown = ({
+  units_total,
+  units_consumed,
+}: Pick<SettlementRow, 'units_total' | 'units_consumed'>) =>
   units_total === null ? {} : { units_total, units_remaining: units_total - units_consumed };
 
 /** Gross, fee and net as the wire shows them. */
-export const amountsOf = (row: SettlementRow) => ({
+export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'>) => ({
   quote_amount: formatMicro(row.quote_amount),
   fee_amount: formatMicro(row.fee_amount),
   net_amount: formatMicro(row.quote_amount - row.fee_amount),

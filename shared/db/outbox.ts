@@ -59,7 +59,8 @@ export const insertOutbox = (db: Db, messages: readonly Outgoing[]): Promise<rea
     select * from ${outboxValues(messages)}
     returning outbox_id, subject, msg_id, payload, traceparent`);
 
-const DELETE_AFTER_MS = 25;
+/** Published rows are deleted together, a commit for all of this time; a crash before repeats them, which the stream drops. */
+const DELETE_AFTER_MS = 250;
 const SWEEP_EVERY_MS = 1000;
 const SWEEP_BATCH = 100;
 /** How long a row is left to the sweep that claimed it. */

@@ -70,3 +70,25 @@ export const verifyToken = <T extends keyof Claims>(
   if (!claims.success || claims.data.env !== env) return refuse(`not a ${typ} token of this environment`);
   return claims.data;
 };
+
+/** Beyond this the oldest are forgotten. */
+const REMEMBERED = 2000;
+
+/**
+ * `verifyToken` for tokens that are shown again and again: what was valid is not verified twice, for a process reads its
+ * keys once. Only valid tokens are remembered, so nobody fills the memory with others.
+ */
+export const createVerifier = <T extends keyof Claims>(
+  typ: T,
+  options: { env: string; keys: PublicKeys },
+): ((token: string) => Claims[T]) => {
+  const valid = new Map<string, Claims[T]>();
+  return (token) => {
+    const known = valid.get(token);
+    if (known !== undefined) return known;
+    const claims = verifyToken(typ, token, options);
+    valid.set(token, claims);
+    if (valid.size > REMEMBERED) valid.delete(valid.keys().next().value as string);
+    return claims;
+  };
+};

@@ -1,5 +1,5 @@
 import { type Event, next } from '../../services/settlement/domain/settlement.ts';
-import type { SettlementRow } from '../../services/settlement/store/settlements.ts';
+import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
@@ -124,9 +124,10 @@ export const createSettlementTables = (world: World) => {
     ];
   };
 
+  type End = { subject: string; prefix: string };
   /** The message of a redeem or an expiry, which the statement completes by what the row says. */
-  const tellEnd = ({ settlement_id }: Settlement, json: string) =>
-    outbox.insert(json).map((row) => Object.assign(row, { msg_id: row.msg_id + settlement_id }));
+  const tellEnd = ({ settlement_id }: Settlement, { subject, prefix }: End) =>
+    outbox.insert(JSON.stringify([{ subject, msg_id: prefix + settlement_id, payload: null }]));
 
   type Sight = Pick<Payer, 'wallet_id' | 'account_id' | 'owner' | 'authority' | 'balance' | 'allowance'> & {
     slot: bigint;
@@ -215,20 +216,22 @@ export const createSettlementTables = (world: World) => {
       failed,
     ),
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
-    model<{ redeemId: string | null; id: string; json: string }>(
-      /update settlements set status = 'redeemed'/,
-      'redeemId id _ json',
-      ({ redeemId, id, json }) => {
-        const row = settlements.get(id);
-        if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem')) return [];
-        Object.assign(row, { redeemed_at: appNow(), redeem_id: redeemId });
-        return show(row).map((shown) => ({ ...(shown as object), outbox: tellEnd(row, json) }));
-      },
+    model<{ given: string } & End>(
+      /update settlements as s set status = 'redeemed'/,
+      'given subject prefix',
+      ({ given, ...end }) =>
+        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, redeem_id }) => {
+          const row = settlements.get(settlement_id);
+          if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem'))
+            return [];
+          Object.assign(row, { redeemed_at: appNow(), redeem_id });
+          return tellEnd(row, end).map((told) => ({ ...row, ...told }));
+        }),
     ),
-    model<{ json: string }>(/update settlements set status = 'expired'/, '_ json', ({ json }) => {
+    model<End>(/update settlements set status = 'expired'/, '_ _ subject prefix', (end) => {
       const elapsed = rows().filter((row) => row.status === 'issued' && row.redeem_expires_at! <= appNow());
       for (const row of elapsed) move(row, 'elapse');
-      return elapsed.flatMap((row) => tellEnd(row, json));
+      return elapsed.flatMap((row) => tellEnd(row, end));
     }),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];

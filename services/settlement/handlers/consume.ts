@@ -1,22 +1,24 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { batched } from '../../../shared/db/batched.ts';
+import { createVerifier } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { consumeRefusal } from '../domain/consume.ts';
-import { consumeOnce, findConsumable } from '../store/consumptions.ts';
+import { consumeOnce, type Draw, findConsumable } from '../store/consumptions.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
-export const consume =
-  (
-    deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
-  ): Handler<typeof settlement.operations.consume> =>
-  async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
-    const claims = verifyToken('settlement', settlement_token, {
-      env: deps.environment,
-      keys: deps.publicKeys,
-    });
+export const consume = (
+  deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
+): Handler<typeof settlement.operations.consume> => {
+  const once = batched((draws: readonly Draw[]) => consumeOnce(deps.pool, draws), {
+    keyOf: ({ settlement_id }) => settlement_id,
+  });
+  const verified = createVerifier('settlement', { env: deps.environment, keys: deps.publicKeys });
+  return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
+    const claims = verified(settlement_token);
     const fits = claims.settlement_id === settlement_id && claims.service_id === service_id;
     const request = { settlementId: settlement_id, serviceId: service_id, requestId: request_id };
     const answer = (consumed: number, total: number) => ({
@@ -25,10 +27,13 @@ export const consume =
       units_remaining: total - consumed,
     });
 
-    const taken = fits ? await consumeOnce(deps.pool, { ...request, units }) : null;
+    const taken = fits
+      ? await once({ settlement_id, service_id, request_id, units, traceparent: activeTraceparent() })
+      : null;
     if (taken !== null) {
-      deps.relay.dispatch(taken.outbox);
-      if (taken.redeems) record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
+      deps.relay.dispatch(taken.told);
+      if (taken.told.length > 0)
+        record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);
     }
     const row = await findConsumable(deps.pool, request);
@@ -58,3 +63,4 @@ export const consume =
       retryAfterSeconds: 1,
     });
   };
+};

@@ -1,48 +1,53 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
-import { findSettlement, redeemOnce, type SettlementRow } from '../store/settlements.ts';
-
-/** Epoch milliseconds; the window begins with the issue. */
-const issuedAt = ({ redeem_expires_at, redeem_window_seconds }: SettlementRow): number =>
-  redeem_expires_at! - redeem_window_seconds * 1000;
+import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
-export const redeem =
-  (deps: Deps): Handler<typeof settlement.operations.redeem> =>
-  async ({ settlement_id, settlement_token, redeem_id }, caller) => {
+export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem> => {
+  const once = batched((redeems: readonly Redeem[]) => redeemOnce(deps.pool, redeems), {
+    keyOf: ({ settlement_id }) => settlement_id,
+  });
+  return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
     const claims = verifyToken('settlement', settlement_token, {
       env: deps.environment,
       keys: deps.publicKeys,
     });
     const viewer = { as: 'service', service_id: caller.service_id } as const;
+    const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
+      settlement_id,
+      status: 'redeemed' as const,
+      redeemed_at: isoTime(redeemedAt),
+      redeem_id: redeemId,
+      replayed,
+    });
     const fits = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
 
     const won = fits
-      ? await redeemOnce(deps.pool, {
-          settlementId: settlement_id,
-          serviceId: caller.service_id,
-          redeemId: redeem_id ?? null,
+      ? await once({
+          settlement_id,
+          service_id: caller.service_id,
+          redeem_id,
+          traceparent: activeTraceparent(),
         })
       : null;
-    if (won !== null) deps.relay.dispatch(won.outbox);
-    const row = won ?? (await findSettlement(deps.pool, viewer, settlement_id));
+    if (won !== null) {
+      deps.relay.dispatch([won]);
+      record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
+      return answer(won.redeemed_at, redeem_id, false);
+    }
+    const row = await findSettlement(deps.pool, viewer, settlement_id);
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
     if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
     if (row.status === 'redeemed') {
-      if (won === null) count('settle.idempotent_replays', 1, { operation: 'redeem' });
-      else record('settle.redeem_latency', (won.redeemed_at! - issuedAt(won)) / 1000);
-      return {
-        settlement_id,
-        status: 'redeemed',
-        redeemed_at: isoTime(row.redeemed_at!),
-        redeem_id: row.redeem_id,
-        replayed: won === null,
-      };
+      count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      return answer(row.redeemed_at!, row.redeem_id, true);
     }
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
@@ -50,6 +55,7 @@ export const redeem =
     const gone = row.status === 'issued' && row.chain_status !== 'pending';
     throw new ServiceError('conflict', gone ? REFUNDED : REFUSED[row.status]);
   };
+};
 
 const REFUNDED = 'the whole net amount is refunded, or a refund of it is under way';
 const REFUSED = {

@@ -1,16 +1,17 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { Deps } from '../deps.ts';
-import { findSettlement } from '../store/settlements.ts';
-import { amountsOf, scopeOf, statusNow, unitsShown, viewerOf } from '../view.ts';
+import { findVerified, type Sought } from '../store/settlements.ts';
+import { amountsOf, scopeOf, statusNow, unitsShown } from '../view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
-export const verify =
-  (deps: Deps): Handler<typeof settlement.operations.verify> =>
-  async ({ settlement_id }, caller) => {
-    const row = await findSettlement(deps.pool, viewerOf(caller), settlement_id);
+export const verify = (deps: Deps): Handler<typeof settlement.operations.verify> => {
+  const find = batched((sought: readonly Sought[]) => findVerified(deps.pool, sought));
+  return async ({ settlement_id }, { service_id }) => {
+    const row = await find({ settlement_id, service_id });
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
     return {
       settlement_id,
@@ -25,3 +26,4 @@ export const verify =
       redeemed_at: isoTimeOrNull(row.redeemed_at),
     };
   };
+};

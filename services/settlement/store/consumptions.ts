@@ -1,62 +1,74 @@
 import { z } from 'zod';
 import { outboxColumn } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { tellEnd } from './ends.ts';
+import { tellEnd, toldOfEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
 
 /** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
 export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
 
+/** A draw as its vendor asks for it, with the trace it belongs to. */
+export type Draw = {
+  settlement_id: string;
+  service_id: string;
+  request_id: string;
+  units: number;
+  traceparent: string | null;
+};
 const Consumed = z.object({
+  settlement_id: z.string(),
   units_total: z.number(),
   units_consumed: z.number(),
   issued_at: z.number(),
   redeemed_at: z.number(),
-  // Whether this was the consume that redeemed.
-  redeems: z.boolean(),
-  outbox: outboxColumn,
+  // What tells that this was the consume that redeemed.
+  told: outboxColumn,
 });
 
 /**
- * Draws units once, redeeming, and telling it, with the first: what is consumed then, or null when nothing was taken (the caller reads
- * why). The settlement's row is locked first, so what is left is its newest version and the unique key has seen every
- * request before this one; a refund, a redeem or the expiry job that races it waits, or was there before.
+ * Draws units once each, redeeming with a settlement's first draw and telling it, in one statement and one commit. A
+ * settlement's row is locked first, so what is left is its newest version and the unique key has seen every request before
+ * this one; a refund, a redeem or the expiry job that races it waits, or was there before.
+ * @param draws of different settlements, which are locked in the order of their ids
+ * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads why)
  */
-export const consumeOnce = (
+export const consumeOnce = async (
   db: Db,
-  {
-    settlementId,
-    serviceId,
-    requestId,
-    units,
-  }: { settlementId: string; serviceId: string; requestId: string; units: number },
-): Promise<z.infer<typeof Consumed> | null> =>
-  db.maybeOne(sql.type(Consumed)`
+  draws: readonly Draw[],
+): Promise<(z.infer<typeof Consumed> | null)[]> => {
+  const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
-      select settlement_id, status as was, units_consumed + ${units}::int as consumed
-      from settlements
-      where settlement_id = ${settlementId} and service_id = ${serviceId}
-        and chain_status in ('confirmed', 'finalized')
+      select s.settlement_id as prepaid_id, status as was, units_consumed + given.units as consumed,
+        given.request_id, given.units, given.traceparent
+      from jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
+        as given(settlement_id text, service_id uuid, request_id text, units int, traceparent text)
+      join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
+      where chain_status in ('confirmed', 'finalized')
         and (status = 'issued' and redeem_expires_at > app_now() or status = 'redeemed' and ${drawable})
-        and ${unreserved} and units_consumed + ${units}::int <= units_total
-      for update
+        and ${unreserved} and units_consumed + given.units <= units_total
+      order by s.settlement_id for update of s
     ), taken as (
       insert into consumptions (settlement_id, request_id, units, units_consumed)
-      select settlement_id, ${requestId}, ${units}::int, consumed from prepaid
+      select prepaid_id, request_id, units, consumed from prepaid
       on conflict do nothing
-      returning settlement_id, units_consumed
+      returning settlement_id as taken_id
     ), drawn as (
       update settlements as s
-      set units_consumed = taken.units_consumed, status = 'redeemed', redeemed_at = coalesce(s.redeemed_at, app_now())
-      from taken join prepaid using (settlement_id)
-      where s.settlement_id = taken.settlement_id
-      returning s.*, prepaid.was = 'issued' as redeems
+      set units_consumed = consumed, status = 'redeemed', redeemed_at = coalesce(redeemed_at, app_now())
+      from taken join prepaid on prepaid_id = taken_id
+      where s.settlement_id = taken_id
+      returning ${toldOfEnd('s')}, units_total, units_consumed, issued_at, traceparent, was = 'issued' as redeems
     ), changed as (
       select * from drawn where redeems
-    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
-    select units_total, units_consumed, issued_at, redeemed_at, redeems,
-      coalesce((select jsonb_agg(to_jsonb(told)) from told), '[]'::jsonb) as outbox
+    ), told as (${tellEnd('redeemed')})
+    select settlement_id, units_total, units_consumed, issued_at, redeemed_at,
+      case when redeems then
+        (select jsonb_agg(to_jsonb(told)) from told where payload ->> 'settlement_id' = settlement_id)
+      else '[]'::jsonb end as told
     from drawn`);
+  const found = new Map(consumed.map((row) => [row.settlement_id, row]));
+  return draws.map(({ settlement_id }) => found.get(settlement_id) ?? null);
+};
 
 const Consumable = z.object({
   status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { type OutboxRow, outboxColumn, outboxRow } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { drawable } from './consumptions.ts';
-import { tellEnd } from './ends.ts';
+import { tellEnd, toldOfEnd } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
 
 export const Row = z.object({
@@ -85,6 +86,42 @@ export const findSettlement = (db: Db, viewer: Viewer, settlementId: string): Pr
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
 
+const Verified = Row.pick({
+  settlement_id: true,
+  service_id: true,
+  quote_token: true,
+  quote_amount: true,
+  fee_amount: true,
+  status: true,
+  chain_status: true,
+  tx_hash: true,
+  redeem_expires_at: true,
+  redeemed_at: true,
+  units_total: true,
+  units_consumed: true,
+  elapsed: true,
+});
+export type Sought = { settlement_id: string; service_id: string };
+
+/**
+ * What a service may verify, in one statement for all that is sought at the moment.
+ * @returns in their order; null: not this service's
+ */
+export const findVerified = async (
+  db: Db,
+  sought: readonly Sought[],
+): Promise<(z.infer<typeof Verified> | null)[]> => {
+  const rows = await db.any(sql.type(Verified)`
+    select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
+      redeem_expires_at, redeemed_at, units_total, units_consumed,
+      coalesce(redeem_expires_at <= app_now(), false) as elapsed
+    from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
+    join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id`);
+  const keyOf = ({ settlement_id, service_id }: Sought) => `${settlement_id} ${service_id}`;
+  const found = new Map(rows.map((row) => [keyOf(row), row]));
+  return sought.map((each) => found.get(keyOf(each)) ?? null);
+};
+
 export type Filters = {
   status: SettlementRow['status'] | undefined;
   service_id: string | undefined;
@@ -115,25 +152,48 @@ const hasStatus = (status: SettlementRow['status']) => {
   return sql.fragment`status = ${status}`;
 };
 
-const Redeemed = z.object({ ...Row.shape, outbox: outboxColumn });
+/** A redeem as its vendor asks for it, with the trace it belongs to. */
+export type Redeem = {
+  settlement_id: string;
+  service_id: string;
+  redeem_id: string | null;
+  traceparent: string | null;
+};
+const Redeemed = outboxRow.extend({
+  settlement_id: z.string(),
+  issued_at: z.number(),
+  redeemed_at: z.number(),
+});
 
 /**
- * Redeems once, and tells it: the row when this call did it, null when it could not (the caller reads why). The window is
- * judged by the same statement, so a redeem that races the expiry job has one winner; so has one that races a refund.
+ * Redeems each once, in one statement and one commit. The window is judged by the same statement, so a redeem that races
+ * the expiry job has one winner; so has one that races a refund. Settlements are locked in the order of their ids.
+ * @param redeems of different settlements
+ * @returns in their order: when it was issued and redeemed, with the row of the outbox that tells it; null where it could
+ * not be redeemed (the caller reads why)
  */
-export const redeemOnce = (
+export const redeemOnce = async (
   db: Db,
-  { settlementId, serviceId, redeemId }: { settlementId: string; serviceId: string; redeemId: string | null },
-): Promise<z.infer<typeof Redeemed> | null> =>
-  db.maybeOne(sql.type(Redeemed)`
-    with changed as (
-      update settlements set status = 'redeemed', redeemed_at = app_now(), redeem_id = ${redeemId}
-      where settlement_id = ${settlementId} and service_id = ${serviceId}
+  redeems: readonly Redeem[],
+): Promise<(z.infer<typeof Redeemed> | null)[]> => {
+  const redeemed = await db.any(sql.type(Redeemed)`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(redeems)}::jsonb)
+        as given(settlement_id text, service_id uuid, redeem_id text, traceparent text)
+      order by settlement_id
+    ), changed as (
+      update settlements as s set status = 'redeemed', redeemed_at = app_now(), redeem_id = given.redeem_id
+      from given
+      where s.settlement_id = given.settlement_id and s.service_id = given.service_id
         and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
         and ${redeemable}
-      returning *
-    ), told as (${tellEnd('redeemed')} returning outbox_id, subject, msg_id, payload, traceparent)
-    select ${columns}, (select jsonb_agg(to_jsonb(told)) from told) as outbox from changed`);
+      returning ${toldOfEnd('s')}, issued_at, traceparent
+    ), told as (${tellEnd('redeemed')})
+    select settlement_id, issued_at, redeemed_at, told.*
+    from changed join told on told.payload ->> 'settlement_id' = settlement_id`);
+  const found = new Map(redeemed.map((row) => [row.settlement_id, row]));
+  return redeems.map(({ settlement_id }) => found.get(settlement_id) ?? null);
+};
 
 /**
  * Marks settlements whose window has elapsed; returns what tells it, a row each. Any number of replicas may run it.
@@ -146,9 +206,9 @@ export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow
         select settlement_id from settlements
         where status = 'issued' and redeem_expires_at <= app_now()
         order by redeem_expires_at limit ${limit} for update skip locked)
-      returning *
+      returning ${toldOfEnd('settlements')}, ${activeTraceparent()}::text as traceparent
     )
-    ${tellEnd('expired')} returning outbox_id, subject, msg_id, payload, traceparent`);
+    ${tellEnd('expired')}`);
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 

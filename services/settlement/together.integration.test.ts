@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import {
+  consumer,
+  deps,
+  paid,
+  quote,
+  startFixture,
+  stopFixture,
+  vendor,
+} from '../../test/support/settlement.ts';
+import { consumeOnce } from './store/consumptions.ts';
+import { findVerified, redeemOnce } from './store/settlements.ts';
+
+beforeAll(startFixture, 60_000);
+afterAll(stopFixture);
+
+const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+const own = vendor.service_id;
+const stranger = newServiceId();
+const paidIds = async (count: number, units?: number) =>
+  (
+    await Promise.all(
+      Array.from({ length: count }, () =>
+        paid(consumer(), quote(1_000_000n, units === undefined ? {} : { scope: { units } })),
+      ),
+    )
+  ).map(({ settlementId }) => settlementId);
+
+test('what is redeemed together: each only by its own service, answered in its order, told in its own trace', async () => {
+  const [a, b, c] = await paidIds(3);
+  const ask = (settlement_id: string, service_id: string, redeem_id: string | null, digit: string) => ({
+    settlement_id,
+    service_id,
+    redeem_id,
+    traceparent: trace(digit),
+  });
+  const asked = [
+    ask(c!, own, 'c', '3'),
+    ask(b!, stranger, 'b', '2'),
+    ask(newId('stl'), own, null, '9'),
+    ask(a!, own, null, '1'),
+  ];
+  const redeemed = await redeemOnce(deps.pool, asked);
+  expect(redeemed.map((each) => each && [each.settlement_id, each.traceparent])).toEqual([
+    [c, trace('3')],
+    null,
+    null,
+    [a, trace('1')],
+  ]);
+  expect(redeemed.map((each) => each?.payload)).toMatchObject([
+    { settlement_id: c, redeem_id: 'c' },
+    undefined,
+    undefined,
+    { settlement_id: a, redeem_id: null },
+  ] as object[]);
+  expect(await redeemOnce(deps.pool, asked)).toEqual([null, null, null, null]);
+  const seen = await findVerified(
+    deps.pool,
+    [a, b, c, b].map((settlement_id, i) => ({
+      settlement_id: settlement_id!,
+      service_id: i === 3 ? stranger : own,
+    })),
+  );
+  expect(seen.map((row) => row && [row.settlement_id, row.status])).toEqual([
+    [a, 'redeemed'],
+    [b, 'issued'],
+    [c, 'redeemed'],
+    null,
+  ]);
+});
+
+test('what is drawn together: each only by its own service and once, answered in its order, its redeem told', async () => {
+  const [a, b, c] = await paidIds(3, 10);
+  const ask = (
+    settlement_id: string,
+    service_id: string,
+    request_id: string,
+    units: number,
+    digit: string,
+  ) => ({
+    settlement_id,
+    service_id,
+    request_id,
+    units,
+    traceparent: trace(digit),
+  });
+  const shown = async (asked: Parameters<typeof consumeOnce>[1]) =>
+    (await consumeOnce(deps.pool, asked)).map(
+      (each) => each && [each.settlement_id, each.units_consumed, each.told.map((row) => row.traceparent)],
+    );
+  expect(
+    await shown([
+      ask(c!, own, 'one', 3, '3'),
+      ask(b!, stranger, 'one', 1, '2'),
+      ask(a!, own, 'one', 10, '1'),
+    ]),
+  ).toEqual([[c, 3, [trace('3')]], null, [a, 10, [trace('1')]]]);
+  // A repeat, the first draw of another, one too many.
+  expect(
+    await shown([ask(c!, own, 'one', 3, '4'), ask(b!, own, 'one', 1, '5'), ask(a!, own, 'two', 1, '6')]),
+  ).toEqual([null, [b, 1, [trace('5')]], null]);
+  expect(await shown([ask(c!, own, 'two', 7, '7'), ask(b!, own, 'two', 2, '8')])).toEqual([
+    [c, 10, []],
+    [b, 3, []],
+  ]);
+});
