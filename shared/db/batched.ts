@@ -7,6 +7,18 @@ import { type Context, context } from '@opentelemetry/api';
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
 const MAX_CAUSES = 5;
 const MAX_ITEMS = 100;
+/** Longer than the server lets a statement run: what takes longer has lost its connection, and holds up nobody else. */
+const HELD_UP_MS = 15_000;
+
+/** Waits for a statement, yet not for ever. */
+const patiently = async (statement: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const heldUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, HELD_UP_MS).unref();
+  });
+  await Promise.race([statement, heldUp]);
+  clearTimeout(timer);
+};
 
 const mayBeOfOneRow = (error: unknown): boolean => {
   let current = error;
@@ -67,7 +79,7 @@ export const batched = <I, O>(
   };
 
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) await together(take());
+    while (waiting.length > 0) await patiently(together(take()));
     running = false;
   };
 

@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/store/progress.ts',
-        from: 'held = payers.held - changed.quote_amount,',
+        from: 'held = payers.held - freed.amount,',
         to: 'held = payers.held,',
       },
     ],

@@ -4,6 +4,7 @@ import { accountFrozen, isErrorCode, ServiceError } from '../../../shared/contra
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
@@ -100,40 +101,77 @@ export const settle =
         money_moved: 'no',
       });
     }
-    // Rule 3: a repeat is answered from its row before anything else is asked that could have changed since.
-    const known = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
-    if (known !== null) return repeat(deps, known, claims.quote_id, caller);
-
-    if (caller.frozen) throw accountFrozen({ money_moved: 'no', safe_action: 'stop' });
-    const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
-    const [payer, chainReadable, isPaused, isVendorFrozen] = await Promise.all([
-      payerFor(deps, caller.account_id, walletId, claims),
-      deps.isChainReadable(),
-      deps.isPaused(),
-      deps.isFrozen(claims.vendor_account_id),
-    ]);
-    if (isPaused) throw paused();
-    if (isVendorFrozen) throw vendorFrozen();
-    // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
-    if (!chainReadable) throw chainAway();
-    const attempt: Attempt = {
-      settlementId: newId('stl'),
-      accountId: caller.account_id,
-      paymentAttemptId: payment_attempt_id,
-      delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
-      walletId: payer.wallet_id,
-      quoteToken: quote_token,
-      claims,
-    };
-    const verdict = await accept(deps, attempt, payer);
-    if (verdict === 'known') {
-      const row = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
-      if (row === null) throw refuse.raced();
-      return repeat(deps, row, claims.quote_id, caller);
+    const settlementId = newId('stl');
+    // Before anything of this settlement exists, so that no word of it is missed and its row need not be read.
+    const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
+    const until = performance.now() + deps.settleWaitMs;
+    try {
+      const verdict = await judge(deps, settlementId, { quote_token, payment_attempt_id, claims, caller });
+      if (typeof verdict !== 'string') return repeat(deps, verdict, claims.quote_id, caller);
+      if (verdict !== 'accepted') throw refuse[verdict]();
+      const record = (await waiter.woken) as Shown | undefined;
+      return record === undefined ? outcome(deps, settlementId, until - performance.now()) : show(record);
+    } finally {
+      waiter.cancel();
     }
-    if (verdict !== 'accepted') throw refuse[verdict]();
-    return outcome(deps, attempt.settlementId);
   };
+
+type Asked = {
+  quote_token: string;
+  payment_attempt_id: string;
+  claims: QuoteClaims;
+  caller: Caller;
+};
+
+/**
+ * Judges an attempt and accepts it if it may be. Rule 3: a repeat is answered from its row before anything that could have
+ * changed since is held against it. The accepting statement sees to that, and where something refuses before it, the
+ * attempt is looked up first.
+ * @returns the row of an attempt that is known, else the verdict
+ */
+const judge = async (
+  deps: Deps,
+  settlementId: string,
+  { quote_token, payment_attempt_id, claims, caller }: Asked,
+): Promise<SettlementRow | Exclude<Verdict, 'known'>> => {
+  const known = () => findAttempt(deps.pool, caller.account_id, payment_attempt_id);
+  let payer: Payer;
+  try {
+    payer = await payerOf(deps, claims, caller);
+  } catch (error) {
+    const row = await known();
+    if (row === null) throw error;
+    return row;
+  }
+  const attempt: Attempt = {
+    settlementId,
+    accountId: caller.account_id,
+    paymentAttemptId: payment_attempt_id,
+    delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
+    walletId: payer.wallet_id,
+    quoteToken: quote_token,
+    claims,
+  };
+  const verdict = await accept(deps, attempt, payer);
+  return verdict === 'known' ? ((await known()) ?? 'raced') : verdict;
+};
+
+/** The wallet that is to pay a new attempt, unless new ones are refused: everything is asked at once. */
+const payerOf = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise<Payer> => {
+  if (caller.frozen) throw accountFrozen({ money_moved: 'no', safe_action: 'stop' });
+  const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
+  const [payer, chainReadable, isPaused, isVendorFrozen] = await Promise.all([
+    payerFor(deps, caller.account_id, walletId, claims),
+    deps.isChainReadable(),
+    deps.isPaused(),
+    deps.isFrozen(claims.vendor_account_id),
+  ]);
+  if (isPaused) throw paused();
+  if (isVendorFrozen) throw vendorFrozen();
+  // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
+  if (!chainReadable) throw chainAway();
+  return payer;
+};
 
 /** Accepts, looking at the chain once when the last sight says that the payer cannot pay. */
 const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdict> => {
@@ -171,6 +209,7 @@ const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdi
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
       count('settle.settlements', 1, { outcome: 'accepted' });
+      deps.accepted.keep(attempt, deps.clock());
       deps.relay.dispatch(outbox);
       return verdict;
     }
@@ -198,20 +237,37 @@ const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller)
     });
   }
   count('settle.idempotent_replays', 1, { operation: 'settle' });
-  return outcome(deps, row.settlement_id);
+  return outcome(deps, row.settlement_id, deps.settleWaitMs);
 };
 
-/** Waits for the fact, not for a poll. */
-const outcome = async (deps: Deps, settlementId: string): Promise<Answer> =>
+/** A repeat may wait where another replica's caller is told of the outcome, and no other (`Waiting.wake`). */
+const REPEAT_AGAIN_MS = 1000;
+
+/** Waits for the fact. Reads first: whoever comes here may be late. */
+const outcome = async (deps: Deps, settlementId: string, timeoutMs: number): Promise<Answer> =>
   show(
     await readUntil(deps.waiting, settlementId, {
       read: () => readSettlement(deps.pool, settlementId),
       done: ({ status }) => status !== 'pending',
-      timeoutMs: deps.settleWaitMs,
+      timeoutMs,
+      againMs: REPEAT_AGAIN_MS,
     }),
   );
 
-const show = (row: SettlementRow): Answer => {
+/** What an answer shows of a settlement. */
+type Shown = Pick<
+  SettlementRow,
+  | 'settlement_id'
+  | 'status'
+  | 'tx_hash'
+  | 'superseded_tx_hashes'
+  | 'settlement_token'
+  | 'redeem_expires_at'
+  | 'failure_code'
+  | 'failure_message'
+>;
+
+const show = (row: Shown): Answer => {
   if (row.status === 'pending') {
     return { settlement_id: row.settlement_id, status: 'pending', tx_hash: row.tx_hash };
   }

@@ -99,26 +99,42 @@ export const holdDelegate = (delegateId: string, gross: bigint) => sql.fragment`
   returning delegate_id`;
 
 /**
- * CTE that moves a payment's amount between the counters, for what the statement's CTE `changed` returns
- * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone.
+ * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns
+ * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone. The rows
+ * are locked in the order of their ids, so that two such statements never wait for each other.
  * @param to signs of the amount in held and spent
  */
 export const moveDelegate = (to: {
   held: ReturnType<typeof sql.fragment>;
   spent: ReturnType<typeof sql.fragment>;
 }) => {
-  const held = sql.fragment`(${to.held}) * changed.quote_amount`;
-  const spent = sql.fragment`(${to.spent}) * changed.quote_amount`;
-  const sameDay = sql.fragment`delegates.day = changed.delegate_day`;
-  const sameMonth = sql.fragment`delegates.month = date_trunc('month', changed.delegate_day)::date`;
+  const inAll = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum((${sign}) * changed.quote_amount)::bigint`;
+  const inDay = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.day = changed.delegate_day then (${sign}) * changed.quote_amount else 0 end)::bigint`;
+  const inMonth = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.month = date_trunc('month', changed.delegate_day)::date
+      then (${sign}) * changed.quote_amount else 0 end)::bigint`;
   return sql.fragment`
     update delegates set
-      day_held = day_held + case when ${sameDay} then ${held} else 0 end,
-      day_spent = day_spent + case when ${sameDay} then ${spent} else 0 end,
-      month_held = month_held + case when ${sameMonth} then ${held} else 0 end,
-      month_spent = month_spent + case when ${sameMonth} then ${spent} else 0 end,
-      total_held = total_held + ${held},
-      total_spent = total_spent + ${spent}
-    from changed where delegates.delegate_id = changed.delegate_id
+      day_held = delegates.day_held + moved.day_held,
+      day_spent = delegates.day_spent + moved.day_spent,
+      month_held = delegates.month_held + moved.month_held,
+      month_spent = delegates.month_spent + moved.month_spent,
+      total_held = delegates.total_held + moved.total_held,
+      total_spent = delegates.total_spent + moved.total_spent
+    from (
+      select locked.delegate_id, ${inDay(to.held)} as day_held, ${inDay(to.spent)} as day_spent,
+        ${inMonth(to.held)} as month_held, ${inMonth(to.spent)} as month_spent,
+        ${inAll(to.held)} as total_held, ${inAll(to.spent)} as total_spent
+      from (
+        select d.delegate_id, d.day, d.month from delegates as d
+        join (select distinct delegate_id from changed) as named on named.delegate_id = d.delegate_id
+        order by d.delegate_id for no key update of d
+      ) as locked
+      join changed on changed.delegate_id = locked.delegate_id
+      group by locked.delegate_id
+    ) as moved
+    where delegates.delegate_id = moved.delegate_id
     returning delegates.delegate_id`;
 };
