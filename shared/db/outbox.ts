@@ -40,7 +40,7 @@ export const sentColumn = z.array(
   z.object({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt), msg_id: z.string() }),
 );
 
-/** The rows of those of the messages that were inserted. */
+/** The rows of those of the messages that were inserted. @param messages of different ids */
 export const sentRows = (messages: readonly Outgoing[], sent: z.infer<typeof sentColumn>): OutboxRow[] => {
   const byId = new Map(messages.map((message) => [message.msgId, message]));
   return sent.map(({ outbox_id, msg_id }) => {

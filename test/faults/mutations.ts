@@ -32,8 +32,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/store/accept.ts',
-        from: 'when (select balance - held from payer) <',
-        to: 'when (select balance from payer) <',
+        from: 'p.balance - p.held as balance_left',
+        to: 'p.balance as balance_left',
       },
     ],
     faults: ['redis-kill'],

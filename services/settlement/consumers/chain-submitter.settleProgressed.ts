@@ -29,7 +29,7 @@ import { partiesOf, paymentOf } from '../view.ts';
  */
 export const settleProgressed = (deps: Deps) => {
   const recordOf = batched((facts: readonly Landed[]) => record(deps, facts), {
-    keyOf: ({ object_id }) => object_id,
+    keysOf: ({ object_id }) => [object_id],
   });
   return async (progress: Progress): Promise<void> => {
     const { object_id: settlementId, generation, tx_hash: txHash } = progress;

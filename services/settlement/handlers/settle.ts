@@ -5,15 +5,17 @@ import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { fact, payerFor, refreshPayer, settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failureExtras } from '../domain/settlement.ts';
-import { type Attempt, acceptAttempt, type Verdict } from '../store/accept.ts';
+import { type Accepted, type Attempt, acceptAttempts, type Offer, type Verdict } from '../store/accept.ts';
 import type { Payer } from '../store/payers.ts';
 import { findAttempt, readSettlement, type SettlementRow } from '../store/settlements.ts';
 
@@ -92,9 +94,9 @@ const vendorFrozen = () =>
   });
 
 /** POST /v1/settle (docs/settle.md). */
-export const settle =
-  (deps: Deps): Handler<typeof settlement.operations.settle> =>
-  async ({ quote_token, payment_attempt_id }, caller) => {
+export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
+  const acceptOne = batched((offers: readonly Offer[]) => acceptAttempts(deps.pool, offers));
+  return async ({ quote_token, payment_attempt_id }, caller) => {
     const claims = verifyToken('quote', quote_token, { env: deps.environment, keys: deps.publicKeys });
     if (claims.mint !== deps.mint) {
       throw new ServiceError('validation_error', 'quote_token: not a quote of this network', {
@@ -106,7 +108,12 @@ export const settle =
     const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
     const until = performance.now() + deps.settleWaitMs;
     try {
-      const verdict = await judge(deps, settlementId, { quote_token, payment_attempt_id, claims, caller });
+      const verdict = await judge(deps, acceptOne, settlementId, {
+        quote_token,
+        payment_attempt_id,
+        claims,
+        caller,
+      });
       if (typeof verdict !== 'string') return repeat(deps, verdict, claims.quote_id, caller);
       if (verdict !== 'accepted') throw refuse[verdict]();
       const record = (await waiter.woken) as Shown | undefined;
@@ -115,6 +122,10 @@ export const settle =
       waiter.cancel();
     }
   };
+};
+
+/** Those that are under way at the same moment share a statement. */
+type AcceptOne = (offer: Offer) => Promise<Accepted>;
 
 type Asked = {
   quote_token: string;
@@ -131,6 +142,7 @@ type Asked = {
  */
 const judge = async (
   deps: Deps,
+  acceptOne: AcceptOne,
   settlementId: string,
   { quote_token, payment_attempt_id, claims, caller }: Asked,
 ): Promise<SettlementRow | Exclude<Verdict, 'known'>> => {
@@ -152,7 +164,7 @@ const judge = async (
     quoteToken: quote_token,
     claims,
   };
-  const verdict = await accept(deps, attempt, payer);
+  const verdict = await accept(deps, acceptOne, attempt, payer);
   return verdict === 'known' ? ((await known()) ?? 'raced') : verdict;
 };
 
@@ -174,7 +186,8 @@ const payerOf = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise
 };
 
 /** Accepts, looking at the chain once when the last sight says that the payer cannot pay. */
-const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdict> => {
+const accept = async (deps: Deps, acceptOne: AcceptOne, attempt: Attempt, known: Payer): Promise<Verdict> => {
+  const traceparent = activeTraceparent();
   const { settlementId: settlement_id, accountId: account_id, claims } = attempt;
   const messagesOf = ({ owner, authority }: Payer) => [
     settleJob({
@@ -205,7 +218,8 @@ const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdi
   let looked = false;
   for (let races = 0; races < MAX_RACES; ) {
     await failpoint('settlement.beforeAccept');
-    const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messagesOf(payer));
+    const messages = messagesOf(payer).map((message) => ({ ...message, traceparent }));
+    const { verdict, outbox } = await acceptOne({ attempt, messages });
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
       count('settle.settlements', 1, { outcome: 'accepted' });

@@ -77,26 +77,34 @@ export const findDelegateRows = (
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
-/** CTE `delegate` of accepting: the row, locked, with what it has used; `day` is the day the attempt counts in. */
-export const lockedDelegate = (accountId: string, delegateId: string) => sql.fragment`
-  select per_payment, daily, monthly, total, allowed_service_ids, greatest(day, ${today}) as day,
-    ${ofToday(sql.fragment`day_held + day_spent`)} as day_used,
-    ${ofThisMonth(sql.fragment`month_held + month_spent`)} as month_used,
-    total_held + total_spent as total_used
-  from delegates
-  where delegate_id = ${delegateId} and account_id = ${accountId} and not exists (select from known)
-  for update`;
+/**
+ * CTE `delegate` of accepting: the rows that CTE `fresh` names, locked, with what is left of each cap (null: no cap);
+ * `day` is the day the attempt counts in.
+ */
+export const lockedDelegates = sql.fragment`
+  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
+    d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
+    d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
+    d.total - (d.total_held + d.total_spent) as total_left
+  from delegates as d
+  join (select distinct delegate_id from fresh) as named on named.delegate_id = d.delegate_id
+  order by d.delegate_id for update of d`;
 
-/** Takes a hold; a first payment of a new day or month begins its counters. The row is locked, so these are its newest. */
-export const holdDelegate = (delegateId: string, gross: bigint) => sql.fragment`
+/**
+ * Takes the holds of what CTE `inserted` returns; a first payment of a new day or month begins its counters. The rows are
+ * locked, so these are their newest.
+ */
+export const holdDelegates = sql.fragment`
   update delegates set
-    day_held = ${ofToday(sql.fragment`day_held`)} + ${gross}, day_spent = ${ofToday(sql.fragment`day_spent`)},
-    month_held = ${ofThisMonth(sql.fragment`month_held`)} + ${gross},
+    day_held = ${ofToday(sql.fragment`day_held`)} + taken_now.amount, day_spent = ${ofToday(sql.fragment`day_spent`)},
+    month_held = ${ofThisMonth(sql.fragment`month_held`)} + taken_now.amount,
     month_spent = ${ofThisMonth(sql.fragment`month_spent`)},
-    total_held = total_held + ${gross},
+    total_held = total_held + taken_now.amount,
     day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
-  where delegate_id = ${delegateId} and exists (select from inserted)
-  returning delegate_id`;
+  from (
+    select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
+  ) as taken_now
+  where delegates.delegate_id = taken_now.delegate_id`;
 
 /**
  * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns

@@ -152,9 +152,11 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
       failure_code, failure_message, coalesce(told.outbox, '[]'::jsonb) as outbox
     from changed left join told on told.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
-  return landings.map(({ settlementId }) => {
-    const row = found.get(settlementId);
-    return row === undefined ? null : { ...row, outbox: sentRows(messages, row.outbox) };
+  return landings.map((landing) => {
+    const row = found.get(landing.settlementId);
+    return row === undefined
+      ? null
+      : { ...row, outbox: sentRows(Object.values(landing.messages), row.outbox) };
   });
 };
 
