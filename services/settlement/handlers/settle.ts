@@ -106,7 +106,6 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
     const settlementId = newId('stl');
     // Before anything of this settlement exists, so that no word of it is missed and its row need not be read.
     const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
-    const until = performance.now() + deps.settleWaitMs;
     try {
       const verdict = await judge(deps, acceptOne, settlementId, {
         quote_token,
@@ -116,6 +115,7 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
       });
       if (typeof verdict !== 'string') return repeat(deps, verdict, claims.quote_id, caller);
       if (verdict !== 'accepted') throw refuse[verdict]();
+      const until = performance.now() + deps.settleWaitMs;
       const record = (await waiter.woken) as Shown | undefined;
       return record === undefined ? outcome(deps, settlementId, until - performance.now()) : show(record);
     } finally {
