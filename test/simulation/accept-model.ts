@@ -129,9 +129,5 @@ export const acceptModel = (
     world.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
   };
 
-  return model<{ given: string; messages: string }>(
-    /known as \(\s*select given\.ord/,
-    'given messages',
-    acceptAll,
-  );
+  return model<{ given: string; messages: string }>(/known\.found as is_known/, 'given messages', acceptAll);
 };

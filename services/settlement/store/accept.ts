@@ -82,7 +82,9 @@ export const acceptAttempts = async (db: Db, offers: readonly Offer[]): Promise<
  * accepted attempt, wallet hold, settlement row and outbox rows together, or nothing of it (rules 1 to 6).
  *
  * Delegates' and payers' rows are locked first, in the order of their ids and the delegates before the payers, as every
- * statement does that locks both; so holds are taken from their newest versions. `known` and `quote_taken` are seen with
+ * statement does that locks both; so holds are taken from their newest versions. Rows are found one by one and by arrays,
+ * which go by an index whatever the planner believes of the size of a JSON parameter (joined to it, the settlements were
+ * read through from end to end). `known` and `quote_taken` are seen with
  * the statement's snapshot, so the unique indexes have the last word and a lost race says `raced`.
  * The hold: gross ≤ min(balance, allowance) − held on the last known chain state; of a delegate gross ≤ cap − held −
  * spent for each of its caps.
@@ -116,42 +118,42 @@ const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeo
         account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text, quote_token text,
         vendor_account_id text, service_id uuid, quote_amount bigint, fee_amount bigint,
         redeem_window_seconds integer, units_total integer, expires_at timestamptz)
-    ), known as (
-      select given.ord from given
-      join settlements as s on s.account_id = given.account_id and s.payment_attempt_id = given.payment_attempt_id
-    ), taken as (
-      select given.ord from given join settlements as s on s.quote_id = given.quote_id and s.status <> 'failed'
-    ), fresh as (
-      select wallet_id, delegate_id from given where not exists (select from known where known.ord = given.ord)
+    ), asked as (
+      select given.*, known.found as is_known, taken.found as is_taken from given
+      left join lateral (
+        select true as found from settlements as s
+        where s.account_id = given.account_id and s.payment_attempt_id = given.payment_attempt_id limit 1
+      ) as known on true
+      left join lateral (
+        select true as found from settlements as s where s.quote_id = given.quote_id and s.status <> 'failed' limit 1
+      ) as taken on true
     ), delegate as (${lockedDelegates}), payer as (
       select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
       from payers as p
-      join (select distinct wallet_id from fresh) as named on named.wallet_id = p.wallet_id
-      where (select count(*) from delegate) >= 0
+      where p.wallet_id = any(array(select wallet_id from asked where is_known is null))
+        and (select count(*) from delegate) >= 0
       order by p.wallet_id for update of p
     ), judged as (
-      select given.*, payer.balance_left, payer.allowance_left, delegate.day as delegate_day, delegate.daily_left,
+      select asked.*, payer.balance_left, payer.allowance_left, delegate.day as delegate_day, delegate.daily_left,
         delegate.monthly_left, delegate.total_left,
         case
-          when known.ord is not null then 'known'
-          when taken.ord is not null then 'quote_taken'
-          when given.expires_at <= app_now() then 'quote_expired'
-          when given.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
-          when not given.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
-          when delegate.per_payment < given.quote_amount then 'over_per_payment'
-          when delegate.daily_left < given.quote_amount then 'over_daily'
-          when delegate.monthly_left < given.quote_amount then 'over_monthly'
-          when delegate.total_left < given.quote_amount then 'over_total'
+          when is_known then 'known'
+          when is_taken then 'quote_taken'
+          when asked.expires_at <= app_now() then 'quote_expired'
+          when asked.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
+          when not asked.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
+          when delegate.per_payment < asked.quote_amount then 'over_per_payment'
+          when delegate.daily_left < asked.quote_amount then 'over_daily'
+          when delegate.monthly_left < asked.quote_amount then 'over_monthly'
+          when delegate.total_left < asked.quote_amount then 'over_total'
           when payer.wallet_id is null then 'payer_unknown'
-          when payer.balance_left < given.quote_amount then 'balance_short'
-          when payer.allowance_left < given.quote_amount then 'allowance_short'
+          when payer.balance_left < asked.quote_amount then 'balance_short'
+          when payer.allowance_left < asked.quote_amount then 'allowance_short'
           else 'accepted'
         end as alone
-      from given
-      left join known on known.ord = given.ord
-      left join taken on taken.ord = given.ord
-      left join payer on payer.wallet_id = given.wallet_id
-      left join delegate on delegate.delegate_id = given.delegate_id and delegate.account_id = given.account_id
+      from asked
+      left join payer on payer.wallet_id = asked.wallet_id
+      left join delegate on delegate.delegate_id = asked.delegate_id and delegate.account_id = asked.account_id
     ), queued as (
       select judged.*,
         sum(quote_amount) over (partition by wallet_id, alone order by ord) as of_wallet,

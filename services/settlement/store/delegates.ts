@@ -78,7 +78,7 @@ export const findDelegateRows = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of accepting: the rows that CTE `fresh` names, locked, with what is left of each cap (null: no cap);
+ * CTE `delegate` of accepting: the rows that CTE `asked` names, locked, with what is left of each cap (null: no cap);
  * `day` is the day the attempt counts in.
  */
 export const lockedDelegates = sql.fragment`
@@ -87,7 +87,7 @@ export const lockedDelegates = sql.fragment`
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left
   from delegates as d
-  join (select distinct delegate_id from fresh) as named on named.delegate_id = d.delegate_id
+  where d.delegate_id = any(array(select delegate_id from asked where is_known is null))
   order by d.delegate_id for update of d`;
 
 /**
@@ -137,7 +137,7 @@ export const moveDelegate = (to: {
         ${inAll(to.held)} as total_held, ${inAll(to.spent)} as total_spent
       from (
         select d.delegate_id, d.day, d.month from delegates as d
-        join (select distinct delegate_id from changed) as named on named.delegate_id = d.delegate_id
+        where d.delegate_id = any(array(select delegate_id from changed))
         order by d.delegate_id for no key update of d
       ) as locked
       join changed on changed.delegate_id = locked.delegate_id

@@ -48,8 +48,7 @@ const release = sql.fragment`
       coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint as unseen
     from (
       select p.wallet_id, p.as_of_slot from payers as p
-      join (select distinct wallet_id from changed where was_holding) as named on named.wallet_id = p.wallet_id
-      where ${afterDelegate}
+      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegate}
       order by p.wallet_id for no key update of p
     ) as locked
     join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
@@ -117,9 +116,9 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
         "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
     ), before as (
-      select s.settlement_id, s.status, s.holding from settlements as s
-      join given on given."settlementId" = s.settlement_id
-      order by s.settlement_id for update of s
+      select settlement_id, status, holding from settlements
+      where settlement_id = any(array(select "settlementId" from given))
+      order by settlement_id for update
     ), changed as (
       update settlements as s set
         status = case when s.status = 'pending' then 'issued' else s.status end,
