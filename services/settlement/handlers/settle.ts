@@ -239,7 +239,7 @@ const accept = async (deps: Deps, acceptOne: AcceptOne, attempt: Attempt, known:
 };
 
 /** A repeat: the same quote, by the same delegate or the account's own sign-in. */
-const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
+const repeat = async (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
   if (row.quote_id !== quoteId) {
     throw new ServiceError('conflict', 'this payment_attempt_id was used with another quote', {
       safe_action: 'stop',
@@ -251,7 +251,7 @@ const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller)
     });
   }
   count('settle.idempotent_replays', 1, { operation: 'settle' });
-  return outcome(deps, row.settlement_id, deps.settleWaitMs);
+  return row.status === 'pending' ? outcome(deps, row.settlement_id, deps.settleWaitMs) : show(row);
 };
 
 /** A repeat may wait where another replica's caller is told of the outcome, and no other (`Waiting.wake`). */
