@@ -131,10 +131,17 @@ describe('accepting an attempt', () => {
     const payer = consumer(10_000_000n);
     // The payer is known, so that all are judged at once.
     const first = await paid(payer, quote(1_000_000n));
-    const amounts = [6_000_000n, 20_000_000n, 6_000_000n, 3_000_000n, 1n];
-    const answers = await Promise.all(amounts.map((amount) => outcome(pay(payer, quote(amount + 20_000n)))));
-    expect(answers).toEqual(['ok', 'insufficient_funds', 'insufficient_funds', 'insufficient_funds', 'ok']);
-    expect(await held(payer)).toBe(6_040_001n);
+    const amounts = [6_020_000n, 20_020_000n, 6_020_000n, 3_020_000n, 20_001n];
+    const answers = await Promise.all(amounts.map((amount) => outcome(pay(payer, quote(amount)))));
+    const sum = amounts.reduce((all, amount, index) => (answers[index] === 'ok' ? all + amount : all), 0n);
+    expect(await held(payer)).toBe(sum);
+    expect(sum).toBeLessThanOrEqual(9_000_000n);
+    // In whatever order they came: nothing is refused that would have fitted.
+    for (const [index, amount] of amounts.entries())
+      expect(answers[index]).toBe(
+        answers[index] === 'ok' || amount <= 9_000_000n - sum ? 'ok' : 'insufficient_funds',
+      );
+    expect(answers[4]).toBe('ok');
     expect(first.answer.status).toBe('confirmed');
   });
 
