@@ -23,7 +23,7 @@ const FIGURES = {
   'NATS messages sent': ({ kind }: Trace) => kind === 'message',
   'of them acknowledgements': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('$JS.ACK'),
   'of them replies': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('_INBOX'),
-  'NATS requests, jobs and facts': ({ kind, what }: Trace) =>
+  'NATS requests, jobs, facts and wakes': ({ kind, what }: Trace) =>
     kind === 'message' && !/^(\$JS|_INBOX)/.test(what),
   'NATS deliveries from streams': ({ kind }: Trace) => kind === 'delivery',
 };
@@ -32,7 +32,7 @@ type Figure = keyof typeof FIGURES;
 /**
  * Counts what lone settles need up to their 200: SQL statements, commits that write, NATS messages (the queue's pulls and
  * acknowledgements among them), and shows one of them moment by moment. What happens anyway, polls and sweeps, is counted
- * in the pauses and taken off.
+ * in the pauses and taken off. Every payer has paid before.
  */
 export const commonPath = async (
   { report }: Run,
@@ -40,6 +40,11 @@ export const commonPath = async (
   vendor: Vendor,
   payers: readonly Payer[],
 ): Promise<void> => {
+  // A payer's first settle looks at the chain for it and is judged twice: that is not the common path.
+  for (const payer of payers) {
+    const quote = await quoteOf(bench.api, vendor);
+    await must(settleWith(bench.api, await payer.token(), quote), 'settle');
+  }
   const tracing = await startTracing(bench);
   const windows: { from: number; to: number }[] = [];
   const pauses: { from: number; to: number }[] = [];
@@ -101,9 +106,7 @@ export const commonPath = async (
     report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
   target('SQL statements on the path', 10);
   target('commits on the path', 5);
-  // A message and what answers it may be counted as one or as two: both.
-  target('NATS messages sent', 8);
-  target('NATS requests, jobs and facts', 8);
+  target('NATS requests, jobs, facts and wakes', 8);
 
   // The one whose time is the median one.
   const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;

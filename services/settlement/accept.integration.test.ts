@@ -27,6 +27,7 @@ import {
   wallets,
 } from '../../test/support/settlement.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';
+import { settle } from './handlers/settle.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
 
 beforeAll(startFixture);
@@ -110,6 +111,52 @@ describe('accepting an attempt', () => {
     }
     expect((await admin.query('select from settlements where quote_id = $1', [q.quote_id])).rowCount).toBe(0);
     expect(await held(payer)).toBe(1_000_000n);
+  });
+
+  test('rule 3: a repeat is answered although the wallet cannot be found any more', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { answer } = await paid(payer, q, 'no-wallet');
+    const known = wallets.get(payer.account_id)!;
+    wallets.delete(payer.account_id);
+    try {
+      expect(await pay(payer, q, 'no-wallet')).toEqual(answer);
+      expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
+    } finally {
+      wallets.set(payer.account_id, known);
+    }
+  });
+
+  test('rule 5: amounts judged together are held in turn, and one that no longer fits leaves room for a smaller one', async () => {
+    const payer = consumer(10_000_000n);
+    // The payer is known, so that all are judged at once.
+    const first = await paid(payer, quote(1_000_000n));
+    const amounts = [6_020_000n, 20_020_000n, 6_020_000n, 3_020_000n, 20_001n];
+    const answers = await Promise.all(amounts.map((amount) => outcome(pay(payer, quote(amount)))));
+    const sum = amounts.reduce((all, amount, index) => (answers[index] === 'ok' ? all + amount : all), 0n);
+    expect(await held(payer)).toBe(sum);
+    expect(sum).toBeLessThanOrEqual(9_000_000n);
+    // In whatever order they came: nothing is refused that would have fitted.
+    for (const [index, amount] of amounts.entries())
+      expect(answers[index]).toBe(
+        answers[index] === 'ok' || amount <= 9_000_000n - sum ? 'ok' : 'insufficient_funds',
+      );
+    expect(answers[4]).toBe('ok');
+    expect(first.answer.status).toBe('confirmed');
+  });
+
+  test('rule 5: two replicas take batches of the same wallets, and hold what each can pay', async () => {
+    const payers = Array.from({ length: 4 }, () => consumer(3_000_000n));
+    for (const payer of payers) await paid(payer);
+    const replicas = [settle(deps), settle(deps)];
+    const answers = await atOnce(80, (index) => {
+      const payer = payers[index % payers.length]!;
+      const { quote_token } = quote();
+      const call = replicas[index % 3 === 0 ? 0 : 1]!;
+      return outcome(call({ quote_token, payment_attempt_id: newId('evt') }, payer));
+    });
+    expect(tally(answers)).toEqual({ ok: 8, insufficient_funds: 72 });
+    for (const payer of payers) expect(await held(payer)).toBe(2_000_000n);
   });
 
   test('rule 5: 64 settles of a wallet that can pay 10 hold exactly 10', async () => {

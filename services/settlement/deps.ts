@@ -9,6 +9,7 @@ import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import type { Accepted } from './accepted.ts';
 
 export type PayerWallet = NonNullable<z.infer<typeof wallet.internal.find.output>>;
 
@@ -29,6 +30,7 @@ export type Deps = {
   /** Where a fact goes that an operator has to decide on. */
   quarantine: Quarantine;
   waiting: Waiting;
+  accepted: Accepted;
   findWallet: (accountId: string, walletId: string | null) => Promise<PayerWallet | null>;
   /** False: the chain is away, and chain-submitter says so. */
   isChainReadable: () => Promise<boolean>;

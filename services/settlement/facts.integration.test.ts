@@ -1,16 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Consuming, hear } from '../../shared/bus/consume.ts';
+import { createWaiting } from '../../shared/bus/wake.ts';
 import { settlement } from '../../shared/contract/index.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
 import { newId } from '../../shared/lib/id.ts';
 import {
+  admin,
   as,
   consumer,
   database,
+  delegateOf,
   deps,
+  HASH,
+  held,
   key,
   paid,
   quote,
   say,
+  sight,
+  spendingOf,
   startFixture,
   stopFixture,
   testBus,
@@ -18,7 +27,10 @@ import {
   until,
   vendor,
 } from '../../test/support/settlement.ts';
-import { atOnce } from '../../test/support/stack.ts';
+import { atOnce, tally } from '../../test/support/stack.ts';
+import { createAccepted } from './accepted.ts';
+import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
+import { settle } from './handlers/settle.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { consumeOnce } from './store/consumptions.ts';
 
@@ -149,3 +161,96 @@ test('a failure and a reversal say who is concerned as well', async () => {
   for (const fact of [...of(failing.settlementId), ...of(lost.settlementId)])
     expect(fact).toMatchObject({ vendor_account_id: vendor.account_id });
 });
+
+test('what lands together is recorded and told once each, while two replicas hear every fact twice and others settle', async () => {
+  const wallets = Array.from({ length: 3 }, () => consumer(100_000_000n));
+  const delegate = await delegateOf(wallets[0]!);
+  const payers: Principal[] = [...wallets, delegate];
+  for (const payer of payers) await paid(payer as typeof delegate);
+  const accept = settle(deps);
+  const pay = (payer: Principal) =>
+    accept({ quote_token: quote().quote_token, payment_attempt_id: newId('evt') }, payer as typeof delegate);
+  const before = await spendingOf(delegate);
+
+  const waiting = atOnce(40, (i) => pay(payers[i % 4]!));
+  const ids = (await waiting).map(({ settlement_id }) => settlement_id);
+  const replicas = [settleProgressed(deps), settleProgressed(deps)];
+  const landed = (object_id: string, status: 'confirmed' | 'finalized') => ({
+    object_id,
+    status,
+    generation: 1,
+    tx_hash: HASH[0],
+    slot: 101,
+    failure: null,
+  });
+  const meanwhile = atOnce(40, (i) => pay(payers[i % 4]!));
+  await Promise.all(
+    [...ids, ...ids.toReversed()].flatMap((id, i) => [
+      replicas[i % 2]!(landed(id, 'confirmed')),
+      replicas[(i + 1) % 2]!(landed(id, i < ids.length ? 'confirmed' : 'finalized')),
+    ]),
+  );
+  const pending = await meanwhile;
+  for (const id of ids) expect(tally(await namesOf(id, 3))).toEqual({ accepted: 1, finalized: 1, issued: 1 });
+  expect(tally(pending.map(({ status }) => status))).toEqual({ pending: 40 });
+
+  // Ten of each payer are paid, ten are held; the delegate pays from the first wallet.
+  for (const [index, wallet] of wallets.entries()) {
+    const both = index === 0 ? 2n : 1n;
+    expect(await held(wallet)).toBe(10_000_000n * both);
+    const left = `${100_000_000n - 11_000_000n * both}`;
+    expect(await sight(wallet)).toEqual({ balance: left, allowance: left });
+  }
+  expect(before.usage.total).toMatchObject({ held: '0', spent: '1000000' });
+  expect((await spendingOf(delegate)).usage.total).toMatchObject({ held: '10000000', spent: '11000000' });
+}, 60_000);
+
+test('a request is woken by the replica that hears the fact, wherever it was accepted, and a repeat that waits elsewhere reads again', async () => {
+  const payer = consumer();
+  const elsewhere = settleProgressed({ ...deps, accepted: createAccepted() });
+  const [first, second] = [quote(), quote()];
+  const ask = (q: { quote_token: string }) =>
+    settle({ ...deps, settleWaitMs: 20_000 })({ ...q, payment_attempt_id: newId('evt') }, payer);
+  const progress = {
+    generation: 1,
+    status: 'confirmed' as const,
+    tx_hash: HASH[0],
+    slot: 101,
+    failure: null,
+  };
+  const idOf = async ({ quote_id }: { quote_id: string }) =>
+    (
+      await until(
+        () => admin.query('select settlement_id from settlements where quote_id = $1', [quote_id]),
+        ({ rowCount }) => rowCount === 1,
+      )
+    ).rows[0].settlement_id as string;
+
+  const told = ask({ quote_token: first.quote_token });
+  await elsewhere({ ...progress, object_id: await idOf(first) });
+  expect((await told).status).toBe('confirmed');
+
+  // The fact is heard where the request was accepted, so nobody else is told: a repeat there reads for itself.
+  const accepting = { ...deps, accepted: createAccepted(), settleWaitMs: 20_000 };
+  const input = { quote_token: second.quote_token, payment_attempt_id: newId('evt') };
+  const original = settle(accepting)(input, payer);
+  const id = await idOf(second);
+  const otherReplica = createWaiting(await testBus.as('settlement'), 'settlement');
+  let waits: string[] = [];
+  const noting: typeof otherReplica = {
+    ...otherReplica,
+    until: (key, timeoutMs) => {
+      waits = [...waits, key];
+      return otherReplica.until(key, timeoutMs);
+    },
+  };
+  const repeat = settle({ ...deps, waiting: noting, settleWaitMs: 600_000 })(input, payer);
+  await until(
+    async () => waits,
+    (keys) => keys.includes(id),
+  );
+  // It has registered and reads; what it waits for comes after that.
+  await sleep(200);
+  await settleProgressed(accepting)({ ...progress, object_id: id });
+  expect(await repeat).toEqual(await original);
+}, 60_000);

@@ -7,6 +7,7 @@ import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { createAccepted } from './accepted.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
 import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
@@ -58,6 +59,7 @@ const deps: Deps = {
   settleWaitMs: config.SETTLE_WAIT_MS,
   relay,
   waiting,
+  accepted: createAccepted(),
   quarantine,
   findWallet: (account_id, wallet_id) =>
     wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),

@@ -7,7 +7,7 @@ import { storedClaims } from '../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import { remainingMicro, resetTimes } from './domain/delegate.ts';
 import type { DelegateRow } from './store/delegates.ts';
-import type { SettlementRow, Viewer } from './store/settlements.ts';
+import type { SettlementRow, Terms, Viewer } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 
@@ -73,7 +73,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
 };
 
 /** Who pays whom, and how much, as other services are told it. */
-export const partiesOf = (row: SettlementRow) => ({
+export const partiesOf = (row: Terms) => ({
   account_id: row.account_id,
   delegate_id: row.delegate_id,
   wallet_id: row.wallet_id,
@@ -83,7 +83,7 @@ export const partiesOf = (row: SettlementRow) => ({
   fee_amount: formatMicro(row.fee_amount),
 });
 /** The same of a payment that was made. */
-export const paymentOf = (row: SettlementRow, issuedAt: number) => ({
+export const paymentOf = (row: Terms, issuedAt: number) => ({
   ...partiesOf(row),
   issued_at: isoTime(issuedAt),
 });

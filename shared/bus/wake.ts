@@ -7,15 +7,21 @@ import type { Bus } from './connect.ts';
  * reads the record again before it gives up (docs/settle.md, Waiting).
  */
 export type Waiting = {
-  /** Resolves when the key is woken or after timeoutMs, whichever comes first. Register before reading the row. */
-  until: (key: string, timeoutMs: number) => { woken: Promise<void>; cancel: () => void };
-  /** Tells all replicas that the record of this key has changed. */
-  wake: (key: string) => void;
+  /**
+   * Resolves when the key is woken or after timeoutMs, whichever comes first: with the record where this replica wrote
+   * it, with undefined else. Register before reading the row.
+   */
+  until: (key: string, timeoutMs: number) => { woken: Promise<unknown>; cancel: () => void };
+  /**
+   * Tells whoever waits that the record of this key has changed. With the record itself, a request of this replica is
+   * answered by it and nobody else is told: another replica's can only be a repeat, which reads again by itself.
+   */
+  wake: (key: string, record?: unknown) => void;
   stop: () => Promise<void>;
 };
 
 export const createWaiting = (bus: Bus, service: ServiceName): Waiting => {
-  const waiters = new Map<string, Set<() => void>>();
+  const waiters = new Map<string, Set<(record?: unknown) => void>>();
   const subscription = bus.nc.subscribe(subjects.wake(service, '>'), {
     callback: (_error, msg) => {
       const key = msg.subject.slice(subjects.wake(service, '').length);
@@ -25,13 +31,13 @@ export const createWaiting = (bus: Bus, service: ServiceName): Waiting => {
   return {
     until: (key, timeoutMs) => {
       let cancel = () => {};
-      const woken = new Promise<void>((resolve) => {
+      const woken = new Promise<unknown>((resolve) => {
         const set = waiters.get(key) ?? new Set();
-        const done = () => {
+        const done = (record?: unknown) => {
           clearTimeout(timer);
           set.delete(done);
           if (set.size === 0) waiters.delete(key);
-          resolve();
+          resolve(record);
         };
         const timer = setTimeout(done, timeoutMs);
         waiters.set(key, set.add(done));
@@ -39,7 +45,11 @@ export const createWaiting = (bus: Bus, service: ServiceName): Waiting => {
       });
       return { woken, cancel };
     },
-    wake: (key) => bus.nc.publish(subjects.wake(service, key)),
+    wake: (key, record) => {
+      const here = record === undefined ? undefined : waiters.get(key);
+      if (here === undefined) bus.nc.publish(subjects.wake(service, key));
+      else for (const resolve of here) resolve(record);
+    },
     stop: () => subscription.drain(),
   };
 };

@@ -46,7 +46,7 @@ test('a key stands once in a statement and keeps its order; a statement has a la
       asked.push([...items]);
       return items;
     },
-    { keyOf: (item) => item[0]!, maxItems: 3 },
+    { keysOf: (item) => [item[0]!], maxItems: 3 },
   );
   const items = ['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'd1'];
   expect(await Promise.all(items.map(ask))).toEqual(items);

@@ -7,6 +7,18 @@ import { type Context, context } from '@opentelemetry/api';
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
 const MAX_CAUSES = 5;
 const MAX_ITEMS = 100;
+/** Longer than the server lets a statement run: what takes longer has lost its connection, and holds up nobody else. */
+const HELD_UP_MS = 15_000;
+
+/** Waits for a statement, yet not for ever. */
+const patiently = async (statement: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const heldUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, HELD_UP_MS).unref();
+  });
+  await Promise.race([statement, heldUp]);
+  clearTimeout(timer);
+};
 
 const mayBeOfOneRow = (error: unknown): boolean => {
   let current = error;
@@ -25,12 +37,15 @@ const mayBeOfOneRow = (error: unknown): boolean => {
  * A statement that fails by one of its rows is tried for each item alone, so that one caller's trouble is not another's; any
  * other failure is everybody's, since whether it was committed is unknown to all of them.
  * @param run one statement for all items; its results in their order
- * @param keyOf items of the same key never share a statement: it would see one row twice. They keep their order.
+ * @param keysOf items with a key in common never share a statement: it would see one row twice. They keep their order.
  * @param maxItems of one statement
  */
 export const batched = <I, O>(
   run: (items: readonly I[]) => Promise<readonly O[]>,
-  { keyOf, maxItems = MAX_ITEMS }: { keyOf?: (item: I) => string; maxItems?: number } = {},
+  {
+    keysOf = () => [],
+    maxItems = MAX_ITEMS,
+  }: { keysOf?: (item: I) => readonly string[]; maxItems?: number } = {},
 ): ((item: I) => Promise<O>) => {
   type Asked = {
     item: I;
@@ -47,9 +62,10 @@ export const batched = <I, O>(
     const taken: Asked[] = [];
     const left: Asked[] = [];
     for (const asked of waiting) {
-      const key = keyOf?.(asked.item);
-      (taken.length < maxItems && (key === undefined || !keys.has(key)) ? taken : left).push(asked);
-      if (key !== undefined) keys.add(key);
+      const own = keysOf(asked.item);
+      const isFree = taken.length < maxItems && !own.some((key) => keys.has(key));
+      (isFree ? taken : left).push(asked);
+      for (const key of own) keys.add(key);
     }
     waiting = left;
     return taken;
@@ -67,7 +83,7 @@ export const batched = <I, O>(
   };
 
   const work = async (): Promise<void> => {
-    while (waiting.length > 0) await together(take());
+    while (waiting.length > 0) await patiently(together(take()));
     running = false;
   };
 

@@ -35,6 +35,20 @@ export const outboxColumn = z.array(
   outboxRow.extend({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt) }),
 );
 
+/** Which of its messages a statement has inserted: they need not come back whole from where they were just sent. */
+export const sentColumn = z.array(
+  z.object({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt), msg_id: z.string() }),
+);
+
+/** The rows of those of the messages that were inserted. @param messages of different ids */
+export const sentRows = (messages: readonly Outgoing[], sent: z.infer<typeof sentColumn>): OutboxRow[] => {
+  const byId = new Map(messages.map((message) => [message.msgId, message]));
+  return sent.map(({ outbox_id, msg_id }) => {
+    const { subject, payload, traceparent = activeTraceparent() } = byId.get(msg_id)!;
+    return { outbox_id, subject, msg_id, payload, traceparent };
+  });
+};
+
 /**
  * Rows as one JSON parameter, for `insertOutbox` or for a statement that inserts them in the same breath:
  * ``insert into outbox (subject, msg_id, payload, traceparent) select * from ${outboxValues([...])}``

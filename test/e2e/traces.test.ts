@@ -73,7 +73,7 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
     `client gateway request rpc.settlement.settle → ${settle}`,
     `${settle} → client settlement request int.wallet.find`,
     'client settlement request int.wallet.find → server wallet process int.wallet.find',
-    `${settle} → client settlement INSERT settlements UPDATE payers INSERT outbox`,
+    `${settle} → client settlement INSERT settlements UPDATE payers UPDATE delegates INSERT outbox`,
     `${settle} → producer settlement send job.chain-submitter.settle`,
     `producer settlement send job.chain-submitter.settle → ${job}`,
     `${job} → client chain-submitter INSERT intents`,

@@ -32,8 +32,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/store/accept.ts',
-        from: 'when (select balance - held from payer) <',
-        to: 'when (select balance from payer) <',
+        from: 'p.balance - p.held as balance_left',
+        to: 'p.balance as balance_left',
       },
     ],
     faults: ['redis-kill'],
@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/store/progress.ts',
-        from: 'held = payers.held - changed.quote_amount,',
+        from: 'held = payers.held - freed.amount,',
         to: 'held = payers.held,',
       },
     ],

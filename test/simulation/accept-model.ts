@@ -2,38 +2,27 @@ import { EPOCH, model } from './database.ts';
 import type { Payer, Settlement } from './settlement-tables.ts';
 import type { World } from './world.ts';
 
-/** What services/settlement/store/accept.ts binds, by the names that the model gives to `$1`, `$2` and so on. */
-const PARAMETERS = `
-  accountId attemptId
-  quoteId
-  walletId
-  expiresAt gross gross
-  settlementId accountId attemptId delegateId
-  walletId quoteId quoteToken vendorAccountId
-  serviceId gross feeMicro windowSeconds unitsTotal
-  gross walletId
-  messages`;
+/** One of the attempts that services/settlement/store/accept.ts binds as JSON. */
 type Values = {
-  accountId: string;
-  attemptId: string;
-  quoteId: string;
-  walletId: string;
-  expiresAt: string;
-  gross: bigint;
-  settlementId: string;
-  delegateId: string | null;
-  quoteToken: string;
-  vendorAccountId: string;
-  serviceId: string;
-  feeMicro: bigint;
-  windowSeconds: number;
-  unitsTotal: number | null;
-  messages: string;
+  settlement_id: string;
+  account_id: string;
+  payment_attempt_id: string;
+  delegate_id: string | null;
+  wallet_id: string;
+  quote_id: string;
+  quote_token: string;
+  vendor_account_id: string;
+  service_id: string;
+  quote_amount: bigint;
+  fee_amount: bigint;
+  redeem_window_seconds: number;
+  units_total: number | null;
+  expires_at: string;
 };
 
 /**
- * The model of `acceptAttempt`: the `judged` step of the statement is `judge` here, with the same verdicts in the same
- * order; a limit more is a line more in each. What other transactions have inserted is seen as of the snapshot, so
+ * The model of accepting: the `judged` step of the statement is `judge` here, with the same verdicts in the same
+ * order; a limit more is a line more in each. Then `decided`: those of one wallet take their amounts in turn. What other transactions have inserted is seen as of the snapshot, so
  * the unique indexes decide last; rows that the statement locks (`for update`) are seen in their newest version.
  */
 export const acceptModel = (
@@ -52,25 +41,24 @@ export const acceptModel = (
   const appNow = () => EPOCH + now();
   /** When each row became visible: a snapshot may be from before. */
   const insertedAt = new Map<string, number>();
-  const isAttempt = (row: Settlement, { accountId, attemptId }: Values) =>
-    row.account_id === accountId && row.payment_attempt_id === attemptId;
-  const isPaying = (row: Settlement, { quoteId }: Values) =>
-    row.quote_id === quoteId && row.status !== 'failed';
+  const isAttempt = (row: Settlement, { account_id, payment_attempt_id }: Values) =>
+    row.account_id === account_id && row.payment_attempt_id === payment_attempt_id;
+  const isPaying = (row: Settlement, { quote_id }: Values) =>
+    row.quote_id === quote_id && row.status !== 'failed';
 
-  const judge = (values: Values): string => {
-    const { walletId, expiresAt, gross } = values;
-    const snapshot = now() - random.between(0, 30);
+  const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
+
+  const judge = (values: Values, snapshot: number): string => {
     const seen = [...settlements.values()].filter((row) => insertedAt.get(row.settlement_id)! <= snapshot);
     const known = seen.some((row) => isAttempt(row, values));
-    const payer = payers.get(walletId);
-    const held = off === 'conditional holds' ? 0n : (payer?.held ?? 0n);
+    const payer = payers.get(values.wallet_id);
 
     if (known && off !== 'attempt looked up first') return 'known';
     if (seen.some((row) => isPaying(row, values))) return 'quote_taken';
-    if (Date.parse(expiresAt) <= appNow()) return 'quote_expired';
+    if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
     if (payer === undefined) return 'payer_unknown';
-    if (payer.balance - held < gross) return 'balance_short';
-    if (payer.allowance - held < gross) return 'allowance_short';
+    if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
+    if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
     return known ? 'known' : 'accepted';
   };
 
@@ -79,36 +67,53 @@ export const acceptModel = (
       (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
     );
 
-  const accept = (values: Values): unknown[] => {
-    const verdict = judge(values);
-    if (verdict !== 'accepted') return [{ verdict, outbox: [] }];
-    if (violatesIndex(values)) return [{ verdict: 'raced', outbox: [] }];
-    const { settlementId, walletId, gross, attemptId } = values;
-    const payer = payers.get(walletId)!;
-    payer.held += gross;
+  const acceptAll = ({ given, messages }: { given: string; messages: string }): unknown[] => {
+    const snapshot = now() - random.between(0, 30);
+    const offers = (JSON.parse(given) as (Values & { quote_amount: string; fee_amount: string })[]).map(
+      (one): Values => ({
+        ...one,
+        quote_amount: BigInt(one.quote_amount),
+        fee_amount: BigInt(one.fee_amount),
+      }),
+    );
+    const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
+    const taken = new Map<string, bigint>();
+    const decided = offers.map((values) => {
+      const alone = judge(values, snapshot);
+      if (alone !== 'accepted') return { values, verdict: alone };
+      const payer = payers.get(values.wallet_id)!;
+      const sum = (taken.get(values.wallet_id) ?? 0n) + values.quote_amount;
+      taken.set(values.wallet_id, sum);
+      const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
+      return { values, verdict: least - heldOf(payer) < sum ? 'crowded' : 'accepted' };
+    });
+    return decided.map(({ values, verdict }) => {
+      const { settlement_id } = values;
+      if (verdict !== 'accepted') return { settlement_id, verdict, outbox: [] };
+      if (violatesIndex(values)) return { settlement_id, verdict: 'raced', outbox: [] };
+      insert(values);
+      const told = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
+      return { settlement_id, verdict, outbox: insertOutbox(JSON.stringify(told)) };
+    });
+  };
+
+  const insert = (values: Values): void => {
+    const { settlement_id: settlementId, payment_attempt_id: attemptId, ...columns } = values;
+    const payer = payers.get(values.wallet_id)!;
+    payer.held += values.quote_amount;
     insertedAt.set(settlementId, now());
     settlements.set(settlementId, {
+      ...columns,
       settlement_id: settlementId,
-      account_id: values.accountId,
       payment_attempt_id: attemptId,
-      delegate_id: values.delegateId,
-      wallet_id: walletId,
-      quote_id: values.quoteId,
-      quote_token: values.quoteToken,
-      vendor_account_id: values.vendorAccountId,
-      service_id: values.serviceId,
-      quote_amount: gross,
-      fee_amount: values.feeMicro,
       status: 'pending',
       chain_status: 'pending',
       tx_hash: null,
       superseded_tx_hashes: [],
       settlement_token: null,
-      redeem_window_seconds: values.windowSeconds,
       redeem_expires_at: null,
       redeemed_at: null,
       redeem_id: null,
-      units_total: values.unitsTotal,
       units_consumed: 0,
       failure_code: null,
       failure_message: null,
@@ -119,12 +124,10 @@ export const acceptModel = (
       drive: 1,
       progress_at: now(),
       issued_at: null,
-      expires_at: values.expiresAt,
     });
     world.call(settlementId, `S${settlements.size}(${attemptId})`);
     world.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
-    return [{ verdict, outbox: insertOutbox(values.messages) }];
   };
 
-  return model<Values>(/with known as \(\s*select from settlements/, PARAMETERS, accept);
+  return model<{ given: string; messages: string }>(/known\.found as is_known/, 'given messages', acceptAll);
 };

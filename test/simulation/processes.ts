@@ -10,6 +10,7 @@ import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
 import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
 import { rpcOver } from '../../services/chain-submitter/rpc.ts';
 import { keepAlive } from '../../services/chain-submitter/store/workers.ts';
+import { createAccepted } from '../../services/settlement/accepted.ts';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
 import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
@@ -111,29 +112,38 @@ export const startSubmitter = (
 };
 export type Submitter = ReturnType<typeof startSubmitter>;
 
-/** Waiting requests of all replicas; a wake may be lost. */
+/** Waiting requests of all replicas; a wake that goes over the network may be lost. */
 export const createWaiters = (world: World) => {
-  const waiters = new Map<string, Set<() => void>>();
-  return (process: Process): Waiting => ({
-    until: (key, timeoutMs) => {
-      let done = () => {};
-      const woken = new Promise<void>((resolve) => {
-        const set = waiters.get(key) ?? new Set();
-        done = () => {
-          set.delete(done);
-          resolve();
-        };
-        waiters.set(key, set.add(done));
-        world.inside(process, timeoutMs, done);
-      });
-      return { woken, cancel: () => done() };
-    },
-    wake: (key) => {
-      for (const done of waiters.get(key) ?? [])
-        if (!world.random.chance(world.faults.loss)) world.schedule(5, done);
-    },
-    stop: async () => {},
-  });
+  const replicas = new Map<Process, Map<string, Set<(record?: unknown) => void>>>();
+  return (process: Process): Waiting => {
+    const waiters = new Map<string, Set<(record?: unknown) => void>>();
+    replicas.set(process, waiters);
+    return {
+      until: (key, timeoutMs) => {
+        let done = (_record?: unknown) => {};
+        const woken = new Promise<unknown>((resolve) => {
+          const set = waiters.get(key) ?? new Set();
+          done = (record) => {
+            set.delete(done);
+            if (set.size === 0) waiters.delete(key);
+            resolve(record);
+          };
+          waiters.set(key, set.add(done));
+          world.inside(process, timeoutMs, () => done());
+        });
+        return { woken, cancel: () => done() };
+      },
+      wake: (key, record) => {
+        const here = record === undefined ? undefined : waiters.get(key);
+        if (here !== undefined) for (const done of here) done(record);
+        else
+          for (const others of replicas.values())
+            for (const done of others.get(key) ?? [])
+              if (!world.random.chance(world.faults.loss)) world.schedule(5, () => done());
+      },
+      stop: async () => {},
+    };
+  };
 };
 
 /** A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and ports. */
@@ -173,6 +183,7 @@ export const startSettlement = (
     relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
     quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
     waiting,
+    accepted: createAccepted(),
     findWallet: async (accountId) =>
       parties.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {

@@ -1,4 +1,5 @@
 import { type Event, next } from '../../services/settlement/domain/settlement.ts';
+import type { Landing } from '../../services/settlement/store/progress.ts';
 import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
@@ -71,36 +72,34 @@ export const createSettlementTables = (world: World) => {
     payer.allowance = payer.allowance > gross ? payer.allowance - gross : 0n;
   };
 
-  type Landing = {
-    id: string;
-    chainStatus: 'confirmed' | 'finalized';
-    generation: number;
-    txHash: string;
-    issuedAt: number;
-    redeemExpiresAt: number;
-    token: string;
-    slot: number;
-    issued: string;
-    finalized: string;
-  };
-  const landed = (values: Landing): unknown[] => {
-    const { id, chainStatus, generation, txHash } = values;
-    const row = settlements.get(id);
+  /** One of the facts that a statement was given; those of a statement are carried out one after the other. */
+  const landed = (landing: Omit<Landing, 'messages'>, messages: { subject: string }[]): unknown[] => {
+    const { settlementId, finalized, generation, txHash } = landing;
+    const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
     const was = row.status;
-    if (!move(row, chainStatus)) return [];
-    release(row, BigInt(values.slot));
+    if (!move(row, finalized ? 'finalized' : 'confirmed')) return [];
+    release(row, BigInt(landing.slot));
     row.generation = generation;
     if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== txHash)
       row.superseded_tx_hashes = [...row.superseded_tx_hashes, row.tx_hash];
     row.tx_hash = txHash;
-    row.issued_at ??= values.issuedAt;
-    row.redeem_expires_at ??= values.redeemExpiresAt;
-    row.settlement_token ??= values.token;
-    return [
-      ...(was === 'pending' ? outbox.insert(values.issued) : []),
-      ...(chainStatus === 'finalized' ? outbox.insert(values.finalized) : []),
-    ];
+    row.issued_at ??= landing.issuedAt;
+    row.redeem_expires_at ??= landing.redeemExpiresAt;
+    row.settlement_token ??= landing.settlementToken;
+    const told = messages.filter(({ subject }) =>
+      subject.endsWith('.issued') ? was === 'pending' : finalized && subject.endsWith('.finalized'),
+    );
+    return [{ ...row, was, outbox: outbox.insert(JSON.stringify(told)) }];
+  };
+  const allLanded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
+    const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
+    return (JSON.parse(given) as Omit<Landing, 'messages'>[]).flatMap((one) =>
+      landed(
+        one,
+        outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),
+      ),
+    );
   };
 
   type Failing = {
@@ -193,10 +192,15 @@ export const createSettlementTables = (world: World) => {
         return [];
       },
     ),
-    model(
-      /select settlement_id, status, holding from settlements.*where was = 'pending'/s,
-      'id chainStatus generation txHash txHash issuedAt redeemExpiresAt token generation _ slot slot slot issued finalized',
-      landed,
+    model<{ given: string; messages: string }>(
+      /changed\.was = 'pending'/,
+      'given messages issued finalized',
+      allLanded,
+    ),
+    model<{ ids: readonly string[] }>(
+      /redeem_window_seconds, created_at\s+from settlements where settlement_id = any\(\$1/,
+      'ids',
+      ({ ids }) => ids.flatMap((id) => show(settlements.get(id))),
     ),
     model<{ id: string; generation: number }>(
       /set chain_status = 'pending', holding = true/,
@@ -212,7 +216,7 @@ export const createSettlementTables = (world: World) => {
     ),
     model(
       /select settlement_id, status, holding from settlements.*where was <> 'pending'/s,
-      'id code message generation nothing nothing nothing failed reversed',
+      'id code message generation failed reversed',
       failed,
     ),
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { createAccepted } from '../../services/settlement/accepted.ts';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
 import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
@@ -130,6 +131,7 @@ export const startFixture = async (): Promise<void> => {
     relay: base.relay,
     quarantine: base.quarantine,
     waiting: base.waiting,
+    accepted: createAccepted(),
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
     isChainReadable: async () => chainIs.readable,

@@ -2,22 +2,36 @@ import { encode } from '../../../shared/bus/envelope.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { chainSubmitter } from '../../../shared/contract/index.ts';
 import { subjects } from '../../../shared/contract/service.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
-import { count, record } from '../../../shared/lib/metrics.ts';
+import { count, record as measure } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { fact, refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
-import { noteFailed, noteLanded, noteReopened, noteSigned } from '../store/progress.ts';
-import { lookUpSettlement } from '../store/settlements.ts';
+import {
+  type Landed as LandedRow,
+  type Landing,
+  noteFailed,
+  noteLanded,
+  noteReopened,
+  noteSigned,
+} from '../store/progress.ts';
+import { lookUpSettlement, type Terms, termsOf } from '../store/settlements.ts';
 import { partiesOf, paymentOf } from '../view.ts';
 
-/** Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. */
-export const settleProgressed =
-  (deps: Deps) =>
-  async (progress: Progress): Promise<void> => {
+/**
+ * Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. What lands at
+ * the same moment is recorded by one statement.
+ */
+export const settleProgressed = (deps: Deps) => {
+  const recordOf = batched((facts: readonly Landed[]) => record(deps, facts), {
+    keysOf: ({ object_id }) => [object_id],
+  });
+  return async (progress: Progress): Promise<void> => {
     const { object_id: settlementId, generation, tx_hash: txHash } = progress;
     switch (progress.status) {
       case 'signed':
@@ -25,7 +39,7 @@ export const settleProgressed =
         return;
       case 'confirmed':
       case 'finalized':
-        return landed(deps, progress);
+        return landed(deps, progress, recordOf);
       case 'reopened':
         await noteReopened(deps.pool, settlementId, generation);
         return;
@@ -33,6 +47,7 @@ export const settleProgressed =
         return failed(deps, progress);
     }
   };
+};
 
 /** This database was set back. Delivered again it would fail again, for ever. */
 const unknown = ({ logger }: Deps, settlementId: string): void => {
@@ -46,13 +61,12 @@ const unknown = ({ logger }: Deps, settlementId: string): void => {
  * failure sticks to its id (decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
  * that is real becomes final within seconds, and is set aside then.
  */
-const watchForContradiction = async (
-  { pool, logger, quarantine }: Deps,
-  progress: Progress,
-): Promise<void> => {
+const watchForContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
+  const { pool, logger, quarantine } = deps;
   const { object_id: settlementId, status, tx_hash: tx } = progress;
   const row = await lookUpSettlement(pool, settlementId);
-  if (row?.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
+  if (row === null) return unknown(deps, settlementId);
+  if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
   // A reversed settlement may hear the confirmation from before its fork once more.
   if (status === 'confirmed' && row.settlement_token !== null) return;
   count('settle.anomalies', 1, { kind: 'contradicted_record' });
@@ -68,47 +82,98 @@ const watchForContradiction = async (
   });
 };
 
-const landed = async (deps: Deps, progress: Progress): Promise<void> => {
-  const { object_id: settlementId, status, generation, tx_hash: txHash, slot } = progress;
-  if (txHash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
-  const row = await lookUpSettlement(deps.pool, settlementId);
-  if (row === null) return unknown(deps, settlementId);
+type Landed = Progress & { tx_hash: string; slot: number; traceparent: string | null };
+
+/** What a landed transaction makes of a settlement of these terms. */
+const landingOf = (deps: Deps, fact_: Landed, terms: Terms): Landing => {
+  const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = fact_;
   const issuedAt = deps.clock();
-  const redeemExpiresAt = issuedAt + row.redeem_window_seconds * 1000;
-  const settlementToken = signToken(
-    'settlement',
-    {
-      env: deps.environment,
-      settlement_id: settlementId,
-      quote_id: row.quote_id,
-      service_id: row.service_id,
-      quote_amount: formatMicro(row.quote_amount),
-      issued_at: isoTime(issuedAt),
-      redeem_expires_at: isoTime(redeemExpiresAt),
-    },
-    deps.signingKey,
-  );
-  const told = { settlement_id: settlementId, quote_id: row.quote_id, tx_hash: txHash };
-  const issued = fact('issued', { ...told, ...paymentOf(row, issuedAt) });
-  await failpoint('settlement.beforeIssue');
-  const outbox = await noteLanded(
-    deps.pool,
+  const redeemExpiresAt = issuedAt + terms.redeem_window_seconds * 1000;
+  const told = { settlement_id: settlementId, quote_id: terms.quote_id, tx_hash: txHash };
+  return {
     settlementId,
-    { generation, txHash, slot, finalized: status === 'finalized' },
-    { issuedAt, redeemExpiresAt, settlementToken },
-    { issued, finalized: fact('finalized', { ...told, ...partiesOf(row) }) },
+    generation,
+    txHash,
+    slot,
+    finalized: status === 'finalized',
+    issuedAt,
+    redeemExpiresAt,
+    settlementToken: signToken(
+      'settlement',
+      {
+        env: deps.environment,
+        settlement_id: settlementId,
+        quote_id: terms.quote_id,
+        service_id: terms.service_id,
+        quote_amount: formatMicro(terms.quote_amount),
+        issued_at: isoTime(issuedAt),
+        redeem_expires_at: isoTime(redeemExpiresAt),
+      },
+      deps.signingKey,
+    ),
+    messages: {
+      issued: { ...fact('issued', { ...told, ...paymentOf(terms, issuedAt) }), traceparent },
+      finalized: { ...fact('finalized', { ...told, ...partiesOf(terms) }), traceparent },
+    },
+  };
+};
+
+type Recorded = { terms: Terms; landing: Landing; row: LandedRow | null };
+
+/** Null: the settlement is not known here. */
+const record = async (deps: Deps, facts: readonly Landed[]): Promise<(Recorded | null)[]> => {
+  const { accepted, pool } = deps;
+  const ids = facts.map(({ object_id }) => object_id);
+  const elsewhere = ids.filter((id) => accepted.of(id) === undefined);
+  const found = elsewhere.length === 0 ? [] : await termsOf(pool, elsewhere);
+  const known = new Map(found.map((terms) => [terms.settlement_id, terms]));
+  const landings = facts.flatMap((one) => {
+    const terms = accepted.of(one.object_id) ?? known.get(one.object_id);
+    return terms === undefined ? [] : [{ terms, landing: landingOf(deps, one, terms) }];
+  });
+  const rows =
+    landings.length === 0
+      ? []
+      : await noteLanded(
+          pool,
+          landings.map(({ landing }) => landing),
+        );
+  const recorded = new Map(
+    landings.map((one, index) => [one.landing.settlementId, { ...one, row: rows[index]! }]),
   );
+  return ids.map((id) => recorded.get(id) ?? null);
+};
+
+const landed = async (
+  deps: Deps,
+  progress: Progress,
+  recordOf: (one: Landed) => Promise<Recorded | null>,
+): Promise<void> => {
+  const { object_id: settlementId, status, tx_hash, slot } = progress;
+  if (tx_hash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
+  await failpoint('settlement.beforeIssue');
+  const recorded = await recordOf({ ...progress, tx_hash, slot, traceparent: activeTraceparent() });
   await failpoint('settlement.afterIssue');
-  if (outbox.length === 0) await watchForContradiction(deps, progress);
-  if (outbox.some(({ subject }) => subject === issued.subject)) {
+  if (recorded === null) return unknown(deps, settlementId);
+  const { terms, landing, row } = recorded;
+  if (row === null) {
+    await watchForContradiction(deps, progress);
+    // Perhaps a repeat of a fact after which nobody was woken.
+    deps.waiting.wake(settlementId);
+    return;
+  }
+  deps.relay.dispatch(row.outbox);
+  if (row.was === 'pending') {
+    // Where this replica accepted it, its caller waits here.
+    const isHere = deps.accepted.of(settlementId) !== undefined;
+    deps.waiting.wake(settlementId, isHere ? row : undefined);
     count('settle.settlements', 1, { outcome: 'issued' });
     // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
-    count('settle.settled_micro_usdc', Number(row.quote_amount));
-    count('settle.fees_micro_usdc', Number(row.fee_amount));
-    record('settle.time_to_confirm', (issuedAt - row.created_at) / 1000);
+    count('settle.settled_micro_usdc', Number(terms.quote_amount));
+    count('settle.fees_micro_usdc', Number(terms.fee_amount));
+    measure('settle.time_to_confirm', (landing.issuedAt - terms.created_at) / 1000);
   }
-  deps.waiting.wake(settlementId);
-  deps.relay.dispatch(outbox);
+  if (status === 'finalized') deps.accepted.forget(settlementId);
 };
 
 const failed = async (deps: Deps, progress: Progress): Promise<void> => {
@@ -134,6 +199,7 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
     count('settle.settlements', 1, { outcome: 'failed' });
     count('settle.failures', 1, { error_code: code });
   }
+  deps.accepted.forget(settlementId);
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
   // The last sight promised more than the chain held: look again, or the next attempt fails the same way.

@@ -14,7 +14,7 @@ export const consume = (
   deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
 ): Handler<typeof settlement.operations.consume> => {
   const once = batched((draws: readonly Draw[]) => consumeOnce(deps.pool, draws), {
-    keyOf: ({ settlement_id }) => settlement_id,
+    keysOf: ({ settlement_id }) => [settlement_id],
   });
   const verified = createVerifier('settlement', { env: deps.environment, keys: deps.publicKeys });
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {

@@ -12,7 +12,7 @@ import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
 export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem> => {
   const once = batched((redeems: readonly Redeem[]) => redeemOnce(deps.pool, redeems), {
-    keyOf: ({ settlement_id }) => settlement_id,
+    keysOf: ({ settlement_id }) => [settlement_id],
   });
   return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
     const claims = verifyToken('settlement', settlement_token, {

@@ -4,15 +4,18 @@ import { accountFrozen, isErrorCode, ServiceError } from '../../../shared/contra
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { fact, payerFor, refreshPayer, settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { failureExtras } from '../domain/settlement.ts';
-import { type Attempt, acceptAttempt, type Verdict } from '../store/accept.ts';
+import { type Accepted, type Attempt, acceptAttempts, type Offer, type Verdict } from '../store/accept.ts';
 import type { Payer } from '../store/payers.ts';
 import { findAttempt, readSettlement, type SettlementRow } from '../store/settlements.ts';
 
@@ -91,52 +94,100 @@ const vendorFrozen = () =>
   });
 
 /** POST /v1/settle (docs/settle.md). */
-export const settle =
-  (deps: Deps): Handler<typeof settlement.operations.settle> =>
-  async ({ quote_token, payment_attempt_id }, caller) => {
+export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
+  const acceptOne = batched((offers: readonly Offer[]) => acceptAttempts(deps.pool, offers));
+  return async ({ quote_token, payment_attempt_id }, caller) => {
     const claims = verifyToken('quote', quote_token, { env: deps.environment, keys: deps.publicKeys });
     if (claims.mint !== deps.mint) {
       throw new ServiceError('validation_error', 'quote_token: not a quote of this network', {
         money_moved: 'no',
       });
     }
-    // Rule 3: a repeat is answered from its row before anything else is asked that could have changed since.
-    const known = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
-    if (known !== null) return repeat(deps, known, claims.quote_id, caller);
-
-    if (caller.frozen) throw accountFrozen({ money_moved: 'no', safe_action: 'stop' });
-    const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
-    const [payer, chainReadable, isPaused, isVendorFrozen] = await Promise.all([
-      payerFor(deps, caller.account_id, walletId, claims),
-      deps.isChainReadable(),
-      deps.isPaused(),
-      deps.isFrozen(claims.vendor_account_id),
-    ]);
-    if (isPaused) throw paused();
-    if (isVendorFrozen) throw vendorFrozen();
-    // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
-    if (!chainReadable) throw chainAway();
-    const attempt: Attempt = {
-      settlementId: newId('stl'),
-      accountId: caller.account_id,
-      paymentAttemptId: payment_attempt_id,
-      delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
-      walletId: payer.wallet_id,
-      quoteToken: quote_token,
-      claims,
-    };
-    const verdict = await accept(deps, attempt, payer);
-    if (verdict === 'known') {
-      const row = await findAttempt(deps.pool, caller.account_id, payment_attempt_id);
-      if (row === null) throw refuse.raced();
-      return repeat(deps, row, claims.quote_id, caller);
+    const settlementId = newId('stl');
+    // Before anything of this settlement exists, so that no word of it is missed and its row need not be read.
+    const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
+    try {
+      const verdict = await judge(deps, acceptOne, settlementId, {
+        quote_token,
+        payment_attempt_id,
+        claims,
+        caller,
+      });
+      if (typeof verdict !== 'string') return repeat(deps, verdict, claims.quote_id, caller);
+      if (verdict !== 'accepted') throw refuse[verdict]();
+      const until = performance.now() + deps.settleWaitMs;
+      const record = (await waiter.woken) as Shown | undefined;
+      return record === undefined ? outcome(deps, settlementId, until - performance.now()) : show(record);
+    } finally {
+      waiter.cancel();
     }
-    if (verdict !== 'accepted') throw refuse[verdict]();
-    return outcome(deps, attempt.settlementId);
   };
+};
+
+/** Those that are under way at the same moment share a statement. */
+type AcceptOne = (offer: Offer) => Promise<Accepted>;
+
+type Asked = {
+  quote_token: string;
+  payment_attempt_id: string;
+  claims: QuoteClaims;
+  caller: Caller;
+};
+
+/**
+ * Judges an attempt and accepts it if it may be. Rule 3: a repeat is answered from its row before anything that could have
+ * changed since is held against it. The accepting statement sees to that, and where something refuses before it, the
+ * attempt is looked up first.
+ * @returns the row of an attempt that is known, else the verdict
+ */
+const judge = async (
+  deps: Deps,
+  acceptOne: AcceptOne,
+  settlementId: string,
+  { quote_token, payment_attempt_id, claims, caller }: Asked,
+): Promise<SettlementRow | Exclude<Verdict, 'known'>> => {
+  const known = () => findAttempt(deps.pool, caller.account_id, payment_attempt_id);
+  let payer: Payer;
+  try {
+    payer = await payerOf(deps, claims, caller);
+  } catch (error) {
+    const row = await known();
+    if (row === null) throw error;
+    return row;
+  }
+  const attempt: Attempt = {
+    settlementId,
+    accountId: caller.account_id,
+    paymentAttemptId: payment_attempt_id,
+    delegateId: caller.kind === 'delegate_key' ? caller.delegate_id : null,
+    walletId: payer.wallet_id,
+    quoteToken: quote_token,
+    claims,
+  };
+  const verdict = await accept(deps, acceptOne, attempt, payer);
+  return verdict === 'known' ? ((await known()) ?? 'raced') : verdict;
+};
+
+/** The wallet that is to pay a new attempt, unless new ones are refused: everything is asked at once. */
+const payerOf = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise<Payer> => {
+  if (caller.frozen) throw accountFrozen({ money_moved: 'no', safe_action: 'stop' });
+  const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
+  const [payer, chainReadable, isPaused, isVendorFrozen] = await Promise.all([
+    payerFor(deps, caller.account_id, walletId, claims),
+    deps.isChainReadable(),
+    deps.isPaused(),
+    deps.isFrozen(claims.vendor_account_id),
+  ]);
+  if (isPaused) throw paused();
+  if (isVendorFrozen) throw vendorFrozen();
+  // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
+  if (!chainReadable) throw chainAway();
+  return payer;
+};
 
 /** Accepts, looking at the chain once when the last sight says that the payer cannot pay. */
-const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdict> => {
+const accept = async (deps: Deps, acceptOne: AcceptOne, attempt: Attempt, known: Payer): Promise<Verdict> => {
+  const traceparent = activeTraceparent();
   const { settlementId: settlement_id, accountId: account_id, claims } = attempt;
   const messagesOf = ({ owner, authority }: Payer) => [
     settleJob({
@@ -167,10 +218,12 @@ const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdi
   let looked = false;
   for (let races = 0; races < MAX_RACES; ) {
     await failpoint('settlement.beforeAccept');
-    const { verdict, outbox } = await acceptAttempt(deps.pool, attempt, messagesOf(payer));
+    const messages = messagesOf(payer).map((message) => ({ ...message, traceparent }));
+    const { verdict, outbox } = await acceptOne({ attempt, messages });
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
       count('settle.settlements', 1, { outcome: 'accepted' });
+      deps.accepted.keep(attempt, deps.clock());
       deps.relay.dispatch(outbox);
       return verdict;
     }
@@ -186,7 +239,7 @@ const accept = async (deps: Deps, attempt: Attempt, known: Payer): Promise<Verdi
 };
 
 /** A repeat: the same quote, by the same delegate or the account's own sign-in. */
-const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
+const repeat = async (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
   if (row.quote_id !== quoteId) {
     throw new ServiceError('conflict', 'this payment_attempt_id was used with another quote', {
       safe_action: 'stop',
@@ -198,20 +251,37 @@ const repeat = (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller)
     });
   }
   count('settle.idempotent_replays', 1, { operation: 'settle' });
-  return outcome(deps, row.settlement_id);
+  return row.status === 'pending' ? outcome(deps, row.settlement_id, deps.settleWaitMs) : show(row);
 };
 
-/** Waits for the fact, not for a poll. */
-const outcome = async (deps: Deps, settlementId: string): Promise<Answer> =>
+/** A repeat may wait where another replica's caller is told of the outcome, and no other (`Waiting.wake`). */
+const REPEAT_AGAIN_MS = 1000;
+
+/** Waits for the fact. Reads first: whoever comes here may be late. */
+const outcome = async (deps: Deps, settlementId: string, timeoutMs: number): Promise<Answer> =>
   show(
     await readUntil(deps.waiting, settlementId, {
       read: () => readSettlement(deps.pool, settlementId),
       done: ({ status }) => status !== 'pending',
-      timeoutMs: deps.settleWaitMs,
+      timeoutMs,
+      againMs: REPEAT_AGAIN_MS,
     }),
   );
 
-const show = (row: SettlementRow): Answer => {
+/** What an answer shows of a settlement. */
+type Shown = Pick<
+  SettlementRow,
+  | 'settlement_id'
+  | 'status'
+  | 'tx_hash'
+  | 'superseded_tx_hashes'
+  | 'settlement_token'
+  | 'redeem_expires_at'
+  | 'failure_code'
+  | 'failure_message'
+>;
+
+const show = (row: Shown): Answer => {
   if (row.status === 'pending') {
     return { settlement_id: row.settlement_id, status: 'pending', tx_hash: row.tx_hash };
   }

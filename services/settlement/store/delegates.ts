@@ -77,48 +77,72 @@ export const findDelegateRows = (
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
-/** CTE `delegate` of accepting: the row, locked, with what it has used; `day` is the day the attempt counts in. */
-export const lockedDelegate = (accountId: string, delegateId: string) => sql.fragment`
-  select per_payment, daily, monthly, total, allowed_service_ids, greatest(day, ${today}) as day,
-    ${ofToday(sql.fragment`day_held + day_spent`)} as day_used,
-    ${ofThisMonth(sql.fragment`month_held + month_spent`)} as month_used,
-    total_held + total_spent as total_used
-  from delegates
-  where delegate_id = ${delegateId} and account_id = ${accountId} and not exists (select from known)
-  for update`;
-
-/** Takes a hold; a first payment of a new day or month begins its counters. The row is locked, so these are its newest. */
-export const holdDelegate = (delegateId: string, gross: bigint) => sql.fragment`
-  update delegates set
-    day_held = ${ofToday(sql.fragment`day_held`)} + ${gross}, day_spent = ${ofToday(sql.fragment`day_spent`)},
-    month_held = ${ofThisMonth(sql.fragment`month_held`)} + ${gross},
-    month_spent = ${ofThisMonth(sql.fragment`month_spent`)},
-    total_held = total_held + ${gross},
-    day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
-  where delegate_id = ${delegateId} and exists (select from inserted)
-  returning delegate_id`;
+/**
+ * CTE `delegate` of accepting: the rows that CTE `asked` names, locked, with what is left of each cap (null: no cap);
+ * `day` is the day the attempt counts in.
+ */
+export const lockedDelegates = sql.fragment`
+  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
+    d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
+    d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
+    d.total - (d.total_held + d.total_spent) as total_left
+  from delegates as d
+  where d.delegate_id = any(array(select delegate_id from asked where is_known is null))
+  order by d.delegate_id for update of d`;
 
 /**
- * CTE that moves a payment's amount between the counters, for what the statement's CTE `changed` returns
- * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone.
+ * Takes the holds of what CTE `inserted` returns; a first payment of a new day or month begins its counters. The rows are
+ * locked, so these are their newest.
+ */
+export const holdDelegates = sql.fragment`
+  update delegates set
+    day_held = ${ofToday(sql.fragment`day_held`)} + taken_now.amount, day_spent = ${ofToday(sql.fragment`day_spent`)},
+    month_held = ${ofThisMonth(sql.fragment`month_held`)} + taken_now.amount,
+    month_spent = ${ofThisMonth(sql.fragment`month_spent`)},
+    total_held = total_held + taken_now.amount,
+    day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
+  from (
+    select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
+  ) as taken_now
+  where delegates.delegate_id = taken_now.delegate_id`;
+
+/**
+ * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns
+ * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone. The rows
+ * are locked in the order of their ids, so that two such statements never wait for each other.
  * @param to signs of the amount in held and spent
  */
 export const moveDelegate = (to: {
   held: ReturnType<typeof sql.fragment>;
   spent: ReturnType<typeof sql.fragment>;
 }) => {
-  const held = sql.fragment`(${to.held}) * changed.quote_amount`;
-  const spent = sql.fragment`(${to.spent}) * changed.quote_amount`;
-  const sameDay = sql.fragment`delegates.day = changed.delegate_day`;
-  const sameMonth = sql.fragment`delegates.month = date_trunc('month', changed.delegate_day)::date`;
+  const inAll = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum((${sign}) * changed.quote_amount)::bigint`;
+  const inDay = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.day = changed.delegate_day then (${sign}) * changed.quote_amount else 0 end)::bigint`;
+  const inMonth = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.month = date_trunc('month', changed.delegate_day)::date
+      then (${sign}) * changed.quote_amount else 0 end)::bigint`;
   return sql.fragment`
     update delegates set
-      day_held = day_held + case when ${sameDay} then ${held} else 0 end,
-      day_spent = day_spent + case when ${sameDay} then ${spent} else 0 end,
-      month_held = month_held + case when ${sameMonth} then ${held} else 0 end,
-      month_spent = month_spent + case when ${sameMonth} then ${spent} else 0 end,
-      total_held = total_held + ${held},
-      total_spent = total_spent + ${spent}
-    from changed where delegates.delegate_id = changed.delegate_id
+      day_held = delegates.day_held + moved.day_held,
+      day_spent = delegates.day_spent + moved.day_spent,
+      month_held = delegates.month_held + moved.month_held,
+      month_spent = delegates.month_spent + moved.month_spent,
+      total_held = delegates.total_held + moved.total_held,
+      total_spent = delegates.total_spent + moved.total_spent
+    from (
+      select locked.delegate_id, ${inDay(to.held)} as day_held, ${inDay(to.spent)} as day_spent,
+        ${inMonth(to.held)} as month_held, ${inMonth(to.spent)} as month_spent,
+        ${inAll(to.held)} as total_held, ${inAll(to.spent)} as total_spent
+      from (
+        select d.delegate_id, d.day, d.month from delegates as d
+        where d.delegate_id = any(array(select delegate_id from changed))
+        order by d.delegate_id for no key update of d
+      ) as locked
+      join changed on changed.delegate_id = locked.delegate_id
+      group by locked.delegate_id
+    ) as moved
+    where delegates.delegate_id = moved.delegate_id
     returning delegates.delegate_id`;
 };

@@ -1,6 +1,15 @@
-import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
+import { z } from 'zod';
+import {
+  type OutboxRow,
+  type Outgoing,
+  outboxRow,
+  outboxValues,
+  sentColumn,
+  sentRows,
+} from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { moveDelegate } from './delegates.ts';
+import { Row } from './settlements.ts';
 
 /*
  * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
@@ -24,22 +33,33 @@ const givenBack = moveDelegate({
 });
 
 /**
- * Gives the hold back. What landed after the payer was last seen is taken off the sight; what landed before is in
- * it already. The landing's slot is kept, so that no sight from before it is taken over later (`savePayer`). Sights
- * thus never count a payment twice, and never too little.
+ * Gives the holds back. What landed after the payer was last seen is taken off the sight; what landed before is in
+ * it already. The landing's slot (null: nothing landed) is kept, so that no sight from before it is taken over later
+ * (`savePayer`). Sights thus never count a payment twice, and never too little. Payers are locked in the order of their ids.
  */
-const release = (landedSlot: number | null) => sql.fragment`
+const release = sql.fragment`
   update payers set
-    held = payers.held - changed.quote_amount,
-    balance = case when payers.as_of_slot < ${landedSlot}::bigint
-      then greatest(payers.balance - changed.quote_amount, 0) else payers.balance end,
-    allowance = case when payers.as_of_slot < ${landedSlot}::bigint
-      then greatest(payers.allowance - changed.quote_amount, 0) else payers.allowance end,
-    landed_slot = greatest(payers.landed_slot, ${landedSlot}::bigint)
-  from changed where payers.wallet_id = changed.wallet_id and changed.was_holding
-    and ${afterDelegate}`;
+    held = payers.held - freed.amount,
+    balance = greatest(payers.balance - freed.unseen, 0),
+    allowance = greatest(payers.allowance - freed.unseen, 0),
+    landed_slot = greatest(payers.landed_slot, freed.slot)
+  from (
+    select locked.wallet_id, sum(changed.quote_amount)::bigint as amount, max(changed.slot) as slot,
+      coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint as unseen
+    from (
+      select p.wallet_id, p.as_of_slot from payers as p
+      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegate}
+      order by p.wallet_id for no key update of p
+    ) as locked
+    join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
+    group by locked.wallet_id
+  ) as freed
+  where payers.wallet_id = freed.wallet_id`;
 
-/** The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. */
+/**
+ * The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. Told only
+ * of a payment that is not confirmed soon, so nothing rests on it.
+ */
 export const noteSigned = (
   db: Db,
   settlementId: string,
@@ -49,46 +69,95 @@ export const noteSigned = (
     update settlements set tx_hash = ${txHash}, generation = ${generation}, progress_at = app_now()
     where settlement_id = ${settlementId} and status = 'pending' and generation < ${generation}`);
 
-export type Landing = { generation: number; txHash: string; slot: number; finalized: boolean };
+const Landed = z.object({
+  settlement_id: z.string(),
+  was: Row.shape.status,
+  ...Row.pick({
+    status: true,
+    tx_hash: true,
+    superseded_tx_hashes: true,
+    settlement_token: true,
+    redeem_expires_at: true,
+    failure_code: true,
+    failure_message: true,
+  }).shape,
+  outbox: sentColumn,
+});
+export type Landed = Omit<z.infer<typeof Landed>, 'outbox'> & { outbox: OutboxRow[] };
+
+/** A fact that a transaction has landed, with what issues its settlement and tells it. Times in epoch milliseconds. */
+export type Landing = {
+  settlementId: string;
+  generation: number;
+  txHash: string;
+  slot: number;
+  finalized: boolean;
+  issuedAt: number;
+  redeemExpiresAt: number;
+  settlementToken: string;
+  messages: { issued: Outgoing; finalized: Outgoing };
+};
 
 /**
- * Confirmed (or finalized at first sight): issues a pending settlement with its token, or confirms again one that was
- * forked away, then with the old hash among the superseded ones.
+ * Confirmed (or finalized at first sight): issues pending settlements with their tokens, or confirms again those that
+ * were forked away, then with the old hash among the superseded ones. All of them in one statement and one commit;
+ * settlements are locked in the order of their ids, then delegates, then payers.
+ * @param landings at most one of a settlement
+ * @returns each one's record as it is now, in their order; null where the fact changed nothing
  */
-export const noteLanded = (
-  db: Db,
-  settlementId: string,
-  { generation, txHash, slot, finalized }: Landing,
-  issue: { issuedAt: number; redeemExpiresAt: number; settlementToken: string },
-  messages: { issued: Outgoing; finalized: Outgoing },
-): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(outboxRow)`
-    with before as (
-      select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
+export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<(Landed | null)[]> => {
+  const given = landings.map(({ messages: _, ...landing }) => landing);
+  const messages = landings.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
+    isFinal ? [issued, finalized] : [issued],
+  );
+  const { issued, finalized } = landings[0]!.messages;
+  const rows = await db.any(sql.type(Landed)`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
+        "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
+    ), before as (
+      select settlement_id, status, holding from settlements
+      where settlement_id = any(array(select "settlementId" from given))
+      order by settlement_id for update
     ), changed as (
       update settlements as s set
         status = case when s.status = 'pending' then 'issued' else s.status end,
-        chain_status = ${finalized ? 'finalized' : 'confirmed'},
+        chain_status = case when given.finalized then 'finalized' else 'confirmed' end,
         holding = false,
-        generation = ${generation},
-        superseded_tx_hashes = case when s.status <> 'pending' and s.tx_hash <> ${txHash}
+        generation = given.generation,
+        superseded_tx_hashes = case when s.status <> 'pending' and s.tx_hash <> given."txHash"
           then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
-        tx_hash = ${txHash},
-        issued_at = coalesce(s.issued_at, to_timestamp(${issue.issuedAt}::float8 / 1000)),
-        redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(${issue.redeemExpiresAt}::float8 / 1000)),
-        settlement_token = coalesce(s.settlement_token, ${issue.settlementToken}),
+        tx_hash = given."txHash",
+        issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
+        redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
+        settlement_token = coalesce(s.settlement_token, given."settlementToken"),
         progress_at = app_now()
-      from before
-      where s.settlement_id = before.settlement_id and s.generation <= ${generation}
-        and s.status <> 'failed' and s.chain_status in ('pending', ${finalized ? 'confirmed' : 'pending'})
-      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.chain_status, before.status as was,
-        before.holding as was_holding
-    ), delegated as (${spent}), released as (${release(slot)})
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select message.* from ${outboxValues([messages.issued])} where exists (select from changed where was = 'pending')
-    union all
-    select message.* from ${outboxValues([messages.finalized])} where exists (select from changed where chain_status = 'finalized')
-    returning outbox_id, subject, msg_id, payload, traceparent`);
+      from before join given on given."settlementId" = before.settlement_id
+      where s.settlement_id = before.settlement_id and s.generation <= given.generation and s.status <> 'failed'
+        and (s.chain_status = 'pending' or given.finalized and s.chain_status = 'confirmed')
+      returning s.*, before.status as was, before.holding as was_holding, given.slot
+    ), delegated as (${spent}), released as (${release}), sent as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select message.* from ${outboxValues(messages)}
+      join changed on changed.settlement_id = message.payload ->> 'settlement_id'
+      where message.subject = ${issued.subject} and changed.was = 'pending'
+        or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'
+      returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
+    ), told as (
+      select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
+      from sent group by settlement_id
+    )
+    select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
+      failure_code, failure_message, coalesce(told.outbox, '[]'::jsonb) as outbox
+    from changed left join told on told.settlement_id = changed.settlement_id`);
+  const found = new Map(rows.map((row) => [row.settlement_id, row]));
+  return landings.map((landing) => {
+    const row = found.get(landing.settlementId);
+    return row === undefined
+      ? null
+      : { ...row, outbox: sentRows(Object.values(landing.messages), row.outbox) };
+  });
+};
 
 /** Forked away: the same settlement is driven again, and holds its amount again. It stays issued or redeemed. */
 export const noteReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
@@ -121,8 +190,8 @@ export const noteFailed = (
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and s.chain_status in ('pending', 'confirmed')
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.status as was,
-        before.holding as was_holding
-    ), delegated as (${givenBack}), released as (${release(null)})
+        before.holding as was_holding, null::bigint as slot
+    ), delegated as (${givenBack}), released as (${release})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all

@@ -53,6 +53,29 @@ export const readSettlement = (db: Db, settlementId: string): Promise<Settlement
 export const lookUpSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
+const Terms = Row.pick({
+  settlement_id: true,
+  quote_id: true,
+  account_id: true,
+  delegate_id: true,
+  wallet_id: true,
+  service_id: true,
+  vendor_account_id: true,
+  quote_amount: true,
+  fee_amount: true,
+  redeem_window_seconds: true,
+  created_at: true,
+});
+/** What of a settlement never changes, and every fact about it says. */
+export type Terms = z.infer<typeof Terms>;
+
+/** Of those of the settlements that are known here, in no order. */
+export const termsOf = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
+  db.any(sql.type(Terms)`
+    select settlement_id, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id, quote_amount,
+      fee_amount, redeem_window_seconds, created_at
+    from settlements where settlement_id = any(${sql.array([...settlementIds], 'text')})`);
+
 /** The attempt of a payer's account, or null. */
 export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
