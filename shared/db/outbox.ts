@@ -12,7 +12,13 @@ import { type Db, type Pool, sql } from './pool.ts';
  * The outbox: what must be published is committed with the change that it tells, and published after. The fast
  * path publishes at once; the sweep finds what a crash left, so nothing is ever lost, only repeated.
  */
-export type Outgoing = { subject: string; msgId: string; payload: unknown };
+export type Outgoing = {
+  subject: string;
+  msgId: string;
+  payload: unknown;
+  /** The trace it belongs to, where a statement tells what several calls did; else the one that inserts it. */
+  traceparent?: string | null;
+};
 
 /** A row as a statement that inserts it returns it, for `relay.dispatch`. */
 export const outboxRow = z.object({
@@ -36,11 +42,11 @@ export const outboxColumn = z.array(
 export const outboxValues = (messages: readonly Outgoing[]) => {
   // Kept with the row, so that a redelivery hours later joins its trace.
   const trace = activeTraceparent();
-  const rows = messages.map(({ subject, msgId, payload }) => ({
+  const rows = messages.map(({ subject, msgId, payload, traceparent = trace }) => ({
     subject,
     msg_id: msgId,
     payload,
-    traceparent: trace,
+    traceparent,
   }));
   return sql.fragment`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
     as message(subject text, msg_id text, payload jsonb, traceparent text)`;
