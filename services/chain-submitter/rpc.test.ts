@@ -42,6 +42,8 @@ test('a refusal counts with its status and without its id', async () => {
 });
 
 test('half an answer is none, and another address is not followed', async () => {
-  await expect(provider.accounts([], undefined)).rejects.toThrow('provider 1: getMultipleAccounts: ECONNRESET');
+  await expect(provider.accounts([], undefined)).rejects.toThrow(
+    'provider 1: getMultipleAccounts: ECONNRESET',
+  );
   await expect(provider.latestBlockhash()).rejects.toThrow(/^provider 1: getLatestBlockhash: SyntaxError$/);
 });

@@ -52,7 +52,6 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
   ]);
   await facts.wait(job.settlement_id, 'finalized');
   expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual([
-    'signed',
     'confirmed',
     'finalized',
   ]);
