@@ -4,7 +4,7 @@ import { urlToHttpOptions } from 'node:url';
 
 const TIMEOUT_MS = 5000;
 /** What is more at once waits for a connection, within its own time. */
-const MAX_SOCKETS = 64;
+const MAX_SOCKETS = 128;
 /** Shorter than the five seconds after which many servers close: a call on a closing connection would be lost. */
 const IDLE_MS = 4000;
 /** An account holds up to 10 MiB, in base64 a third more; what is longer is no answer of ours. */

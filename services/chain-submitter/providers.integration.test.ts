@@ -117,10 +117,7 @@ test('a node that denies a confirmed transaction for a moment does not reopen it
   await facts.wait(job.settlement_id, 'confirmed');
   await chain.call('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null', count: 2 });
   await facts.wait(job.settlement_id, 'finalized');
-  expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual([
-    'confirmed',
-    'finalized',
-  ]);
+  expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
 test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it waits', async () => {

@@ -33,6 +33,8 @@ const COMMITMENT = 'confirmed';
 /** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
 const FRESH_MS = 30_000;
 const MAX_STATUSES = 256;
+/** Over connections of their own: what is signed does not wait behind what a burst of new payments asks. */
+const SOONER: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
 
 /** A refusal may have lost its id, as JSON-RPC 2.0 has it for what could not be read. */
 const Reply = z.object({
@@ -72,13 +74,14 @@ export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (a
 
 /** Calls of one provider, each measured. All may throw RpcUnavailable or RpcRefused. */
 const createCall = (url: string, number: number) => {
-  const post = createPost(url);
+  const [post, postSooner] = [createPost(url), createPost(url)];
   const ask = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
     // Unlike a count it is no other process's either: behind a proxy that swaps answers, one of another call with
     // the same form would otherwise be believed.
     const id = randomUUID();
     const unavailable = (why: string) => new RpcUnavailable(`provider ${number}: ${method}: ${why}`);
-    const body = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params })).catch((error: Error) => {
+    const send = SOONER.has(method) ? postSooner : post;
+    const body = await send(JSON.stringify({ jsonrpc: '2.0', id, method, params })).catch((error: Error) => {
       // Never its message, which may hold the address.
       throw unavailable((error as NodeJS.ErrnoException).code ?? error.name);
     });
