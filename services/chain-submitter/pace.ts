@@ -12,16 +12,19 @@ const MAX_PAUSE_MS = 500;
  */
 export const createPace = () => {
   const took: number[] = [];
-  const sorted = () => [...took].sort((a, b) => a - b);
+  let fastestMs = 0;
+  let medianMs = 0;
   return {
     learn: (ms: number): void => {
       took.push(ms);
       if (took.length > REMEMBERED) took.shift();
+      const sorted = took.toSorted((a, b) => a - b);
+      fastestMs = sorted[0]!;
+      medianMs = sorted[sorted.length >> 1]!;
     },
     /** When new bytes are first looked at: a little before the fastest of late. */
-    firstLookMs: (): number => Math.max(FIRST_LOOK_MS, EARLIER * (sorted()[0] ?? 0)),
+    firstLookMs: (): number => Math.max(FIRST_LOOK_MS, EARLIER * fastestMs),
     /** Pause between looks that finds bytes of this age soon after they are confirmed, with few looks for nothing. */
-    pauseMs: (ageMs: number): number =>
-      Math.min(MAX_PAUSE_MS, Math.max(ageMs, sorted()[took.length >> 1] ?? 0) / LOOKS_A_PAYMENT),
+    pauseMs: (ageMs: number): number => Math.min(MAX_PAUSE_MS, Math.max(ageMs, medianMs) / LOOKS_A_PAYMENT),
   };
 };

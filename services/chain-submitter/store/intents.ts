@@ -170,6 +170,7 @@ export const moveIntents = (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m(intent_id text, generation integer,
         tx_hash text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
         payload jsonb, traceparent text)
+      order by intent_id
     ), moved as (
       update intents i set status = ${to}, tx_hash = coalesce(m.tx_hash, i.tx_hash),
         slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(m.slot, i.slot)`},
