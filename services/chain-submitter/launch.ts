@@ -14,8 +14,13 @@ const UNIQUE_VIOLATION = '23505';
 type Bytes = Pick<Generation, 'signature' | 'wire' | 'lastValidBlockHeight'> & { generation: number };
 
 /** A flight over committed bytes. */
-export const flightOf = (intent: ClaimedIntent, order: Order | null, bytes: Bytes): Flight => ({
-  intent,
+export const flightOf = (
+  { intent_id, kind, object_id, traceparent, ...intent }: ClaimedIntent,
+  order: Order | null,
+  bytes: Bytes,
+): Flight => ({
+  // Nothing more of it: thousands may wait for finality.
+  intent: { intent_id, kind, object_id, traceparent },
   order,
   ...bytes,
   phase: intent.status === 'confirmed' ? 'confirmed' : 'sent',
@@ -23,7 +28,7 @@ export const flightOf = (intent: ClaimedIntent, order: Order | null, bytes: Byte
   launchedAt: performance.now(),
   pollAt: 0,
   sendAt: performance.now() + RESEND_MS,
-  told: intent.kind !== 'settle',
+  told: kind !== 'settle',
   // What was found on the chain may be older than a node's short memory: it is looked for in the history at once.
   missed: bytes.wire.length === 0 ? 1 : 0,
   unanswered: 0,
