@@ -143,7 +143,8 @@ export type Move = {
 /**
  * Moves intents by one event, each only from a state the event belongs to and only in the generation it is about;
  * what does not move says nothing. State, the transactions and grants that hang on it, and the facts are one
- * statement.
+ * statement. Rows are named by an array besides: it goes by the index, in its order, whatever the planner believes of the
+ * size of a JSON parameter.
  * @param bytes `failed` when the live bytes are proven dead by their failure on chain
  * @returns outbox rows for `relay.dispatch`, one for each intent that moved
  */
@@ -170,14 +171,14 @@ export const moveIntents = (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m(intent_id text, generation integer,
         tx_hash text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
         payload jsonb, traceparent text)
-      order by intent_id
     ), moved as (
       update intents i set status = ${to}, tx_hash = coalesce(m.tx_hash, i.tx_hash),
         slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(m.slot, i.slot)`},
         failure_code = m.failure_code, failure_message = m.failure_message, progressed_at = app_now(),
         next_at = app_now() + ${REST}::interval,
         worker_id = ${to === 'failed' || to === 'finalized' ? sql.fragment`null` : sql.fragment`i.worker_id`}
-      from m where i.intent_id = m.intent_id and i.generation = m.generation
+      from m where i.intent_id = any(array(select intent_id from m)) and i.intent_id = m.intent_id
+        and i.generation = m.generation
         and i.status = any(${sql.array(from, 'text')})
       returning i.intent_id, m.slot, m.subject, m.msg_id, m.payload, m.traceparent
     )${effects[event]}
@@ -191,11 +192,12 @@ const effects = {
   confirm: sql.fragment`, used as (
     update grants g set used_by = moved.intent_id, used_slot = moved.slot
     from moved join transactions t on t.intent_id = moved.intent_id and t.status = 'live' and t.creates is not null
-    where g.owner = t.creates and g.used_by is null)`,
+    where t.intent_id = any(array(select intent_id from moved)) and g.owner = t.creates and g.used_by is null)`,
   fork: sql.fragment`, unused as (
     update grants g set used_by = null, used_slot = null from moved where g.used_by = moved.intent_id)`,
   fail: sql.fragment`, dead as (
-    update transactions t set status = 'failed' from moved where t.intent_id = moved.intent_id and t.status = 'live')`,
+    update transactions t set status = 'failed' from moved
+    where t.intent_id = any(array(select intent_id from moved)) and t.intent_id = moved.intent_id and t.status = 'live')`,
   finalize: sql.fragment``,
 };
 
@@ -241,17 +243,17 @@ export const commitSigned = async (
     payload: message?.payload ?? null,
     traceparent,
   }));
-  // In the order of their ids, so that two workers wait for each other in one direction.
+  // Locked in the order of the index (see moveIntents), so that two workers wait for each other in one direction.
   const committed = await db.any(sql.type(Committed)`
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
         payload jsonb, traceparent text)
-      order by intent_id
     ), moved as (
       update intents i set status = ${to}, generation = s.generation, tx_hash = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
-      from s where i.intent_id = s.intent_id and i.generation = s.generation - 1
+      from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
+        and i.generation = s.generation - 1
         and i.status = any(${sql.array(from, 'text')})
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
       returning s.*
