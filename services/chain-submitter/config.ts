@@ -43,8 +43,11 @@ export const config = z
     ENVIRONMENT_HOURLY_CAP_MICRO: MicroCap(100_000_000_000_000n),
     /** About 2,400 token accounts a day. */
     DAILY_LAMPORT_BUDGET: MicroCap(5_000_000_000n),
-    /** Pause between looks at transactions in flight. */
-    POLL_MS: z.coerce.number().int().min(10).max(5000).default(200),
+    /**
+     * Least pause between two looks at transactions in flight, so the greatest rate of getSignatureStatuses: 50 a second,
+     * however many payments. The pause grows by itself with the time that the chain takes (pace.ts).
+     */
+    POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })
   .superRefine((value, context) => {
     // A fee payer that is an authority too could be made to move tokens by whoever may make it pay a fee.

@@ -5,6 +5,7 @@ import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { Caps } from './caps.ts';
 import type { ChainView } from './chain.ts';
+import type { Commits } from './commits.ts';
 import type { Network } from './domain/order.ts';
 import type { Driver } from './drive.ts';
 import type { Flights } from './flights.ts';
@@ -26,6 +27,7 @@ export type Deps = {
   chain: ChainView;
   signers: Signers;
   caps: Caps;
+  commits: Commits;
   flights: Flights;
   driver: Driver;
 };

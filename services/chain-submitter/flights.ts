@@ -1,4 +1,5 @@
 import type { Order } from './domain/order.ts';
+import { createPace } from './pace.ts';
 import type { IntentRow } from './store/intents.ts';
 
 /** Committed bytes that may land, and what was last seen of them. */
@@ -17,6 +18,8 @@ export type Flight = {
   launchedAt: number;
   pollAt: number;
   sendAt: number;
+  /** Whether it was told that these bytes are signed. */
+  told: boolean;
   /** Looks in a row that found nothing of what has landed: the next ones search the history. */
   missed: number;
   /** Looks at the balances of a finalized transaction that no provider could answer. */
@@ -32,8 +35,9 @@ export type Flights = ReturnType<typeof createFlights>;
 export const createFlights = () => {
   /** Null while an intent has no bytes in flight yet. */
   const driven = new Map<string, Flight | null>();
-  let wake = () => {};
+  let wake = (_pollAt: number) => {};
   return {
+    pace: createPace(),
     /** Takes an intent into this process's hands. False when it is there already. */
     begin: (intentId: string): boolean => {
       if (driven.has(intentId)) return false;
@@ -42,7 +46,7 @@ export const createFlights = () => {
     },
     launch: (flight: Flight): void => {
       driven.set(flight.intent.intent_id, flight);
-      wake();
+      wake(flight.pollAt);
     },
     /** Back to having no bytes, still in this process's hands. */
     ground: (intentId: string): void => {
@@ -62,9 +66,10 @@ export const createFlights = () => {
       if (!flight) return;
       flight.pollAt = 0;
       flight.sendAt = 0;
-      wake();
+      wake(0);
     },
-    onWake: (listener: () => void): void => {
+    /** @param listener is told when a flight is to be looked at */
+    onWake: (listener: (pollAt: number) => void): void => {
       wake = listener;
     },
   };

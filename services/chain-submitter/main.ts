@@ -8,6 +8,7 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { tokenAccountOf } from './addresses.ts';
 import { createCaps } from './caps.ts';
 import { createChainView } from './chain.ts';
+import { createCommits } from './commits.ts';
 import { config as schema } from './config.ts';
 import type { Deps } from './deps.ts';
 import type { Network } from './domain/order.ts';
@@ -72,12 +73,13 @@ const caps = {
 };
 const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
 
+const workerId = randomUUID();
 const parts = {
   pool,
   relay,
   clock: clock.now,
   logger,
-  workerId: randomUUID(),
+  workerId,
   environment: config.ENVIRONMENT,
   network,
   keys: config.PUBLIC_KEYS,
@@ -85,6 +87,7 @@ const parts = {
   chain: createChainView(rpc, network.mint),
   signers,
   caps: createCaps(pool, clock.now, caps),
+  commits: createCommits(pool, workerId),
   flights: createFlights(),
 };
 const deps: Deps = { ...parts, driver: createDriver(parts) };

@@ -26,6 +26,13 @@ export const progressMessage = (
   payload: { object_id: intent.object_id, ...progress } satisfies Progress,
 });
 
+/** The fact that bytes were signed, which may land from now on. */
+export const signedFact = (
+  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'>,
+  { generation, signature }: { generation: number; signature: string },
+): Outgoing =>
+  progressMessage(intent, { status: 'signed', generation, tx_hash: signature, slot: null, failure: null });
+
 /** The present state, null before there is one. */
 export const progressOf = (intent: IntentRow): Progress | null =>
   intent.status === 'accepted'

@@ -8,6 +8,7 @@ import { inSpan } from '../../shared/lib/trace.ts';
 import type { ChainError } from './domain/failure.ts';
 import type { ChainAccount } from './domain/token-account.ts';
 import { LandedTransaction } from './domain/transfers.ts';
+import { createPost } from './post.ts';
 
 /**
  * JSON-RPC to the configured providers. A read is answered by the first provider that can; a send goes to all of
@@ -26,19 +27,21 @@ export class RpcRefused extends Error {
   }
 }
 
-const TIMEOUT_MS = 5000;
 const ROUNDS = 3;
 const PAUSE_MS = 100;
 const COMMITMENT = 'confirmed';
 /** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
 const FRESH_MS = 30_000;
 const MAX_STATUSES = 256;
+/** Over connections of their own: what is signed does not wait behind what a burst of new payments asks. */
+const SOONER: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
 
 /** A refusal may have lost its id, as JSON-RPC 2.0 has it for what could not be read. */
-const Reply = z.union([
-  z.object({ id: z.string().nullable(), error: z.object({ code: z.number(), message: z.string() }) }),
-  z.object({ id: z.string(), result: z.unknown() }),
-]);
+const Reply = z.object({
+  id: z.string().nullable(),
+  error: z.object({ code: z.number(), message: z.string() }).nullish(),
+  result: z.unknown().optional(),
+});
 const inContext = <T extends z.ZodType>(value: T) =>
   z.object({ context: z.object({ slot: z.number() }), value });
 const AccountJson = z
@@ -71,35 +74,25 @@ export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (a
 
 /** Calls of one provider, each measured. All may throw RpcUnavailable or RpcRefused. */
 const createCall = (url: string, number: number) => {
+  const [post, postSooner] = [createPost(url), createPost(url)];
   const ask = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
     // Unlike a count it is no other process's either: behind a proxy that swaps answers, one of another call with
     // the same form would otherwise be believed.
     const id = randomUUID();
-    let body: unknown;
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      body = await response.json();
-    } catch (error) {
-      const { name } = error as Error;
-      throw new RpcUnavailable(`provider ${number}: ${method}: ${name}`);
-    }
+    const unavailable = (why: string) => new RpcUnavailable(`provider ${number}: ${method}: ${why}`);
+    const send = SOONER.has(method) ? postSooner : post;
+    const body = await send(JSON.stringify({ jsonrpc: '2.0', id, method, params })).catch((error: Error) => {
+      // Never its message, which may hold the address.
+      throw unavailable((error as NodeJS.ErrnoException).code ?? error.name);
+    });
     const reply = Reply.safeParse(body);
-    if (!reply.success) throw new RpcUnavailable(`provider ${number}: ${method}: not a JSON-RPC answer`);
-    if (reply.data.id !== id && reply.data.id !== null)
-      throw new RpcUnavailable(`provider ${number}: ${method}: the answer of another call`);
-    if ('error' in reply.data) {
-      throw new RpcRefused(
-        reply.data.error.code,
-        `provider ${number}: ${method}: ${reply.data.error.message}`,
-      );
-    }
+    if (!reply.success) throw unavailable('not a JSON-RPC answer');
+    const { error } = reply.data;
+    if (reply.data.id !== id && !(error && reply.data.id === null))
+      throw unavailable('the answer of another call');
+    if (error) throw new RpcRefused(error.code, `provider ${number}: ${method}: ${error.message}`);
     const result = schema.safeParse(reply.data.result);
-    if (!result.success) throw new RpcUnavailable(`provider ${number}: ${method}: an unknown form of answer`);
+    if (!result.success) throw unavailable('an unknown form of answer');
     return result.data;
   };
   const measured = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {

@@ -69,8 +69,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/launch.ts',
-        from: '  try {\n    const rows = await commitSigned',
-        to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const rows = await commitSigned",
+        from: '  try {\n    const rows = await deps.commits.signed',
+        to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const rows = await deps.commits.signed",
       },
       noLookForReference,
     ],

@@ -1,4 +1,5 @@
 import { createChainView } from '../../services/chain-submitter/chain.ts';
+import { createCommits } from '../../services/chain-submitter/commits.ts';
 import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
 import { createDriver } from '../../services/chain-submitter/drive.ts';
 import { createFlights } from '../../services/chain-submitter/flights.ts';
@@ -74,8 +75,9 @@ export const startSubmitter = (
     createProvider(world, chain, parties, { process, number: index + 1, profile }),
   );
   const rpc = rpcOver(providers, (ms) => world.sleep(process, ms));
+  const pool = database.connect(process);
   const parts = {
-    pool: database.connect(process),
+    pool,
     relay: createRelay(world, { bus, outbox, process }),
     clock: () => EPOCH + world.now() + process.skewMs,
     logger: loggerOf(world, process),
@@ -91,6 +93,7 @@ export const startSubmitter = (
       takeLamports: async () => true,
       hasLamports: async () => true,
     },
+    commits: createCommits(pool, process.name),
     flights: createFlights(),
   };
   const deps: SubmitterDeps = { ...parts, driver: createDriver(parts) };
@@ -104,7 +107,7 @@ export const startSubmitter = (
     every(world, process, SECOND_MS, () => reconcile(deps));
     every(world, process, SECOND_MS, () => expireFlights(deps));
     every(world, process, SECOND_MS, () => rebroadcast(deps));
-    every(world, process, POLL_MS, () => pollDue(deps, POLL_MS, looks));
+    every(world, process, POLL_MS, () => pollDue(deps, looks));
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();

@@ -59,41 +59,39 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     };
   };
 
-  const insertIntent = (values: {
-    id: string;
-    kind: Intent['kind'];
-    objectId: string;
-    request: string;
-    generation: number;
-    workerId: string;
-  }): unknown[] => {
-    const { kind, objectId, request, generation, workerId } = values;
-    let intentId = values.id;
-    if (intents.has(intentId)) {
-      if (world.off !== 'unique intent (inbox)') return [];
-      intentId = `${intentId}#${intents.size}`;
-    }
-    const intent: Intent = {
-      intent_id: intentId,
-      kind,
-      object_id: objectId,
-      request: JSON.parse(request),
-      status: 'accepted',
-      generation,
-      tx_hash: null,
-      slot: null,
-      failure_code: null,
-      failure_message: null,
-      traceparent: null,
-      created_at: EPOCH + now(),
-      worker_id: workerId,
-      next_at: now() + REST_MS,
-      row: intentId,
-    };
-    intents.set(intentId, intent);
-    world.trace('intents', `${objectId} is accepted`);
-    return [claimed(intent)];
-  };
+  const insertIntents = ({ json, workerId }: { json: string; workerId: string }): unknown[] =>
+    (
+      JSON.parse(json) as (Pick<Intent, 'intent_id' | 'kind' | 'object_id' | 'request'> & {
+        generation: number;
+      })[]
+    )
+      .sort((a, b) => (a.intent_id < b.intent_id ? -1 : 1))
+      .flatMap((row) => {
+        const known = intents.get(row.intent_id);
+        if (known !== undefined) {
+          if (world.off !== 'unique intent (inbox)') return [];
+          // Without the index there are two: the one that was there is moved out of the way.
+          const aside = `${row.intent_id}#${intents.size}`;
+          intents.set(aside, { ...known, intent_id: aside, row: aside });
+          for (const one of transactions.values()) if (one.intent_id === row.intent_id) one.intent_id = aside;
+        }
+        const intent: Intent = {
+          ...row,
+          status: 'accepted',
+          tx_hash: null,
+          slot: null,
+          failure_code: null,
+          failure_message: null,
+          traceparent: null,
+          created_at: EPOCH + now(),
+          worker_id: workerId,
+          next_at: now() + REST_MS,
+          row: row.intent_id,
+        };
+        intents.set(row.intent_id, intent);
+        world.trace('intents', `${row.object_id} is accepted`);
+        return [claimed(intent)];
+      });
 
   const isFree = (intent: Intent, only: string | null, workerId: string, driving: string[]): boolean => {
     if (!OPEN.includes(intent.status) || (only !== null && intent.intent_id !== only)) return false;
@@ -152,57 +150,59 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   };
 
   type Signed = {
-    to: Intent['status'];
+    intent_id: string;
     generation: number;
     signature: string;
-    intentId: string;
-    last: number;
-    from: string[];
-    bytes: Buffer;
-    lastValid: number;
-    signBefore: number | null;
-    json: string;
+    wire: string;
+    last_valid: number;
+    sign_before: number | null;
+    subject: string | null;
+    msg_id: string | null;
+    payload: unknown;
   };
-  const commitSigned = (values: Signed): unknown[] => {
-    const { to, generation, signature, intentId, last, from, bytes, lastValid, signBefore, json } = values;
-    const intent = intents.get(intentId);
-    if (intent === undefined) return [];
-    if (world.off !== 'signing deadline' && signBefore !== null && EPOCH + now() > signBefore) return [];
-    const guarded = world.off !== 'one live generation';
-    if (guarded && (intent.generation !== last || !from.includes(intent.status))) return [];
-    if (guarded && liveOf(intentId) !== undefined) throw new UniqueViolation('transactions_one_live');
-    const own = [...transactions.values()].filter((one) => one.intent_id === intentId);
-    if (guarded && own.some((one) => one.generation === generation))
-      throw new UniqueViolation('transactions_intent_id_generation_key');
-    if (transactions.has(signature)) throw new UniqueViolation('transactions_pkey');
-    world.call(signature, `T${transactions.size + 1}`);
-    const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
-    world.trace('intents', text);
-    Object.assign(intent, {
-      status: to,
-      generation,
-      tx_hash: signature,
-      slot: null,
-      next_at: now() + REST_MS,
+  type SignedRows = { json: string; to: Intent['status']; from: string[] };
+  const isSigned = (row: Signed, from: string[]): boolean => {
+    const { intent_id, generation, sign_before } = row;
+    const intent = intents.get(intent_id);
+    if (intent === undefined) return false;
+    if (world.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before) return false;
+    if (world.off === 'one live generation') return true;
+    return intent.generation === generation - 1 && from.includes(intent.status);
+  };
+  const commitSigned = ({ json, to, from }: SignedRows): unknown[] => {
+    const rows = (JSON.parse(json) as Signed[]).filter((row) => isSigned(row, from));
+    // One statement: a row that breaks a constraint undoes them all.
+    for (const { intent_id, generation, signature } of rows) {
+      const own = [...transactions.values()].filter((one) => one.intent_id === intent_id);
+      const guarded = world.off !== 'one live generation';
+      if (guarded && liveOf(intent_id) !== undefined) throw new UniqueViolation('transactions_one_live');
+      if (guarded && own.some((one) => one.generation === generation))
+        throw new UniqueViolation('transactions_intent_id_generation_key');
+      if (transactions.has(signature)) throw new UniqueViolation('transactions_pkey');
+    }
+    return rows.map(({ intent_id, generation, signature, wire, last_valid, subject, msg_id, payload }) => {
+      const intent = intents.get(intent_id)!;
+      world.call(signature, `T${transactions.size + 1}`);
+      const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
+      world.trace('intents', text);
+      const next_at = now() + REST_MS;
+      Object.assign(intent, { status: to, generation, tx_hash: signature, slot: null, next_at });
+      transactions.set(signature, {
+        signature,
+        intent_id,
+        generation,
+        wire: Buffer.from(wire, 'base64'),
+        last_valid_block_height: BigInt(last_valid),
+        status: 'live',
+        signed_at: EPOCH + now(),
+      });
+      const told = msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
+      return { moved_id: intent_id, told };
     });
-    transactions.set(signature, {
-      signature,
-      intent_id: intentId,
-      generation,
-      wire: Buffer.from(bytes),
-      last_valid_block_height: BigInt(lastValid),
-      status: 'live',
-      signed_at: EPOCH + now(),
-    });
-    return outbox.insert(json);
   };
 
   const models: Model[] = [
-    model(
-      /^\s*insert into intents as i/,
-      'id kind objectId request generation _ workerId rest',
-      insertIntent,
-    ),
+    model(/^\s*insert into intents as i/, 'workerId rest json', insertIntents),
     model<{ id: string }>(/^\s*select .* from intents i where i\.intent_id = \$1$/s, 'id', ({ id }) =>
       intents.has(id) ? [{ ...intents.get(id)! }] : [],
     ),
@@ -222,17 +222,13 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       },
     ),
     model(/with m as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', moveIntents),
-    model<Signed>(
-      /with moved as \(\s*update intents set status = \$1, generation = \$2/,
-      'to generation signature rest intentId last from signBefore signBefore signature generation bytes lastValid _ _ json',
-      (values) => {
-        if (world.off === 'commit before send') {
-          sendEarly(values.bytes);
-          if (world.random.chance(0.1)) throw new Away('connection refused');
-        }
-        return commitSigned(values);
-      },
-    ),
+    model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', (values) => {
+      if (world.off === 'commit before send') {
+        for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
+        if (world.random.chance(0.1)) throw new Away('connection refused');
+      }
+      return commitSigned(values);
+    }),
     model<{ signature: string }>(
       /select exists \(select from transactions where signature = \$1 and status = 'live'\)/,
       'signature',

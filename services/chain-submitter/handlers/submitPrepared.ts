@@ -12,9 +12,9 @@ import { findPaid } from '../found.ts';
 import { flightOf, launch } from '../launch.ts';
 import { readOrder } from '../orders.ts';
 import { checkPrepared } from '../prepared.ts';
-import { progressMessage } from '../progress.ts';
+import { signedFact } from '../progress.ts';
 import { reading } from '../reading.ts';
-import { commitSigned, type Generation, type IntentRow, insertIntent } from '../store/intents.ts';
+import { commitSigned, type Generation, type IntentRow, insertIntents } from '../store/intents.ts';
 import {
   findPreparation,
   intentIdOf,
@@ -138,12 +138,12 @@ export const submitPrepared =
     // One commit: the preparation's only submission, the intent, its only bytes, and the fact.
     const committed = await pool.transaction(async (tx) => {
       if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
-      const inserted = await insertIntent(tx, intent, workerId);
+      const [inserted = null] = await insertIntents(tx, [intent], workerId);
       if (inserted === null) throw new Error('an open preparation has an intent already');
-      const signed = { status: 'signed', generation: 1, slot: null, failure: null } as const;
       const move = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
-      const fact = progressMessage(intent, { ...signed, tx_hash: bytes.signature });
-      return { inserted, rows: await commitSigned(tx, { ...move, message: fact }, bytes) };
+      const fact = signedFact(intent, { generation: 1, signature: bytes.signature });
+      const [rows] = await commitSigned(tx, [{ ...move, message: fact, signed: bytes }]);
+      return { inserted, rows: rows ?? [] };
     });
     if (committed === null) return ended(await findPreparation(pool, preparation_id), message);
     relay.dispatch(committed.rows);

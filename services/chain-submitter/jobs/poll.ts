@@ -13,18 +13,23 @@ import { finalize } from './finalize.ts';
 
 /** Pause between looks at what is confirmed and not final, or failed and not final. */
 const FINALITY_POLL_MS = 1000;
-/** Least pause between two looks, so that a burst shares one call. */
-const LEAST_GAP_MS = 15;
+/** What is watched for finality is looked at together, at these moments: what is final is told in few statements. */
+const FINALITY_GRID_MS = 250;
 /** Pause while a confirmed transaction is not found: what was forked away should be sent again while it is valid. */
 const MISSED_POLL_MS = 250;
 /** Looks in a row without a trace of a confirmed transaction, before every provider is asked about a fork. */
 const MISSES_BEFORE_FORK = 3;
+/** Pause after a look that nobody answered. */
+const TROUBLE_MS = 200;
 /** Every so many looks all providers are asked and the furthest answer counts: one that lags holds nobody up. */
 const ASK_ALL_EVERY = 5;
 
 const RANK = { processed: 1, confirmed: 2, finalized: 3 } as const;
 const rank = (status: SignatureStatus): number =>
   status === null ? 0 : RANK[status.confirmationStatus ?? 'finalized'];
+
+const onGrid = (ms: number): number =>
+  Math.ceil((performance.now() + ms) / FINALITY_GRID_MS) * FINALITY_GRID_MS;
 
 type Seen = { flight: Flight; status: SignatureStatus };
 
@@ -68,7 +73,9 @@ const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
   for (const { flight, status } of seen) {
     flight.phase = 'confirmed';
     flight.missed = 0;
-    flight.pollAt = status!.confirmationStatus === 'finalized' ? 0 : performance.now() + FINALITY_POLL_MS;
+    if (flight.wire.length > 0) deps.flights.pace.learn(performance.now() - flight.launchedAt);
+    // Nobody waits for it: it is told with the others.
+    flight.pollAt = onGrid(status!.confirmationStatus === 'finalized' ? 0 : FINALITY_POLL_MS);
   }
   await failpoint('submitter.afterConfirm');
 };
@@ -101,14 +108,17 @@ const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
   deps.flights.end(intent.intent_id);
 };
 
-const judge = async (deps: Deps, seen: readonly Seen[], pollMs: number): Promise<void> => {
+const judge = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
   const now = performance.now();
   const current = seen.filter(({ flight }) => deps.flights.isCurrent(flight));
   const confirmed: Seen[] = [];
   const final: Flight[] = [];
   for (const { flight, status } of current) {
     const level = rank(status);
-    flight.pollAt = now + (flight.phase === 'sent' && !status?.err ? pollMs : FINALITY_POLL_MS);
+    flight.pollAt =
+      flight.phase === 'sent' && !status?.err
+        ? now + deps.flights.pace.pauseMs(now - flight.launchedAt)
+        : onGrid(FINALITY_POLL_MS);
     if (status === null) {
       if (flight.phase === 'sent') continue;
       flight.missed += 1;
@@ -149,48 +159,51 @@ const traced = <T>(flights: readonly Flight[], work: () => Promise<T>): Promise<
 };
 
 /** Looks once at what is due. `looks` counts those that found something to look at. */
-export const pollDue = async (deps: Deps, pollMs: number, looks: { count: number }): Promise<void> => {
-  const { flights } = deps;
-  const soon = performance.now() + LEAST_GAP_MS;
-  const due = flights.inAir().filter(({ pollAt }) => pollAt <= soon);
+export const pollDue = async (deps: Deps, looks: { count: number }): Promise<void> => {
+  const now = performance.now();
+  const inAir = deps.flights.inAir();
+  const due = inAir.filter(({ pollAt }) => pollAt <= now);
   if (due.length === 0) return;
   // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
-  const sent = flights.inAir().filter((flight) => flight.phase === 'sent' && !due.includes(flight));
-  const patient = sent.filter(({ launchedAt }) => performance.now() - launchedAt >= LEAST_GAP_MS);
-  const shared = due.some(({ phase }) => phase === 'sent') ? [...due, ...patient] : due;
+  const shared = due.some(({ phase }) => phase === 'sent')
+    ? inAir.filter(({ phase, pollAt }) => phase === 'sent' || pollAt <= now)
+    : due;
   looks.count += 1;
-  await traced(shared, async () =>
-    judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0), pollMs),
-  );
+  await traced(shared, async () => judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0)));
 };
 
 /**
- * Watches everything in flight: one batched status call for all of it, as soon as something is due. New bytes are
- * looked at after 30 ms, because a local chain confirms at once, then every `pollMs`.
+ * Watches everything in flight: one batched status call for all of it, as soon as something is due.
+ * @param leastPauseMs between two looks, so that a burst shares one call, and a provider's rate limit is kept
  */
-export const startPolling = (deps: Deps, pollMs: number): Periodic => {
+export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
   const { flights, logger } = deps;
   let stopping = false;
+  let lookedAt = 0;
+  let nextAt = 0;
   const looks = { count: 0 };
   let wake = new AbortController();
-  flights.onWake(() => wake.abort());
+  const notBefore = (at: number): number => Math.max(at, lookedAt + leastPauseMs);
+  flights.onWake((pollAt) => {
+    if (notBefore(pollAt) < nextAt) wake.abort();
+  });
 
   const round = async () => {
-    const inAir = flights.inAir();
-    const nextAt = Math.min(...inAir.map(({ pollAt }) => pollAt), performance.now() + 60_000);
-    const pause = Math.max(LEAST_GAP_MS, nextAt - performance.now());
-    const woken = wake.signal.aborted;
     wake = new AbortController();
-    // Woken means new bytes: how long to pause is worked out anew, but never without any pause.
-    await sleep(woken ? LEAST_GAP_MS : pause, undefined, { signal: wake.signal }).catch(() => {});
-    await pollDue(deps, pollMs, looks);
+    const now = performance.now();
+    nextAt = notBefore(Math.min(...flights.inAir().map(({ pollAt }) => pollAt), now + 60_000));
+    // Woken means new bytes: how long to pause is worked out anew.
+    if (nextAt > now && !(await sleep(nextAt - now, true, { signal: wake.signal }).catch(() => false)))
+      return;
+    lookedAt = performance.now();
+    await pollDue(deps, looks);
   };
 
   const loop = async () => {
     while (!stopping) {
       await round().catch(async (error: unknown) => {
         logger.warn({ err: error }, 'statuses could not be read');
-        await sleep(pollMs);
+        await sleep(TROUBLE_MS);
       });
     }
   };

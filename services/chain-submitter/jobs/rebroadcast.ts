@@ -1,9 +1,27 @@
+import { insertOutbox } from '../../../shared/db/outbox.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { RESEND_MS } from '../launch.ts';
+import { signedFact } from '../progress.ts';
+
+/** Tells of settles that take long which bytes of theirs may land: a caller who has waited long enough gets their hash. */
+const tellSigned = async ({ flights, pool, relay }: Deps): Promise<void> => {
+  const before = performance.now() - RESEND_MS;
+  const untold = flights
+    .inAir()
+    .filter(({ phase, told, launchedAt }) => phase === 'sent' && !told && launchedAt <= before);
+  if (untold.length === 0) return;
+  const facts = untold.map(({ intent, generation, signature }) => ({
+    ...signedFact(intent, { generation, signature }),
+    traceparent: intent.traceparent,
+  }));
+  relay.dispatch(await insertOutbox(pool, facts));
+  for (const flight of untold) flight.told = true;
+};
 
 /** Sends the same bytes again to every provider, every 2 s until they are confirmed or expired (rule 10). */
-export const rebroadcast = async ({ flights, rpc }: Deps): Promise<void> => {
+export const rebroadcast = async (deps: Deps): Promise<void> => {
+  const { flights, rpc } = deps;
   const now = performance.now();
   const due = flights
     .inAir()
@@ -12,4 +30,5 @@ export const rebroadcast = async ({ flights, rpc }: Deps): Promise<void> => {
     flight.sendAt = now + RESEND_MS;
     void inTraceOf(flight.intent.traceparent, () => rpc.broadcast(flight.wire));
   }
+  await tellSigned(deps);
 };

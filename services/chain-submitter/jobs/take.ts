@@ -5,7 +5,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { isTerminal } from '../domain/intent.ts';
 import { presentProgress, progressMessage } from '../progress.ts';
-import { findIntent, type IntentRow, insertIntent } from '../store/intents.ts';
+import { findIntent, type IntentRow } from '../store/intents.ts';
 
 /**
  * The same payment_attempt_id under another settlement: settlement's database was set back and the attempt was made
@@ -48,10 +48,10 @@ export const takeJob = async (
   deps: Deps,
   job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number },
 ): Promise<void> => {
-  const { pool, relay, flights, driver, workerId } = deps;
+  const { pool, relay, flights, driver, commits } = deps;
   await failpoint('submitter.beforeIntent');
   // The job's trace is kept, so that facts told minutes later belong to it.
-  const inserted = await insertIntent(pool, { ...job, traceparent: activeTraceparent() }, workerId);
+  const inserted = await commits.intent({ ...job, traceparent: activeTraceparent() });
   await failpoint('submitter.afterIntent');
   if (inserted !== null) return driver.drive(inserted);
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OutboxRow, type Outgoing, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
+import { type OutboxRow, type Outgoing, outboxColumn, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import type { Failure } from '../domain/failure.ts';
 import { type Event, step } from '../domain/intent.ts';
@@ -39,23 +39,50 @@ const moment = sql.fragment`(select s.paused from settings s) as paused, app_now
 /** How long nobody's intent rests before the sweeper takes it (rule 16). */
 const REST = '15 seconds';
 
+/** An intent before it is written. `generation`: those that a lost record has had. */
+export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
+  generation?: number;
+};
+const Inserted = Claimed.pick({ intent_id: true, created_at: true, paused: true, read_at: true });
+
 /**
- * Writes an intent in its first generation (or after those that a lost record has had), leased to the worker that got the job. Null: it is known already (a re-drive, a redelivery).
- * One statement and its commit; the message may be acknowledged after.
+ * Writes intents, leased to the worker that got their jobs. One statement and its commit; the messages may be
+ * acknowledged after.
+ * @returns in their order; null: it is known already (a re-drive, a redelivery)
  */
-export const insertIntent = (
+export const insertIntents = async (
   db: Db,
-  row: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
-    generation?: number;
-  },
+  rows: readonly NewIntent[],
   workerId: string,
-): Promise<ClaimedIntent | null> =>
-  db.maybeOne(sql.type(Claimed)`
+): Promise<(ClaimedIntent | null)[]> => {
+  const values = rows.map(({ generation = 0, ...row }) => ({ ...row, generation }));
+  // In the order of their ids, so that two workers with the same jobs wait for each other in one direction.
+  const inserted = await db.any(sql.type(Inserted)`
     insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
-    values (${row.intent_id}, ${row.kind}, ${row.object_id}, ${JSON.stringify(row.request)}::jsonb, 'accepted',
-      ${row.generation ?? 0}, ${row.traceparent}, ${workerId}, app_now() + ${REST}::interval)
+    select v.intent_id, v.kind, v.object_id, v.request, 'accepted', v.generation, v.traceparent, ${workerId},
+      app_now() + ${REST}::interval
+    from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(intent_id text, kind text, object_id text,
+      request jsonb, generation integer, traceparent text)
+    order by v.intent_id
     on conflict (intent_id) do nothing
-    returning ${columns}, null as signature, null::bytea as wire, null::bigint as last_valid_block_height, ${moment}`);
+    returning i.intent_id, i.created_at, ${moment}`);
+  const writtenAs = new Map(inserted.map((row) => [row.intent_id, row]));
+  return values.map((row) => {
+    const written = writtenAs.get(row.intent_id);
+    return written === undefined ? null : { ...row, ...NOTHING_YET, ...written };
+  });
+};
+
+const NOTHING_YET = {
+  status: 'accepted',
+  tx_hash: null,
+  slot: null,
+  failure_code: null,
+  failure_message: null,
+  signature: null,
+  wire: null,
+  last_valid_block_height: null,
+} as const;
 
 /** The intent, or null. */
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
@@ -116,7 +143,8 @@ export type Move = {
 /**
  * Moves intents by one event, each only from a state the event belongs to and only in the generation it is about;
  * what does not move says nothing. State, the transactions and grants that hang on it, and the facts are one
- * statement.
+ * statement. Rows are named by an array besides: it goes by the index, in its order, whatever the planner believes of the
+ * size of a JSON parameter.
  * @param bytes `failed` when the live bytes are proven dead by their failure on chain
  * @returns outbox rows for `relay.dispatch`, one for each intent that moved
  */
@@ -149,7 +177,8 @@ export const moveIntents = (
         failure_code = m.failure_code, failure_message = m.failure_message, progressed_at = app_now(),
         next_at = app_now() + ${REST}::interval,
         worker_id = ${to === 'failed' || to === 'finalized' ? sql.fragment`null` : sql.fragment`i.worker_id`}
-      from m where i.intent_id = m.intent_id and i.generation = m.generation
+      from m where i.intent_id = any(array(select intent_id from m)) and i.intent_id = m.intent_id
+        and i.generation = m.generation
         and i.status = any(${sql.array(from, 'text')})
       returning i.intent_id, m.slot, m.subject, m.msg_id, m.payload, m.traceparent
     )${effects[event]}
@@ -163,11 +192,12 @@ const effects = {
   confirm: sql.fragment`, used as (
     update grants g set used_by = moved.intent_id, used_slot = moved.slot
     from moved join transactions t on t.intent_id = moved.intent_id and t.status = 'live' and t.creates is not null
-    where g.owner = t.creates and g.used_by is null)`,
+    where t.intent_id = any(array(select intent_id from moved)) and g.owner = t.creates and g.used_by is null)`,
   fork: sql.fragment`, unused as (
     update grants g set used_by = null, used_slot = null from moved where g.used_by = moved.intent_id)`,
   fail: sql.fragment`, dead as (
-    update transactions t set status = 'failed' from moved where t.intent_id = moved.intent_id and t.status = 'live')`,
+    update transactions t set status = 'failed' from moved
+    where t.intent_id = any(array(select intent_id from moved)) and t.intent_id = moved.intent_id and t.status = 'live')`,
   finalize: sql.fragment``,
 };
 
@@ -181,32 +211,65 @@ export type Generation = {
   signBefore: number | null;
 };
 
+/** Signed bytes as the next generation of an intent. `message` null: nobody waits to hear of it at once. */
+export type SignedMove = Pick<Move, 'intentId' | 'generation' | 'traceparent'> & {
+  message: Outgoing | null;
+  signed: Generation;
+};
+const Committed = z.object({ moved_id: z.string(), told: outboxColumn.nullable() });
+
 /**
- * Commits signed bytes as the next generation, before any of them leaves (rule 8).
- * @param move its generation is the new one
- * @returns no row when the intent has moved on meanwhile or its deadline has passed, however long the worker slept
- * since it looked (rule 11): the bytes are then forgotten, unsent
- * @throws a unique violation when another generation lives (rule 9)
+ * Commits signed bytes as the next generations of their intents, before any of them leaves (rule 8).
+ * @param moves of different intents; their generation is the new one
+ * @returns in their order: outbox rows for `relay.dispatch`, or null when the intent has moved on meanwhile or its
+ * deadline has passed, however long the worker slept since it looked (rule 11): the bytes are then forgotten, unsent
+ * @throws a unique violation when another generation of one of them lives (rule 9)
  */
-export const commitSigned = (db: Db, move: Move, signed: Generation): Promise<readonly OutboxRow[]> => {
+export const commitSigned = async (
+  db: Db,
+  moves: readonly SignedMove[],
+): Promise<(readonly OutboxRow[] | null)[]> => {
   const { from, to } = step('sign');
-  return db.any(sql.type(outboxRow)`
-    with moved as (
-      update intents set status = ${to}, generation = ${move.generation}, tx_hash = ${signed.signature},
+  const rows = moves.map(({ intentId, generation, traceparent, message, signed }) => ({
+    intent_id: intentId,
+    generation,
+    signature: signed.signature,
+    wire: Buffer.from(signed.wire).toString('base64'),
+    last_valid: signed.lastValidBlockHeight,
+    creates: signed.creates,
+    sign_before: signed.signBefore,
+    subject: message?.subject ?? null,
+    msg_id: message?.msgId ?? null,
+    payload: message?.payload ?? null,
+    traceparent,
+  }));
+  // Locked in the order of the index (see moveIntents), so that two workers wait for each other in one direction.
+  const committed = await db.any(sql.type(Committed)`
+    with s as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
+        signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
+        payload jsonb, traceparent text)
+    ), moved as (
+      update intents i set status = ${to}, generation = s.generation, tx_hash = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
-      where intent_id = ${move.intentId} and generation = ${move.generation - 1}
-        and status = any(${sql.array(from, 'text')})
-        and (${signed.signBefore}::float8 is null or app_now() <= to_timestamp(${signed.signBefore}::float8 / 1000))
-      returning intent_id
+      from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
+        and i.generation = s.generation - 1
+        and i.status = any(${sql.array(from, 'text')})
+        and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
+      returning s.*
     ), written as (
       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
-      select ${signed.signature}, intent_id, ${move.generation}, ${sql.binary(Buffer.from(signed.wire))},
-        ${signed.lastValidBlockHeight}, ${signed.creates} from moved
+      select signature, intent_id, generation, decode(wire, 'base64'), last_valid, creates from moved
+    ), told as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select subject, msg_id, payload, traceparent from moved where msg_id is not null
+      returning outbox_id, subject, msg_id, payload, traceparent
     )
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select message.subject, message.msg_id, message.payload, ${move.traceparent}
-    from ${outboxValues([move.message])}, moved
-    returning outbox_id, subject, msg_id, payload, traceparent`);
+    select moved.intent_id as moved_id,
+      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = moved.msg_id) as told
+    from moved`);
+  const toldOf = new Map(committed.map(({ moved_id, told }) => [moved_id, told ?? []]));
+  return moves.map(({ intentId }) => toldOf.get(intentId) ?? null);
 };
 
 /**

@@ -1,0 +1,30 @@
+/** So many payments are remembered. */
+const REMEMBERED = 32;
+/** A chain that is not known yet is looked at early: a local one confirms at once. */
+const FIRST_LOOK_MS = 10;
+const EARLIER = 0.8;
+const LOOKS_A_PAYMENT = 16;
+const MAX_PAUSE_MS = 500;
+
+/**
+ * How fast the chain is, learnt from the time that the last payments took from their sending to the look that found
+ * them confirmed. A hint: it moves looks, never what they mean.
+ */
+export const createPace = () => {
+  const took: number[] = [];
+  let fastestMs = 0;
+  let medianMs = 0;
+  return {
+    learn: (ms: number): void => {
+      took.push(ms);
+      if (took.length > REMEMBERED) took.shift();
+      const sorted = took.toSorted((a, b) => a - b);
+      fastestMs = sorted[0]!;
+      medianMs = sorted[sorted.length >> 1]!;
+    },
+    /** When new bytes are first looked at: a little before the fastest of late. */
+    firstLookMs: (): number => Math.max(FIRST_LOOK_MS, EARLIER * fastestMs),
+    /** Pause between looks that finds bytes of this age soon after they are confirmed, with few looks for nothing. */
+    pauseMs: (ageMs: number): number => Math.min(MAX_PAUSE_MS, Math.max(ageMs, medianMs) / LOOKS_A_PAYMENT),
+  };
+};
