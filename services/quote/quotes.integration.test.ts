@@ -38,15 +38,15 @@ test.each<[string, string]>([
   for (const quote_id of [oneByOne, together])
     await insertQuotes(pool, [
       {
-      quote_id,
-      account_id,
-      service_id: newServiceId(),
-      quote_amount: 20_000n,
-      fee_amount: 10_000n,
-      redeem_window_seconds: 900,
-      quote_token: 'a.b',
-      expires_at: now + 600_000,
-      created_at: now,
+        quote_id,
+        account_id,
+        service_id: newServiceId(),
+        quote_amount: 20_000n,
+        fee_amount: 10_000n,
+        redeem_window_seconds: 900,
+        quote_token: 'a.b',
+        expires_at: now + 600_000,
+        created_at: now,
       },
     ]);
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
