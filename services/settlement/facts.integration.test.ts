@@ -61,7 +61,7 @@ const namesOf = async (settlementId: string, count: number) => {
     async () => of(settlementId).map(({ name }) => name),
     ({ length }) => length >= count,
   );
-  const place = (name: string) => NAMES.findIndex((each) => each === name);
+  const place = (name: string) => (NAMES as readonly string[]).indexOf(name);
   return names.toSorted((a, b) => place(a) - place(b));
 };
 const redeem = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>, redeem_id?: string) =>

@@ -104,6 +104,8 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
       });
     }
     const settlementId = newId('stl');
+    // From now: where many come at once the acceptance itself takes seconds, and the gateway waits no longer for them.
+    const until = performance.now() + deps.settleWaitMs;
     // Before anything of this settlement exists, so that no word of it is missed and its row need not be read.
     const waiter = deps.waiting.until(settlementId, deps.settleWaitMs);
     try {
@@ -113,11 +115,11 @@ export const settle = (deps: Deps): Handler<typeof settlement.operations.settle>
         claims,
         caller,
       });
-      if (typeof verdict !== 'string') return repeat(deps, verdict, claims.quote_id, caller);
+      if (typeof verdict !== 'string')
+        return repeat(deps, verdict, { quoteId: claims.quote_id, caller, until });
       if (verdict !== 'accepted') throw refuse[verdict]();
-      const until = performance.now() + deps.settleWaitMs;
       const record = (await waiter.woken) as Shown | undefined;
-      return record === undefined ? outcome(deps, settlementId, until - performance.now()) : show(record);
+      return record === undefined ? outcome(deps, settlementId, until) : show(record);
     } finally {
       waiter.cancel();
     }
@@ -239,7 +241,11 @@ const accept = async (deps: Deps, acceptOne: AcceptOne, attempt: Attempt, known:
 };
 
 /** A repeat: the same quote, by the same delegate or the account's own sign-in. */
-const repeat = async (deps: Deps, row: SettlementRow, quoteId: string, caller: Caller): Promise<Answer> => {
+const repeat = async (
+  deps: Deps,
+  row: SettlementRow,
+  { quoteId, caller, until }: { quoteId: string; caller: Caller; until: number },
+): Promise<Answer> => {
   if (row.quote_id !== quoteId) {
     throw new ServiceError('conflict', 'this payment_attempt_id was used with another quote', {
       safe_action: 'stop',
@@ -251,19 +257,19 @@ const repeat = async (deps: Deps, row: SettlementRow, quoteId: string, caller: C
     });
   }
   count('settle.idempotent_replays', 1, { operation: 'settle' });
-  return row.status === 'pending' ? outcome(deps, row.settlement_id, deps.settleWaitMs) : show(row);
+  return row.status === 'pending' ? outcome(deps, row.settlement_id, until) : show(row);
 };
 
 /** A repeat may wait where another replica's caller is told of the outcome, and no other (`Waiting.wake`). */
 const REPEAT_AGAIN_MS = 1000;
 
 /** Waits for the fact. Reads first: whoever comes here may be late. */
-const outcome = async (deps: Deps, settlementId: string, timeoutMs: number): Promise<Answer> =>
+const outcome = async (deps: Deps, settlementId: string, until: number): Promise<Answer> =>
   show(
     await readUntil(deps.waiting, settlementId, {
       read: () => readSettlement(deps.pool, settlementId),
       done: ({ status }) => status !== 'pending',
-      timeoutMs,
+      timeoutMs: until - performance.now(),
       againMs: REPEAT_AGAIN_MS,
     }),
   );
