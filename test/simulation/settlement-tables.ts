@@ -222,7 +222,7 @@ export const createSettlementTables = (world: World) => {
     model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
     model<{ given: string } & End>(
       /update settlements as s set status = 'redeemed'/,
-      'given subject prefix',
+      'given ids subject prefix',
       ({ given, ...end }) =>
         (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, redeem_id }) => {
           const row = settlements.get(settlement_id);

@@ -36,6 +36,7 @@ export const consumeOnce = async (
   db: Db,
   draws: readonly Draw[],
 ): Promise<(z.infer<typeof Consumed> | null)[]> => {
+  const ids = draws.map(({ settlement_id }) => settlement_id);
   const consumed = await db.any(sql.type(Consumed)`
     with prepaid as (
       select s.settlement_id as prepaid_id, status as was, units_consumed + given.units as consumed,
@@ -43,7 +44,7 @@ export const consumeOnce = async (
       from jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
         as given(settlement_id text, service_id uuid, request_id text, units int, traceparent text)
       join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
-      where chain_status in ('confirmed', 'finalized')
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and chain_status in ('confirmed', 'finalized')
         and (status = 'issued' and redeem_expires_at > app_now() or status = 'redeemed' and ${drawable})
         and ${unreserved} and units_consumed + given.units <= units_total
       order by s.settlement_id for update of s

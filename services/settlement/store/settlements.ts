@@ -127,19 +127,22 @@ const Verified = Row.pick({
 export type Sought = { settlement_id: string; service_id: string };
 
 /**
- * What a service may verify, in one statement for all that is sought at the moment.
+ * What a service may verify, in one statement for all that is sought at the moment. The ids are given as an array too: of
+ * the rows of a document Postgres assumes a hundred, and would rather read all of a service's settlements.
  * @returns in their order; null: not this service's
  */
 export const findVerified = async (
   db: Db,
   sought: readonly Sought[],
 ): Promise<(z.infer<typeof Verified> | null)[]> => {
+  const ids = sought.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
       redeem_expires_at, redeemed_at, units_total, units_consumed,
       coalesce(redeem_expires_at <= app_now(), false) as elapsed
     from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
-    join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id`);
+    join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id
+    where s.settlement_id = any(${sql.array(ids, 'text')})`);
   const keyOf = ({ settlement_id, service_id }: Sought) => `${settlement_id} ${service_id}`;
   const found = new Map(rows.map((row) => [keyOf(row), row]));
   return sought.map((each) => found.get(keyOf(each)) ?? null);
@@ -190,7 +193,8 @@ const Redeemed = outboxRow.extend({
 
 /**
  * Redeems each once, in one statement and one commit. The window is judged by the same statement, so a redeem that races
- * the expiry job has one winner; so has one that races a refund. Settlements are locked in the order of their ids.
+ * the expiry job has one winner; so has one that races a refund. Settlements are locked in the order of their ids, which
+ * are given as an array too (see findVerified).
  * @param redeems of different settlements
  * @returns in their order: when it was issued and redeemed, with the row of the outbox that tells it; null where it could
  * not be redeemed (the caller reads why)
@@ -199,6 +203,7 @@ export const redeemOnce = async (
   db: Db,
   redeems: readonly Redeem[],
 ): Promise<(z.infer<typeof Redeemed> | null)[]> => {
+  const ids = redeems.map(({ settlement_id }) => settlement_id);
   const redeemed = await db.any(sql.type(Redeemed)`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(redeems)}::jsonb)
@@ -207,7 +212,8 @@ export const redeemOnce = async (
     ), changed as (
       update settlements as s set status = 'redeemed', redeemed_at = app_now(), redeem_id = given.redeem_id
       from given
-      where s.settlement_id = given.settlement_id and s.service_id = given.service_id
+      where s.settlement_id = any(${sql.array(ids, 'text')})
+        and s.settlement_id = given.settlement_id and s.service_id = given.service_id
         and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now()
         and ${redeemable}
       returning ${toldOfEnd('s')}, issued_at, traceparent
