@@ -35,13 +35,15 @@ const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_i
 const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
   maxAgeMs: 100,
 });
-// Asked once a second at most, whatever the load.
-const observeChain = cached(() => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }), {
-  maxAgeMs: 1000,
-});
+// Asked once a second at most, whatever the load, and while settles come at all ahead of them.
+const everybodys = { maxAgeMs: 1000, aheadForMs: 60_000 };
+const observeChain = cached(
+  () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }),
+  everybodys,
+);
 
 // The operators' words act within this time ("at once" is 2 s in decisions.md), at no cost to a settle.
-const readPaused = cached(async () => (await pausedSince(pool)) !== null, { maxAgeMs: 1000 });
+const readPaused = cached(async () => (await pausedSince(pool)) !== null, everybodys);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,
 });

@@ -52,3 +52,13 @@ test('an answer that was asked for before it was forgotten is not kept, nor does
   await expect(before).rejects.toThrow('away');
   expect([await get('a'), answers.length]).toEqual(['ended', 2]);
 });
+
+test('a key that was asked for of late is asked for ahead, one that was not is left alone', async () => {
+  const calls = { busy: 0, idle: 0 };
+  const busy = cached(async () => (calls.busy += 1), { maxAgeMs: 50, aheadForMs: 60_000 });
+  const idle = cached(async () => (calls.idle += 1), { maxAgeMs: 50, aheadForMs: 1 });
+  await Promise.all([busy('a'), idle('a')]);
+  while (calls.busy < 3) await sleep(5);
+  expect(calls.idle).toBe(1);
+  busy.forget('a');
+});
