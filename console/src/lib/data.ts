@@ -103,6 +103,8 @@ export const useAction = <I, T>(
       await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })));
       done?.(answer);
     },
+    // An answer may have a key in it: what the page lets go of is kept nowhere.
+    gcTime: 0,
   });
   return {
     // A form is sent by Enter too, while its button waits.
