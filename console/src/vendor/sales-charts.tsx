@@ -1,4 +1,5 @@
-import { Chart, Facts, Money, Section, Stack } from '../ui/index.ts';
+import { Chart, Money, Section, Stack } from '../ui/index.ts';
+import { Ledger } from './ledger.tsx';
 import { type Sales, useRefunded } from './sales-data.ts';
 import { funnelOf, percent, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
 import './vendor.css';
@@ -7,9 +8,9 @@ import './vendor.css';
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
   const steps = [
-    ['Quoted', quoted, ''],
-    ['Paid', paid, `${percent(paid, quoted)} of the quotes`],
-    ['Delivered', delivered, `${percent(delivered, paid)} of what was paid`],
+    ['Quoted', quoted, false],
+    ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of the quotes`],
+    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of what was paid`],
   ] as const;
   return (
     <Section title="Conversion" about="Of the quotes made in this time.">
@@ -19,7 +20,7 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
             <li key={name}>
               <span className="funnel-name">{name}</span>
               <strong className="figure">{count.toLocaleString('en')}</strong>
-              <span className="quiet">{words}</span>
+              {words !== false && <span className="quiet">{words}</span>}
               <svg viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
                 <rect width="1000" height="8" rx="4" />
                 <rect width={quoted === 0 ? 0 : (count / quoted) * 1000} height="8" rx="4" />
@@ -27,7 +28,7 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
             </li>
           ))}
         </ol>
-        <Facts
+        <Ledger
           of={[
             ['Still open', open.toLocaleString('en')],
             ['Not paid in time', unpaid.toLocaleString('en')],
@@ -73,7 +74,7 @@ export const RevenueSection = ({
           <Money micro={net} large />
           <p className="quiet">net to your payout address</p>
         </div>
-        <Facts
+        <Ledger
           of={[
             ['Paid by customers', <Money key="gross" micro={gross} />],
             ['Platform’s fees', <Money key="fees" micro={fees} />],

@@ -23,7 +23,9 @@ const useBackTo = <T extends { created_at: string }>(
 ): boolean => {
   const { data, error, isPending, hasMore, more, isLoadingMore } = items;
   const oldest = data.at(-1);
-  const isThere = !isPending && (!hasMore || (oldest !== undefined && Date.parse(oldest.created_at) < from));
+  // A list that failed before anything was read says that there is no more.
+  const isRead = !isPending && (error === null || data.length > 0);
+  const isThere = isRead && (!hasMore || (oldest !== undefined && Date.parse(oldest.created_at) < from));
   const goesOn =
     !isThere && !isPending && error === null && !isLoadingMore && data.length < pages * Number(PAGE);
   useEffect(() => {
@@ -40,10 +42,13 @@ export type Sales = {
   /** What of the window is not read: on its way, or to be asked for. */
   rest: 'none' | 'reading' | 'more';
   readMore: () => void;
-  isPending: boolean;
+  /** Both lists were read at least once; before, no figure means anything. */
+  isKnown: boolean;
   error: unknown;
   again: () => void;
 };
+
+const isWhole = (head: readonly unknown[] | undefined) => head !== undefined && head.length < Number(PAGE);
 
 /**
  * The sales of a window, kept fresh while they are looked at.
@@ -74,7 +79,10 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
     (client, cursor, options) => client.settlement.list({ ...of, role: 'vendor', cursor }, options),
     { every: BODY_MS },
   );
-  const areThere = [useBackTo(quotes, from, pages), useBackTo(settlements, from, pages)];
+  const areThere = [
+    useBackTo(quotes, from, pages) || isWhole(heads.data?.quotes),
+    useBackTo(settlements, from, pages) || isWhole(heads.data?.settlements),
+  ];
 
   const quoteOf = new Map<string, Quote>();
   for (const quote of [...quotes.data, ...(heads.data?.quotes ?? [])]) quoteOf.set(quote.quote_id, quote);
@@ -97,7 +105,7 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
     since,
     rest: areThere.every(Boolean) ? 'none' : isFull || error !== null ? 'more' : 'reading',
     readMore: () => setPages(pages + MAX_PAGES),
-    isPending: quotes.isPending || settlements.isPending,
+    isKnown: heads.data !== undefined && !quotes.isPending && !settlements.isPending,
     error,
     again: () => {
       heads.again();

@@ -93,22 +93,21 @@ const SalesPage = () => {
           onChange={(value) => choose('state', value)}
         />
       </div>
-      {sales.error !== null && !sales.isPending && <ErrorNotice error={sales.error} retry={sales.again} />}
-      {sales.isPending ? (
-        <Section title="Sales">
-          {sales.error === null && <Loading>Asking for your quotes and payments…</Loading>}
-        </Section>
-      ) : (
+      {sales.error !== null && <ErrorNotice error={sales.error} retry={sales.again} />}
+      {!sales.isKnown && sales.error === null && <Loading>Asking for your quotes and payments…</Loading>}
+      {sales.isKnown && (
         <>
           <Reach sales={sales} words={words} />
-          <Columns>
-            <Conversion sales={sales.sales} />
-            <RevenueSection
-              sales={sales}
-              now={now}
-              serviceIds={serviceId === undefined ? nameOf : new Map([[serviceId, '']])}
-            />
-          </Columns>
+          {sales.sales.length > 0 && (
+            <Columns>
+              <Conversion sales={sales.sales} />
+              <RevenueSection
+                sales={sales}
+                now={now}
+                serviceIds={serviceId === undefined ? nameOf : new Map([[serviceId, '']])}
+              />
+            </Columns>
+          )}
           <SalesTable
             key={`${time} ${serviceId} ${stage}`}
             sales={stage === 'all' ? sales.sales : sales.sales.filter((sale) => sale.stage === stage)}
@@ -160,7 +159,11 @@ const SalesTable = ({
   return (
     <Section
       title="Every sale"
-      about={sales.length === 0 ? undefined : `${sales.length} in this view, the newest first.`}
+      about={
+        sales.length === 0
+          ? undefined
+          : `${sales.length.toLocaleString('en')} in this view, the newest first.`
+      }
     >
       <Table
         label="Sales"

@@ -4,6 +4,7 @@ import { ConflictError } from '../../../sdk/src/main.ts';
 import { useAction, useRead } from '../lib/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Loading, Notice, Section, toast } from '../ui/index.ts';
 import type { Service } from './service-form.tsx';
+import './vendor.css';
 
 /** How a service ends: at once when nothing is open, else by closing. */
 export const ServiceEnd = ({ service }: { service: Service }) => {
@@ -44,12 +45,14 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
       onClose();
     },
   });
+  const open = useOpen(service_id);
+  const mustClose = (open.data ?? []).length > 0;
   const isOpen = remove.error instanceof ConflictError;
   const error = close.error ?? (isOpen ? null : remove.error);
   const isClosing = status === 'closing';
   return (
     <Dialog title={`End “${name}”?`} isOpen onClose={onClose}>
-      <OpenPayments serviceId={service_id} />
+      <OpenPayments open={open} />
       {isOpen && (
         <Notice tone="bad" title="It was not deleted: payments are open">
           {isClosing
@@ -62,7 +65,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
         <Button onPress={onClose}>Cancel</Button>
         {!isClosing && (
           <Button
-            variant={isOpen ? 'danger' : 'plain'}
+            variant={isOpen || mustClose ? 'danger' : 'plain'}
             busy={close.isBusy && 'Closing…'}
             onPress={() => void close.run(undefined)}
           >
@@ -71,7 +74,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
         )}
         {!isOpen && (
           <Button
-            variant="danger"
+            variant={mustClose ? 'plain' : 'danger'}
             busy={remove.isBusy && 'Deleting…'}
             onPress={() => void remove.run(undefined)}
           >
@@ -83,35 +86,47 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
   );
 };
 
-const count = (items: readonly unknown[], more: boolean) =>
-  more ? `over ${items.length}` : `${items.length}`;
-
 /** What is open, as far as one page of each list tells. Whether it can end now is the API's word. */
-const OpenPayments = ({ serviceId }: { serviceId: string }) => {
-  const open = useRead(['open-payments', serviceId], async (client, options) => {
+const useOpen = (serviceId: string) =>
+  useRead(['open-payments', serviceId], async (client, options) => {
     const of = { service_id: serviceId, limit: '100' };
-    const [quotes, paid, underWay] = await Promise.all([
+    const [quotes, underWay, paid] = await Promise.all([
       client.quote.list({ ...of, status: 'pending' }, options),
-      client.settlement.list({ ...of, role: 'vendor', status: 'issued' }, options),
       client.settlement.list({ ...of, role: 'vendor', status: 'pending' }, options),
+      client.settlement.list({ ...of, role: 'vendor', status: 'issued' }, options),
     ]);
-    const payable = quotes.data.filter(({ status }) => status === 'pending');
-    return { payable, paid, underWay, moreQuotes: quotes.next_cursor !== null };
+    const words = (
+      { data, next_cursor }: { data: readonly { status: string }[]; next_cursor: string | null },
+      status: string,
+      one: string,
+      many: string,
+    ) => {
+      // Asked by status, a list may still have what has run out since.
+      const count = data.filter((each) => each.status === status).length;
+      if (count === 0) return [];
+      return [count === 1 ? `1 ${one}` : `${next_cursor === null ? '' : 'over '}${count} ${many}`];
+    };
+    return [
+      ...words(quotes, 'pending', 'quote that can still be paid', 'quotes that can still be paid'),
+      ...words(underWay, 'pending', 'payment on its way', 'payments on their way'),
+      ...words(paid, 'issued', 'payment that can still be redeemed', 'payments that can still be redeemed'),
+    ];
   });
-  if (open.isPending) return <Loading>Looking what is open…</Loading>;
-  if (open.data === undefined) return <ErrorNotice error={open.error} retry={open.again} />;
-  const { payable, paid, underWay, moreQuotes } = open.data;
-  if (payable.length + paid.data.length + underWay.data.length === 0)
+
+const OpenPayments = ({ open: { data, error, isPending, again } }: { open: ReturnType<typeof useOpen> }) => {
+  if (isPending) return <Loading>Looking what is open…</Loading>;
+  if (data === undefined) return <ErrorNotice error={error} retry={again} />;
+  if (data.length === 0)
     return <p>No payment is open. Deleted, its key stops at once, and nothing more can be sold by it.</p>;
   return (
     <>
       <p>What is open:</p>
       <ul className="plain-list">
-        <li>{count(payable, moreQuotes)} quotes that can still be paid</li>
-        <li>{count(underWay.data, underWay.next_cursor !== null)} payments on their way</li>
-        <li>{count(paid.data, paid.next_cursor !== null)} payments that can still be redeemed</li>
+        {data.map((words) => (
+          <li key={words}>{words}</li>
+        ))}
       </ul>
-      <p>Closed, all of these run their course. Deleting is refused until they have.</p>
+      <p>Closed, it lets these run their course. Deleting is refused until they have.</p>
     </>
   );
 };

@@ -22,6 +22,7 @@ import {
   toast,
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
+import { Ledger } from './ledger.tsx';
 import { RefundDialog } from './refund.tsx';
 import { useServices } from './sales-data.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
@@ -109,7 +110,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
               <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
               <p className="quiet">{isPaid ? 'is yours of it now' : 'was received'}</p>
             </div>
-            <Facts
+            <Ledger
               of={[
                 ['Price', <Money key="gross" micro={quote_amount} />],
                 ['Platform’s fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
@@ -173,7 +174,8 @@ const Refunds = ({
     changes,
     done: () => toast('The refund is cancelled; what it had set aside is free again.'),
   });
-  const canRefund = isPaid && left > 0n && !refunds.hasMore;
+  // What is left is known only when all of them are read.
+  const canRefund = isPaid && left > 0n && !refunds.isPending && refunds.error === null && !refunds.hasMore;
   return (
     <Section
       title="Refunds"
