@@ -85,8 +85,8 @@ export const SignRefund = ({
       <Facts
         of={[
           ['Gives back', <Money key="amount" micro={amount} />],
-          ['To', <Copyable key="to" text={destination_address} label="address of the payer" shown={16} />],
-          ['Signed by', <Copyable key="by" text={payout_address} label="payout address" shown={16} />],
+          ['To', <Copyable key="to" text={destination_address} label="address of the payer" />],
+          ['Signed by', <Copyable key="by" text={payout_address} label="payout address" />],
         ]}
       />
       {wallets.length === 0 ? (

@@ -57,10 +57,10 @@ export const RevenueSection = ({
   sales: Sales;
   now: number;
   /** Whose refunds count. */
-  serviceIds: ReadonlyMap<string, unknown>;
+  serviceIds: ReadonlySet<string> | null;
 }) => {
   const { gross, fees, net } = revenueOf(sales);
-  const refunded = useRefunded(since, new Set(serviceIds.keys()));
+  const refunded = useRefunded(since, serviceIds);
   const parts = revenueByTime(sales, since, now);
   const points = parts.map((part) => ({
     label: (part.hour ? hour : day).format(part.from),
@@ -68,7 +68,10 @@ export const RevenueSection = ({
     more: part.fees,
   }));
   return (
-    <Section title="Revenue" about="Of the payments made in this time, by UTC day.">
+    <Section
+      title="Revenue"
+      about={`Of the payments made in this time, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
+    >
       <Stack>
         <div>
           <Money micro={net} large />
@@ -78,7 +81,10 @@ export const RevenueSection = ({
           of={[
             ['Paid by customers', <Money key="gross" micro={gross} />],
             ['Platform’s fees', <Money key="fees" micro={fees} />],
-            ['Refunded by you', <Money key="refunded" micro={refunded} />],
+            [
+              'Refunded by you',
+              refunded === null ? 'not known yet' : <Money key="refunded" micro={refunded} />,
+            ],
           ]}
         />
         {gross > 0n && <Chart label="Revenue" parts={['Net', 'Fees']} points={points} />}

@@ -115,23 +115,27 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
   };
 };
 
-/** All services of the account, by id; for names and filters. */
+/** All services of the account by id, for names and filters. Not read yet, or not readable: `isKnown` is false. */
 export const useServices = () => {
   const services = useItems(['services', 'all'], (client, cursor, options) =>
     client.identity.listServices({ cursor, limit: PAGE }, options),
   );
-  useBackTo(services, 0, MAX_PAGES);
-  return services.data;
+  const isKnown = useBackTo(services, 0, MAX_PAGES);
+  return { services: services.data, isKnown };
 };
 
-/** What was given back since a moment, of these services: refunds that an account gets itself are not among them. */
-export const useRefunded = (since: number, serviceIds: ReadonlySet<string>): bigint => {
+/**
+ * What was given back since a moment, of these services: refunds that an account gets itself are not among them. Null while
+ * that is not known.
+ */
+export const useRefunded = (since: number, serviceIds: ReadonlySet<string> | null): bigint | null => {
   const refunds = useItems(
     ['refunds', 'given'],
     (client, cursor, options) => client.funding.listRefunds({ cursor, limit: PAGE }, options),
     { every: BODY_MS },
   );
-  useBackTo(refunds, since, MAX_PAGES);
+  const isKnown = useBackTo(refunds, since, MAX_PAGES);
+  if (!isKnown || serviceIds === null) return null;
   return refunds.data
     .filter(({ status }) => status === 'confirmed' || status === 'finalized')
     .filter(({ service_id, created_at }) => serviceIds.has(service_id) && Date.parse(created_at) >= since)

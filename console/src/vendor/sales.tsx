@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useNow } from '../lib/clock.ts';
 import type { Items } from '../lib/data.ts';
@@ -40,6 +40,7 @@ const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none
   ['failed', 'payment failed', 'bad'],
   ['reversed', 'reversed on chain', 'bad'],
 ];
+const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const AT_ONCE = 25;
 
 /** Quotes, payments and redeems as they happen, with what they come to. What is shown is in the address. */
@@ -49,10 +50,14 @@ const SalesPage = () => {
   const now = useNow(5000);
   const [, words, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
   const time = TIMES.find((each) => each[1] === words)![0];
-  const services = useServices();
-  const serviceId = services.find(({ service_id }) => service_id === search.get('service'))?.service_id;
+  const { services, isKnown } = useServices();
+  const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
+  // One that has ended is in no list, and its sales can be looked at all the same.
+  const serviceId = SERVICE_ID.exec(search.get('service') ?? '')?.[0];
+  const chosen: readonly string[] =
+    serviceId === undefined || nameOf.has(serviceId) ? [...nameOf.keys()] : [...nameOf.keys(), serviceId];
   const stage = STAGES.find(([id]) => id === search.get('state'))?.[0] ?? 'all';
-  const sales = useSales(now - span, now, search.get('service') ?? undefined);
+  const sales = useSales(now - span, now, serviceId);
   const choose = (name: string, value: string) =>
     setSearch(
       (before) => {
@@ -63,7 +68,6 @@ const SalesPage = () => {
       },
       { replace: true },
     );
-  const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
   return (
     <Page
       title="Sales"
@@ -81,7 +85,7 @@ const SalesPage = () => {
           label="Service"
           options={[
             ['all', 'All services'],
-            ...services.map(({ service_id, name }) => [service_id, name] as const),
+            ...chosen.map((id) => [id, nameOf.get(id) ?? id.slice(0, 8)] as const),
           ]}
           value={serviceId ?? 'all'}
           onChange={(value) => choose('service', value)}
@@ -104,7 +108,7 @@ const SalesPage = () => {
               <RevenueSection
                 sales={sales}
                 now={now}
-                serviceIds={serviceId === undefined ? nameOf : new Map([[serviceId, '']])}
+                serviceIds={serviceId !== undefined ? new Set([serviceId]) : isKnown ? new Set(chosen) : null}
               />
             </Columns>
           )}
@@ -202,7 +206,7 @@ const SalesTable = ({
                 <Money micro={settlement.net_amount} />
               ),
           },
-          { heading: 'Next', show: (sale) => <Next sale={sale} /> },
+          { heading: 'Next', show: nextOf },
         ]}
       />
     </Section>
@@ -225,7 +229,7 @@ const State = ({ sale: { stage } }: { sale: Sale }) => {
 };
 
 /** What a sale waits for. */
-const Next = ({ sale: { stage, quote, settlement } }: { sale: Sale }) => {
+const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
   if (stage === 'quoted' && quote !== null)
     return (
       <span className="quiet">

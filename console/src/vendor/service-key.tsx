@@ -2,7 +2,6 @@ import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useNow } from '../lib/clock.ts';
 import { useAction, useItems } from '../lib/data.ts';
-import { spanWords } from '../lib/span.ts';
 import { useSession } from '../session/use-session.tsx';
 import {
   Button,
@@ -149,7 +148,7 @@ const RotateDialog = ({
         A new key is made and shown to you once.{' '}
         {atOnce || graceHours === 0
           ? 'The present key ends at once: what still uses it is refused until it has the new one.'
-          : `The present key works for ${spanWords(graceHours * 3600)} more, so that your servers can change over.`}
+          : `The present key works for ${graceHours === 1 ? 'one hour' : `${graceHours} hours`} more, so that your servers can change over.`}
       </p>
       <Switch isSelected={atOnce} onChange={setAtOnce} hint="for a key that others have seen">
         End all other keys at once

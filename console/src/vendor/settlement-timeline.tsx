@@ -33,7 +33,7 @@ export const Timeline = ({
           <li key={`${entry.kind} ${entry.refund?.refund_id ?? ''}`} data-tone={toneOf(entry)}>
             <div className="timeline-head">
               <strong>{WORDS[entry.kind]}</strong>
-              <Time at={entry.at} />
+              <Time at={entry.at} seconds />
             </div>
             <Detail entry={entry} settlement={settlement} events={events.data} />
           </li>
@@ -55,7 +55,7 @@ const WORDS: Record<Entry['kind'], string> = {
   issued: 'Paid: confirmed on chain',
   finalized: 'Final: no fork can undo it',
   redeemed: 'Redeemed: delivered',
-  refunded: 'Refund prepared',
+  refunded: 'Refund',
   lapsed: 'Window ended, not redeemed',
   failed: 'Payment failed',
   reversed: 'Reversed on chain',

@@ -69,13 +69,15 @@ export default SettlementPage;
 
 const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote | undefined }) => {
   const { settlement_id, service_id, net_amount, quote_amount, fee_amount } = settlement;
-  const name = useServices().find((service) => service.service_id === service_id)?.name;
+  const name = useServices().services.find((service) => service.service_id === service_id)?.name;
   const refunds = useItems(
     ['refunds', settlement_id],
     (client, cursor, options) => client.funding.listRefunds({ settlement_id, cursor, limit: '100' }, options),
     { every: EVERY_MS },
   );
   const { refunded, reserved, left } = refundsOf(BigInt(net_amount), refunds.data);
+  const areKnown =
+    !refunds.isPending && !refunds.hasMore && (refunds.error === null || refunds.data.length > 0);
   const isPaid = settlement.redeem_expires_at !== null && settlement.chain_status !== 'failed';
   return (
     <Page
@@ -108,7 +110,13 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           <Stack>
             <div>
               <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
-              <p className="quiet">{isPaid ? 'is yours of it now' : 'was received'}</p>
+              <p className="quiet">
+                {!isPaid
+                  ? 'was received'
+                  : areKnown
+                    ? 'is yours of it now'
+                    : 'net; its refunds are not known'}
+              </p>
             </div>
             <Ledger
               of={[
@@ -128,7 +136,12 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
       <Section title="What happened">
         <Timeline settlement={settlement} quote={quote} refunds={refunds.data} />
       </Section>
-      <Refunds settlement={settlement} refunds={refunds} left={isPaid ? left : 0n} isPaid={isPaid} />
+      <Refunds
+        settlement={settlement}
+        refunds={refunds}
+        left={isPaid && areKnown ? left : 0n}
+        isPaid={isPaid}
+      />
     </Page>
   );
 };
@@ -164,6 +177,7 @@ const Refunds = ({
 }: {
   settlement: Settlement;
   refunds: ReturnType<typeof useItems<Refund>>;
+  /** Of the net for another refund, in micro-units; 0n also while that is not known. */
   left: bigint;
   isPaid: boolean;
 }) => {
@@ -174,8 +188,7 @@ const Refunds = ({
     changes,
     done: () => toast('The refund is cancelled; what it had set aside is free again.'),
   });
-  // What is left is known only when all of them are read.
-  const canRefund = isPaid && left > 0n && !refunds.isPending && refunds.error === null && !refunds.hasMore;
+  const canRefund = left > 0n;
   return (
     <Section
       title="Refunds"
