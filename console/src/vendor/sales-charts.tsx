@@ -30,7 +30,8 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
         </ol>
         <Ledger
           of={[
-            ['Still open', open.toLocaleString('en')],
+            ['Can still be paid', open.toLocaleString('en')],
+            ['Can still be redeemed', (paid - delivered - lapsed).toLocaleString('en')],
             ['Not paid in time', unpaid.toLocaleString('en')],
             ['Paid, not redeemed in time', lapsed.toLocaleString('en')],
           ]}
