@@ -124,6 +124,41 @@ test('settings: only what was changed is sent', async () => {
   });
 }, 60_000);
 
+test('in live another payout address waits for a day; other settings leave it alone, and it can be taken back', async () => {
+  if (!('live' in stack.environments)) return;
+  const person = await signInPerson(stack, { environment: 'live' });
+  const { service_id } = await createService(person);
+  const shown = async () =>
+    (
+      await must(
+        api<{ payout_address: string; next_payout: { payout_address: string } | null }>(
+          `GET /v1/services/${service_id}`,
+          { token: person.token },
+        ),
+        'get',
+      )
+    ).next_payout?.payout_address;
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  const payout = newAddress();
+  await page.page.getByLabel('Payout address').fill(payout);
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('Another payout address is waiting').waitFor();
+  expect(await page.page.textContent('.notice')).toMatch(/In 23 h 59 min/);
+  expect(await shown()).toBe(payout);
+  await page.shoot('service-live-payout');
+  expect(await page.findings()).toEqual([]);
+
+  await page.go(`/services/${service_id}`);
+  await page.page.getByLabel('Price of a call').fill('7');
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('The settings are saved.').waitFor();
+  expect(await shown()).toBe(payout);
+  await button(page, 'Keep the present address').click();
+  await page.page.getByText('Another payout address is waiting').waitFor({ state: 'hidden' });
+  expect(await shown()).toBeUndefined();
+}, 60_000);
+
 test('rotated, both keys work and the page counts down, also when opened anew; or the others end at once', async () => {
   const person = await signInPerson(stack);
   const { service_id, api_key } = await createService(person);

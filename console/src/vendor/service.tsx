@@ -15,10 +15,12 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
 import { ServiceEnd } from './service-end.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';
+import './vendor.css';
 
 /** One service: its settings, its key, its end. */
 const ServicePage = () => {
@@ -56,13 +58,7 @@ const Loaded = ({ service }: { service: Service }) => {
           after its last window.
         </Notice>
       )}
-      {next_payout !== null && (
-        <Notice tone="wait" title="Another payout address is waiting">
-          From <Time at={next_payout.effective_at} /> new quotes are paid to{' '}
-          <code>{next_payout.payout_address}</code>. Set the present address again to take that back. If it
-          was not you who changed it, do that now.
-        </Notice>
-      )}
+      {next_payout !== null && <WaitingPayout service={service} next={next_payout} />}
       <Columns>
         <Section title="At a glance">
           <Facts
@@ -81,6 +77,33 @@ const Loaded = ({ service }: { service: Service }) => {
   );
 };
 
+/** A change of the payout address, in live for a day: the time in which the owner can notice that it was somebody else's. */
+const WaitingPayout = ({
+  service: { service_id, payout_address },
+  next,
+}: {
+  service: Service;
+  next: NonNullable<Service['next_payout']>;
+}) => {
+  const keep = useAction((client) => client.identity.updateService({ service_id, payout_address }), {
+    changes: [['services']],
+    done: () => toast('The present payout address stays.'),
+  });
+  return (
+    <Notice tone="wait" title="Another payout address is waiting">
+      <p>
+        In <Countdown until={next.effective_at} over="this moment" />, on <Time at={next.effective_at} />, new
+        quotes begin to be paid to <code className="whole">{next.payout_address}</code>. If it was not you who
+        changed it, take it back and rotate the key.
+      </p>
+      {keep.error !== null && <ErrorNotice error={keep.error} />}
+      <Button size="small" busy={keep.isBusy && 'Taking it back…'} onPress={() => void keep.run(undefined)}>
+        Keep the present address
+      </Button>
+    </Notice>
+  );
+};
+
 const SettingsSection = ({ service }: { service: Service }) => {
   const { service_id } = service;
   const save = useAction(
@@ -88,7 +111,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
     { changes: [['services']], done: () => toast('The settings are saved.') },
   );
   const send = (settings: Settings) => {
-    // What stays as it is is not sent: an unchanged payout address must not take a waiting one back.
+    // What stays as it is is not sent: an unchanged payout address must not take a waiting one back unasked.
     const changed = Object.fromEntries(
       Object.entries(settings).filter(
         ([field, value]) => field === 'allow_off_curve' || service[field as keyof Service] !== value,
