@@ -98,13 +98,13 @@ export const useAction = <I, T>(
 ): Action<I, T> => {
   const queries = useQueryClient();
   const { mutateAsync, error, isPending, reset } = useMutation({
+    // An answer may hold a key that is shown once: it goes when the page that shows it does.
+    gcTime: 0,
     mutationFn: (input: I) => withFreshSignIn(() => act(session.get().client, input)),
     onSuccess: async (answer) => {
       await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })));
       done?.(answer);
     },
-    // An answer may have a key in it: what the page lets go of is kept nowhere.
-    gcTime: 0,
   });
   return {
     // A form is sent by Enter too, while its button waits.

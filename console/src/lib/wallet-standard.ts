@@ -1,4 +1,6 @@
 import { getWallets } from '@wallet-standard/app';
+import { useSyncExternalStore } from 'react';
+import { session } from '../session/store.ts';
 
 /**
  * Wallets of this browser (extensions, mobile wallets) by the Wallet Standard: which there are, and a signature by one. The
@@ -18,60 +20,54 @@ type SignTransaction = {
 
 export type BrowserWallet = Wallet;
 
-/** The wallet is there and the address is not in it. */
-export class OtherWalletError extends Error {
-  override readonly name = 'OtherWalletError';
-}
+const registry = getWallets();
+const usable = () =>
+  registry
+    .get()
+    .filter(({ features }) => 'standard:connect' in features && 'solana:signTransaction' in features);
+let shown = usable();
 
-let signing: readonly Wallet[] = [];
-let registered: readonly Wallet[] | undefined;
-/** Those that can sign a Solana transaction; the same list until another one comes or goes. */
-export const browserWallets = (): readonly BrowserWallet[] => {
-  const all = getWallets().get();
-  if (all !== registered) {
-    registered = all;
-    signing = all.filter(
-      ({ features }) => 'standard:connect' in features && 'solana:signTransaction' in features,
-    );
-  }
-  return signing;
-};
-
-/** Calls the listener when a wallet comes or goes; for useSyncExternalStore. @returns what ends that */
-export const onBrowserWallets = (listener: () => void): (() => void) => {
-  const ends = [getWallets().on('register', listener), getWallets().on('unregister', listener)];
+const subscribe = (listener: () => void) => {
+  const changed = () => {
+    shown = usable();
+    listener();
+  };
+  const ends = [registry.on('register', changed), registry.on('unregister', changed)];
+  // One that came before anybody listened; React looks once more after this.
+  shown = usable();
   return () => {
     for (const end of ends) end();
   };
 };
+
+/** Those that can sign a Solana transaction, also those that come later. */
+export const useBrowserWallets = (): readonly BrowserWallet[] => useSyncExternalStore(subscribe, () => shown);
 
 /**
  * Has a wallet sign a prepared transaction, which the wallet may have asked its owner about.
  * @param address whose signature it needs
  * @param transaction base64 of the wire transaction
  * @returns the same with the signature, base64
- * @throws OtherWalletError; what the wallet throws, for instance that its owner refused
+ * @throws Error when the wallet does not show that account; what the wallet throws, for instance that its owner refused
  */
-export const signWithWallet = async (
+export const signByWallet = async (
   wallet: BrowserWallet,
   address: string,
   transaction: string,
-  environment: 'test' | 'live',
 ): Promise<string> => {
-  const { connect } = wallet.features['standard:connect' as keyof Wallet['features']] as Connect;
-  const { accounts } = await connect();
+  // Called as methods: a wallet may be a class.
+  const features = wallet.features as unknown as {
+    'standard:connect': Connect;
+    'solana:signTransaction': SignTransaction;
+  };
+  const { accounts } = await features['standard:connect'].connect();
   const account = accounts.find((each) => each.address === address);
   if (account === undefined)
-    throw new OtherWalletError(
-      `${wallet.name} has not opened ${address} to this page. Choose that account in the wallet, then try again.`,
-    );
-  const { signTransaction } = wallet.features[
-    'solana:signTransaction' as keyof Wallet['features']
-  ] as SignTransaction;
-  const [signed] = await signTransaction({
+    throw new Error(`${wallet.name} does not show this address. Choose it there, then try again.`);
+  const [signed] = await features['solana:signTransaction'].signTransaction({
     account,
     transaction: Uint8Array.from(atob(transaction), (byte) => byte.charCodeAt(0)),
-    chain: environment === 'live' ? 'solana:mainnet' : 'solana:devnet',
+    chain: session.get().environment === 'live' ? 'solana:mainnet' : 'solana:devnet',
   });
   if (signed === undefined) throw new Error(`${wallet.name} gave no signature.`);
   return btoa(String.fromCharCode(...signed.signedTransaction));

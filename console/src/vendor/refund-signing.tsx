@@ -1,13 +1,7 @@
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import {
-  type BrowserWallet,
-  browserWallets,
-  onBrowserWallets,
-  signWithWallet,
-} from '../lib/wallet-standard.ts';
-import { session } from '../session/store.ts';
+import { type BrowserWallet, signByWallet, useBrowserWallets } from '../lib/wallet-standard.ts';
 import {
   Button,
   Copyable,
@@ -47,7 +41,7 @@ export const SignRefund = ({
   const { refund_id, amount, payout_address, destination_address } = refund;
   const [prepared, setPrepared] = useState<Prepared | null>(isPrepared(refund) ? refund : null);
   const [signing, setSigning] = useState<string | null>(null);
-  const wallets = useSyncExternalStore(onBrowserWallets, browserWallets);
+  const wallets = useBrowserWallets();
 
   const afresh = useAction((client) => client.funding.submitRefund({ refund_id }), {
     changes,
@@ -69,7 +63,7 @@ export const SignRefund = ({
       now = await client.funding.submitRefund({ refund_id });
     if (!isPrepared(now)) return null;
     setPrepared(now);
-    return signWithWallet(wallet, payout_address, now.transaction, session.get().environment);
+    return signByWallet(wallet, payout_address, now.transaction);
   });
   const signBy = async (wallet: BrowserWallet) => {
     submit.reset();

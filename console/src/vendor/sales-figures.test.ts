@@ -29,24 +29,25 @@ const quote = (id: string, more: Partial<Quote> = {}): Quote => ({
   created_at: before(5),
   ...more,
 });
-const payment = (id: string, more: Partial<Settlement> = {}): Settlement => ({
-  settlement_id: `stl_${id}`,
-  status: 'issued',
-  chain_status: 'confirmed',
-  quote_id: `q_${id}`,
-  service_id: 's',
-  quote_amount: '1000000',
-  fee_amount: '10000',
-  net_amount: '990000',
-  scope: null,
-  tx_hash: null,
-  superseded_tx_hashes: [],
-  created_at: before(4),
-  redeem_expires_at: after(10),
-  redeemed_at: null,
-  failure: null,
-  ...more,
-});
+const payment = (id: string, more: Partial<Settlement> = {}) =>
+  ({
+    settlement_id: `stl_${id}`,
+    status: 'issued',
+    chain_status: 'confirmed',
+    quote_id: `q_${id}`,
+    service_id: 's',
+    quote_amount: '1000000',
+    fee_amount: '10000',
+    net_amount: '990000',
+    scope: null,
+    tx_hash: null,
+    superseded_tx_hashes: [],
+    created_at: before(4),
+    redeem_expires_at: after(10),
+    redeemed_at: null,
+    failure: null,
+    ...more,
+  }) as Settlement;
 
 test.each([
   ['a new quote', quote('a'), null, 'quoted'],

@@ -3,24 +3,25 @@ import type { Settlement } from './sales-figures.ts';
 import { type Event, type Refund, refundsOf, storyOf } from './settlement-story.ts';
 
 const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, '0')}:00.000Z`;
-const settlement = (more: Partial<Settlement> = {}): Settlement => ({
-  settlement_id: 'stl_a',
-  status: 'issued',
-  chain_status: 'finalized',
-  quote_id: 'q_a',
-  service_id: 's',
-  quote_amount: '1000000',
-  fee_amount: '10000',
-  net_amount: '990000',
-  scope: null,
-  tx_hash: null,
-  superseded_tx_hashes: [],
-  created_at: at(1),
-  redeem_expires_at: at(20),
-  redeemed_at: null,
-  failure: null,
-  ...more,
-});
+const settlement = (more: Partial<Settlement> = {}) =>
+  ({
+    settlement_id: 'stl_a',
+    status: 'issued',
+    chain_status: 'finalized',
+    quote_id: 'q_a',
+    service_id: 's',
+    quote_amount: '1000000',
+    fee_amount: '10000',
+    net_amount: '990000',
+    scope: null,
+    tx_hash: null,
+    superseded_tx_hashes: [],
+    created_at: at(1),
+    redeem_expires_at: at(20),
+    redeemed_at: null,
+    failure: null,
+    ...more,
+  }) as Settlement;
 const event = (type: Event['type'], minute: number): Event => ({
   event_id: `evt_${minute}`,
   type,
