@@ -172,12 +172,15 @@ test('a refund that waits: signed later, by the right account only, or cancelled
   await row.getByText('pending signature').waitFor();
   expect(await region(page, 'Amounts').textContent()).toMatch(/Set aside for refunds−2\.4875/);
   expect(await button(page, 'Refund').count()).toBe(0);
+  await text(page, 'It cannot be redeemed while').waitFor();
+  await text(page, 'Waiting to be redeemed').waitFor({ state: 'hidden' });
   await page.shoot('refund-waiting');
   await row.getByRole('button', { name: 'Cancel' }).click();
   expect(await page.findings()).toEqual([]);
   await button(page, 'Cancel the refund').click();
   await row.getByText('cancelled').waitFor();
   await button(page, 'Refund').waitFor();
+  await text(page, 'Your server can redeem it for').waitFor();
   const redeemed = await api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
     token: vendor.apiKey,
     body: { settlement_token: paid.settlement_token, redeem_id: 'replica-7' },

@@ -13,10 +13,13 @@ export const Timeline = ({
   settlement,
   quote,
   refunds,
+  isShut,
 }: {
   settlement: Settlement;
   quote: Quote | undefined;
   refunds: readonly Refund[];
+  /** Nothing of the net is left, so it cannot be redeemed. */
+  isShut: boolean;
 }) => {
   const { settlement_id } = settlement;
   const events = useItems(
@@ -38,7 +41,7 @@ export const Timeline = ({
             <Detail entry={entry} settlement={settlement} events={events.data} />
           </li>
         ))}
-        <Open settlement={settlement} />
+        <Open settlement={settlement} isShut={isShut} />
       </ol>
       {events.error !== null && (
         <p className="quiet">
@@ -137,14 +140,20 @@ const Detail = ({
 };
 
 /** What is awaited. */
-const Open = ({ settlement: { status, chain_status, redeem_expires_at } }: { settlement: Settlement }) => {
+const Open = ({
+  settlement: { status, chain_status, redeem_expires_at },
+  isShut,
+}: {
+  settlement: Settlement;
+  isShut: boolean;
+}) => {
   if (status === 'pending')
     return (
       <li data-tone="wait">
         <strong>Waiting for the chain’s confirmation</strong>
       </li>
     );
-  if (status === 'issued' && redeem_expires_at !== null)
+  if (status === 'issued' && redeem_expires_at !== null && !isShut)
     return (
       <li data-tone="wait">
         <strong>Waiting to be redeemed</strong>

@@ -78,6 +78,8 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
   const { refunded, reserved, left } = refundsOf(BigInt(net_amount), refunds.data);
   const areKnown =
     !refunds.isPending && !refunds.hasMore && (refunds.error === null || refunds.data.length > 0);
+  // The API's rule (decisions.md, Funding).
+  const isShut = areKnown && left === 0n;
   const isPaid = settlement.redeem_expires_at !== null && settlement.chain_status !== 'failed';
   return (
     <Page
@@ -96,8 +98,15 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
       )}
       {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
         <Notice tone="wait" title="Paid, and not redeemed yet">
-          Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />.
-          Afterwards it expires; the money stays with you.
+          {isShut ? (
+            'It cannot be redeemed while its whole net is given back or set aside for that.'
+          ) : (
+            <>
+              Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />
+              .
+            </>
+          )}{' '}
+          After its window it expires; the money that is left stays with you.
         </Notice>
       )}
       {settlement.failure !== null && (
@@ -134,7 +143,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
         </Section>
       </Columns>
       <Section title="What happened">
-        <Timeline settlement={settlement} quote={quote} refunds={refunds.data} />
+        <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
       </Section>
       <Refunds
         settlement={settlement}
