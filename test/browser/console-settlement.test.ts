@@ -163,6 +163,25 @@ test('a refund that waits: signed later, by the right account only, or cancelled
   await page.go(`/sales/${paid.settlement_id}`);
   await button(page, 'Refund').click();
   await text(page, 'With the whole net set aside').waitFor();
+  // The API's own answer to a sign-in that is older than five minutes, once.
+  await page.page.route(
+    '**/v1/refunds',
+    (route) =>
+      route.fulfill({
+        status: 403,
+        json: { error: { code: 'reauthentication_required', message: 'sign in again' } },
+      }),
+    { times: 1 },
+  );
+  await button(page, 'Prepare it').click();
+  await page.page.getByRole('heading', { name: 'Is it still you?' }).waitFor();
+  await page.shoot('refund-step-up');
+  expect(await page.findings()).toEqual([]);
+  await page.page
+    .getByRole('dialog', { name: 'Is it still you?' })
+    .getByRole('button', { name: 'Cancel' })
+    .click();
+  await text(page, 'You did not sign in again, so nothing was done.').waitFor();
   await button(page, 'Prepare it').click();
   await button(page, 'Sign with Wrong Wallet').click();
   await text(page, 'does not show this address').waitFor();
