@@ -102,6 +102,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   'react-aria-components': /^console\/src\/ui\//,
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
+  '@wallet-standard/app': /^console\/src\/lib\/wallet-standard\.ts$/,
   recharts: /^console\/src\/ui\/chart-bars\.tsx$/,
   wouter: /./,
 };

@@ -4,16 +4,20 @@ import type { Point } from './chart.tsx';
 
 /** Heights are drawn, not counted with: here alone an amount becomes a number, in whole USDC. */
 const toUsdc = (micro: bigint): number => Number(micro) / 1e6;
-const words = (_value: unknown, _name: unknown, { payload }: { payload?: Point }) => [
-  payload === undefined ? '' : `${formatUsdc(payload.micro)} USDC`,
-  '',
-];
+const words = (
+  _value: unknown,
+  name: unknown,
+  { payload, dataKey }: { payload?: Point; dataKey?: string },
+) => {
+  const micro = dataKey === 'onTop' ? payload?.more : payload?.micro;
+  return [micro === undefined ? '' : `${formatUsdc(micro)} USDC`, name === 'usdc' ? '' : `${name} `];
+};
 
 /** The part of `Chart` that needs Recharts, loaded by it. */
-const Bars = ({ points }: { points: readonly Point[] }) => (
+const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [string, string] }) => (
   <ResponsiveContainer width="100%" height="100%">
     <BarChart
-      data={points.map((point) => ({ ...point, usdc: toUsdc(point.micro) }))}
+      data={points.map((point) => ({ ...point, usdc: toUsdc(point.micro), onTop: toUsdc(point.more ?? 0n) }))}
       accessibilityLayer={false}
     >
       <CartesianGrid vertical={false} stroke="var(--line)" />
@@ -27,11 +31,23 @@ const Bars = ({ points }: { points: readonly Point[] }) => (
       />
       <Bar
         dataKey="usdc"
+        name={parts?.[0]}
+        stackId="bar"
         fill="var(--accent)"
-        radius={[3, 3, 0, 0]}
+        radius={parts === undefined ? [3, 3, 0, 0] : 0}
         maxBarSize={36}
         isAnimationActive={false}
       />
+      {parts !== undefined && (
+        <Bar
+          dataKey="onTop"
+          name={parts[1]}
+          stackId="bar"
+          fill="var(--wait)"
+          maxBarSize={36}
+          isAnimationActive={false}
+        />
+      )}
     </BarChart>
   </ResponsiveContainer>
 );

@@ -3,32 +3,67 @@ import { formatUsdc } from '../lib/money.ts';
 import { Loading } from './layout.tsx';
 import { Money } from './show.tsx';
 
-/** One bar: `micro` in micro-units. */
-export type Point = { label: string; micro: bigint };
+/** One bar: `micro` in micro-units, and in a chart of two parts `more` on top of it. */
+export type Point = { label: string; micro: bigint; more?: bigint };
 
 const Bars = lazy(() => import('./chart-bars.tsx'));
 
 /**
  * Amounts as bars, most pages' only chart. Its library is loaded when it is first shown; the same numbers stand in a table
  * below, for who does not see it and who wants them exactly.
+ * @param parts what the two parts of a bar are, from below
  */
-export const Chart = ({ label, points }: { label: string; points: readonly Point[] }) => (
+export const Chart = ({
+  label,
+  points,
+  parts,
+}: {
+  label: string;
+  points: readonly Point[];
+  parts?: readonly [string, string];
+}) => (
   <figure>
     <div className="chart" role="img" aria-label={`${label}: ${summary(points)}`}>
       <Suspense fallback={<Loading>Drawing the chart…</Loading>}>
-        <Bars points={points} />
+        <Bars points={points} parts={parts} />
       </Suspense>
     </div>
+    {parts !== undefined && (
+      <p className="chart-parts quiet" aria-hidden="true">
+        {parts.map((part) => (
+          <span key={part}>{part}</span>
+        ))}
+      </p>
+    )}
     <details>
       <summary>{label} as a table</summary>
       <table className="table" aria-label={label}>
+        {parts !== undefined && (
+          <thead>
+            <tr>
+              <th scope="col">
+                <span className="visually-hidden">Bar</span>
+              </th>
+              {parts.map((part) => (
+                <th key={part} scope="col" data-align="end">
+                  {part}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>
           {points.map((point) => (
             <tr key={point.label}>
               <td data-label="">{point.label}</td>
-              <td data-align="end">
+              <td data-align="end" data-label={parts?.[0]}>
                 <Money micro={point.micro} />
               </td>
+              {parts !== undefined && (
+                <td data-align="end" data-label={parts[1]}>
+                  <Money micro={point.more ?? 0n} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -38,6 +73,6 @@ export const Chart = ({ label, points }: { label: string; points: readonly Point
 );
 
 const summary = (points: readonly Point[]): string => {
-  const all = points.reduce((sum, { micro }) => sum + micro, 0n);
+  const all = points.reduce((sum, { micro, more = 0n }) => sum + micro + more, 0n);
   return `${formatUsdc(all)} USDC in ${points.length} bars`;
 };

@@ -28,23 +28,26 @@ export const Money = ({
 };
 
 const near = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const nearest = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-/** A moment (ISO text, null for never) in the reader's own time; UTC to the millisecond on hover. `date` leaves the clock out. */
+/** A moment (ISO text, null for never) in the reader's own time; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
 export const Time = ({
   at,
   never = 'never',
   date = false,
+  seconds = false,
 }: {
   at: string | null;
   never?: string;
   date?: boolean;
+  seconds?: boolean;
 }) => {
   if (at === null) return <span className="quiet">{never}</span>;
   const moment = new Date(at);
   return (
     <time dateTime={at} title={moment.toISOString()}>
-      {(date ? day : near).format(moment)}
+      {(date ? day : seconds ? nearest : near).format(moment)}
     </time>
   );
 };

@@ -1,10 +1,247 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { type ReactNode, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useNow } from '../lib/clock.ts';
+import type { Items } from '../lib/data.ts';
+import {
+  Badge,
+  Button,
+  Columns,
+  Empty,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Notice,
+  Page,
+  Section,
+  Select,
+  Table,
+  Time,
+} from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
+import { Conversion, RevenueSection } from './sales-charts.tsx';
+import { type Sales, useSales, useServices } from './sales-data.ts';
+import type { Sale, Stage } from './sales-figures.ts';
 
-const SalesPage = () => (
-  <Page title="Sales" about="Quotes, settlements and redeems as they happen.">
-    <Section title="Sales">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+const HOUR_MS = 3_600_000;
+const TIMES = [
+  ['hour', 'Last hour', HOUR_MS],
+  ['day', 'Last 24 hours', 24 * HOUR_MS],
+  ['week', 'Last 7 days', 7 * 24 * HOUR_MS],
+  ['month', 'Last 30 days', 30 * 24 * HOUR_MS],
+] as const;
+const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none'])[] = [
+  ['quoted', 'quoted', 'none'],
+  ['paying', 'being paid', 'wait'],
+  ['paid', 'paid', 'wait'],
+  ['delivered', 'delivered', 'good'],
+  ['unpaid', 'not paid', 'none'],
+  ['lapsed', 'paid, not redeemed', 'bad'],
+  ['failed', 'payment failed', 'bad'],
+  ['reversed', 'reversed on chain', 'bad'],
+];
+const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const AT_ONCE = 25;
+
+/** Quotes, payments and redeems as they happen, with what they come to. What is shown is in the address. */
+const SalesPage = () => {
+  const [search, setSearch] = useSearchParams();
+  // Figures move with the time; the rows' countdowns have their own second.
+  const now = useNow(5000);
+  const [, words, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
+  const time = TIMES.find((each) => each[1] === words)![0];
+  const { services, isKnown } = useServices();
+  const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
+  // One that has ended is in no list, and its sales can be looked at all the same.
+  const serviceId = SERVICE_ID.exec(search.get('service') ?? '')?.[0];
+  const chosen: readonly string[] =
+    serviceId === undefined || nameOf.has(serviceId) ? [...nameOf.keys()] : [...nameOf.keys(), serviceId];
+  const stage = STAGES.find(([id]) => id === search.get('state'))?.[0] ?? 'all';
+  const sales = useSales(now - span, now, serviceId);
+  const choose = (name: string, value: string) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === 'all') next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: true },
+    );
+  return (
+    <Page
+      title="Sales"
+      about="Quotes, payments and redeems as they happen. Looked at anew every five seconds while you look."
+      actions={<LinkButton to="/services">Your services</LinkButton>}
+    >
+      <div className="filters">
+        <Select
+          label="Time"
+          options={TIMES.map(([id, label]) => [id, label] as const)}
+          value={time}
+          onChange={(value) => choose('time', value)}
+        />
+        <Select
+          label="Service"
+          options={[
+            ['all', 'All services'],
+            ...chosen.map((id) => [id, nameOf.get(id) ?? id.slice(0, 8)] as const),
+          ]}
+          value={serviceId ?? 'all'}
+          onChange={(value) => choose('service', value)}
+        />
+        <Select
+          label="State"
+          options={[['all', 'All states'], ...STAGES.map(([id, label]) => [id, label] as const)]}
+          value={stage}
+          onChange={(value) => choose('state', value)}
+        />
+      </div>
+      {sales.error !== null && <ErrorNotice error={sales.error} retry={sales.again} />}
+      {!sales.isKnown && sales.error === null && <Loading>Asking for your quotes and payments…</Loading>}
+      {sales.isKnown && (
+        <>
+          <Reach sales={sales} words={words} />
+          {sales.sales.length > 0 && (
+            <Columns>
+              <Conversion sales={sales.sales} />
+              <RevenueSection
+                sales={sales}
+                now={now}
+                serviceIds={serviceId !== undefined ? new Set([serviceId]) : isKnown ? new Set(chosen) : null}
+              />
+            </Columns>
+          )}
+          <SalesTable
+            key={`${time} ${serviceId} ${stage}`}
+            sales={stage === 'all' ? sales.sales : sales.sales.filter((sale) => sale.stage === stage)}
+            isFiltered={stage !== 'all'}
+            nameOf={nameOf}
+          />
+        </>
+      )}
+    </Page>
+  );
+};
 export default SalesPage;
+
+/** Since when the figures are complete, where that is not the whole window. */
+const Reach = ({ sales: { rest, since, readMore }, words }: { sales: Sales; words: string }) => {
+  if (rest === 'none') return null;
+  if (rest === 'reading') return <Loading>{`Reading back: ${words.toLowerCase()}…`}</Loading>;
+  return (
+    <Notice tone="wait" title="Not all of this time is read">
+      There are many sales. The figures and the list begin at <Time at={new Date(since).toISOString()} />.
+      <div>
+        <Button size="small" onPress={readMore}>
+          Read further back
+        </Button>
+      </div>
+    </Notice>
+  );
+};
+
+const SalesTable = ({
+  sales,
+  isFiltered,
+  nameOf,
+}: {
+  sales: readonly Sale[];
+  isFiltered: boolean;
+  nameOf: ReadonlyMap<string, string>;
+}) => {
+  const [shown, setShown] = useState(AT_ONCE);
+  const items: Items<Sale> = {
+    data: sales.slice(0, shown),
+    error: null,
+    isPending: false,
+    hasMore: sales.length > shown,
+    more: () => setShown(shown + 4 * AT_ONCE),
+    isLoadingMore: false,
+    again: () => undefined,
+  };
+  return (
+    <Section
+      title="Every sale"
+      about={
+        sales.length === 0
+          ? undefined
+          : `${sales.length.toLocaleString('en')} in this view, the newest first.`
+      }
+    >
+      <Table
+        label="Sales"
+        items={items}
+        waiting=""
+        keyOf={({ id }) => id}
+        empty={
+          isFiltered ? (
+            <Empty title="No sale of this state in this time" />
+          ) : (
+            <Empty title="No sale in this time">
+              <p>A sale begins when your server makes a quote.</p>
+              <LinkButton to="/integrate">How to make one</LinkButton>
+            </Empty>
+          )
+        }
+        columns={[
+          { heading: 'When', show: ({ at, settlement }) => <When at={at} id={settlement?.settlement_id} /> },
+          {
+            heading: 'Service',
+            show: ({ serviceId }) => (
+              <Link href={`/services/${serviceId}`}>{nameOf.get(serviceId) ?? serviceId.slice(0, 8)}</Link>
+            ),
+          },
+          { heading: 'State', show: (sale) => <State sale={sale} /> },
+          {
+            heading: 'Price',
+            align: 'end',
+            show: ({ quote, settlement }) => <Money micro={(settlement ?? quote)!.quote_amount} />,
+          },
+          {
+            heading: 'You get',
+            align: 'end',
+            show: ({ stage, settlement }) =>
+              settlement === null || !['paid', 'delivered', 'lapsed'].includes(stage) ? null : (
+                <Money micro={settlement.net_amount} />
+              ),
+          },
+          { heading: 'Next', show: nextOf },
+        ]}
+      />
+    </Section>
+  );
+};
+
+/** A sale that was paid, or was tried to be, has a page of its own. */
+const When = ({ at, id }: { at: string; id: string | undefined }) =>
+  id === undefined ? (
+    <Time at={at} />
+  ) : (
+    <Link href={`/sales/${id}`}>
+      <Time at={at} />
+    </Link>
+  );
+
+const State = ({ sale: { stage } }: { sale: Sale }) => {
+  const [, words, tone] = STAGES.find(([id]) => id === stage)!;
+  return <Badge state={words} tone={tone} />;
+};
+
+/** What a sale waits for. */
+const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
+  if (stage === 'quoted' && quote !== null)
+    return (
+      <span className="quiet">
+        can be paid for <Countdown until={quote.expires_at} over="a moment" />
+      </span>
+    );
+  if (stage === 'paid' && typeof settlement?.redeem_expires_at === 'string')
+    return (
+      <span className="quiet">
+        redeem within <Countdown until={settlement.redeem_expires_at} over="a moment" />
+      </span>
+    );
+  if (stage === 'paying') return <span className="quiet">the chain’s confirmation</span>;
+  return null;
+};

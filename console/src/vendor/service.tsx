@@ -1,10 +1,141 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { useParams } from 'wouter';
+import { useAction, useRead } from '../lib/data.ts';
+import {
+  Button,
+  Columns,
+  Copyable,
+  ErrorNotice,
+  Facts,
+  LinkButton,
+  Loading,
+  Notice,
+  Page,
+  Row,
+  Section,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
+import { ServiceEnd } from './service-end.tsx';
+import { type Service, ServiceForm, type Settings } from './service-form.tsx';
+import { ServiceKey } from './service-key.tsx';
+import { ServiceState } from './services.tsx';
+import './vendor.css';
 
-const ServicePage = () => (
-  <Page title="Service" about="One service with its keys.">
-    <Section title="Service">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+/** One service: its settings, its key, its end. */
+const ServicePage = () => {
+  const { service_id } = useParams<{ service_id: string }>();
+  const service = useRead(['services', service_id], (client, options) =>
+    client.identity.getService({ service_id }, options),
+  );
+  if (service.data === undefined) {
+    return (
+      <Page title="Service">
+        {service.isPending ? (
+          <Loading>Asking for the service…</Loading>
+        ) : (
+          <ErrorNotice error={service.error} retry={service.again} />
+        )}
+      </Page>
+    );
+  }
+  return <Loaded key={service_id} service={service.data} />;
+};
 export default ServicePage;
+
+const Loaded = ({ service }: { service: Service }) => {
+  const { service_id, name, status, next_payout, created_at } = service;
+  const isClosing = status === 'closing';
+  return (
+    <Page
+      title={name}
+      about="What it costs, who is paid, and the key that sells it."
+      actions={<LinkButton to={`/sales?service=${service_id}`}>Its sales</LinkButton>}
+    >
+      {isClosing && (
+        <Notice tone="wait" title="This service is closing">
+          It makes no new quotes. What was paid can still be redeemed, consumed and refunded; it ends 30 days
+          after its last window.
+        </Notice>
+      )}
+      {next_payout !== null && <WaitingPayout service={service} next={next_payout} />}
+      <Columns>
+        <Section title="At a glance">
+          <Facts
+            of={[
+              ['Service id', <Copyable key="id" text={service_id} label="service id" />],
+              ['State', <ServiceState key="state" status={status} />],
+              ['Made', <Time key="made" at={created_at} />],
+            ]}
+          />
+        </Section>
+        <ServiceKey service={service} />
+      </Columns>
+      <SettingsSection service={service} />
+      <ServiceEnd service={service} />
+    </Page>
+  );
+};
+
+/** A change of the payout address, in live for a day: the time in which the owner can notice that it was somebody else's. */
+const WaitingPayout = ({
+  service: { service_id, payout_address },
+  next,
+}: {
+  service: Service;
+  next: NonNullable<Service['next_payout']>;
+}) => {
+  const keep = useAction((client) => client.identity.updateService({ service_id, payout_address }), {
+    changes: [['services']],
+    done: () => toast('The present payout address stays.'),
+  });
+  return (
+    <Notice tone="wait" title="Another payout address is waiting">
+      <p>
+        In <Countdown until={next.effective_at} over="this moment" />, on <Time at={next.effective_at} />, new
+        quotes begin to be paid to <code className="whole">{next.payout_address}</code>. If it was not you who
+        changed it, take it back and rotate the key.
+      </p>
+      {keep.error !== null && <ErrorNotice error={keep.error} />}
+      <Button size="small" busy={keep.isBusy && 'Taking it back…'} onPress={() => void keep.run(undefined)}>
+        Keep the present address
+      </Button>
+    </Notice>
+  );
+};
+
+const SettingsSection = ({ service }: { service: Service }) => {
+  const { service_id } = service;
+  const save = useAction(
+    (client, changed: Partial<Settings>) => client.identity.updateService({ service_id, ...changed }),
+    { changes: [['services']], done: () => toast('The settings are saved.') },
+  );
+  const send = (settings: Settings) => {
+    // What stays as it is is not sent: an unchanged payout address must not take a waiting one back unasked.
+    const changed = Object.fromEntries(
+      Object.entries(settings).filter(
+        ([field, value]) => field === 'allow_off_curve' || service[field as keyof Service] !== value,
+      ),
+    ) as Partial<Settings>;
+    void save.run(changed);
+  };
+  return (
+    <Section
+      title="Settings"
+      about="They hold for new quotes. A new payout address asks for a fresh sign-in and is told to you by mail; in live it acts after 24 hours."
+    >
+      <ServiceForm
+        service={service}
+        error={save.error}
+        onSend={send}
+        actions={
+          <Row>
+            <Button type="submit" variant="primary" busy={save.isBusy && 'Saving…'}>
+              Save the settings
+            </Button>
+          </Row>
+        }
+      />
+    </Section>
+  );
+};

@@ -1,10 +1,122 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction, useItems } from '../lib/data.ts';
+import { spanWords } from '../lib/span.ts';
+import {
+  Badge,
+  Button,
+  Copyable,
+  Dialog,
+  DialogActions,
+  Empty,
+  Money,
+  Page,
+  Section,
+  Table,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { NewKeyDialog } from './new-key.tsx';
+import { ServiceForm, type Settings } from './service-form.tsx';
 
-const ServicesPage = () => (
-  <Page title="Services" about="What you sell, and the keys that sell it.">
-    <Section title="Services">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+type Created = Output<'identity.createService'>;
+
+/** What an account sells. */
+const ServicesPage = () => {
+  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<Created | null>(null);
+  const services = useItems(['services'], (client, cursor, options) =>
+    client.identity.listServices({ cursor, limit: '50' }, options),
+  );
+  const create = useAction((client, settings: Settings) => client.identity.createService(settings), {
+    changes: [['services']],
+    done: (answer) => {
+      setCreating(false);
+      setCreated(answer);
+    },
+  });
+  const button = (
+    <Button variant="primary" onPress={() => setCreating(true)}>
+      Create a service
+    </Button>
+  );
+  const close = () => {
+    create.reset();
+    setCreating(false);
+  };
+  return (
+    <Page
+      title="Services"
+      about="What you sell: each service has its price, the address that is paid, and a key."
+      actions={services.data.length > 0 && button}
+    >
+      <Section title="Your services">
+        <Table
+          label="Your services"
+          items={services}
+          waiting="Asking for your services…"
+          keyOf={({ service_id }) => service_id}
+          empty={
+            <Empty title="Nothing is sold yet">
+              <p>
+                A service is one API that takes payments. Name it, and you get the key that its server needs.
+              </p>
+              {button}
+            </Empty>
+          }
+          columns={[
+            {
+              heading: 'Name',
+              show: ({ service_id, name }) => <Link href={`/services/${service_id}`}>{name}</Link>,
+            },
+            { heading: 'Price', align: 'end', show: ({ price }) => <Money micro={price} /> },
+            {
+              heading: 'Paid to',
+              show: ({ payout_address }) => (
+                <Copyable text={payout_address} label="payout address" shown={8} />
+              ),
+            },
+            {
+              heading: 'Redeem window',
+              show: ({ redeem_window_seconds }) => spanWords(redeem_window_seconds),
+            },
+            { heading: 'State', show: ({ status }) => <ServiceState status={status} /> },
+            { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
+          ]}
+        />
+      </Section>
+      <Dialog title="Create a service" isOpen={isCreating} wide onClose={close}>
+        <ServiceForm
+          error={create.error}
+          onSend={(settings) => void create.run(settings)}
+          actions={
+            <DialogActions>
+              <Button onPress={close}>Cancel</Button>
+              <Button type="submit" variant="primary" busy={create.isBusy && 'Creating the service…'}>
+                Create it
+              </Button>
+            </DialogActions>
+          }
+        />
+      </Dialog>
+      {created !== null && (
+        <NewKeyDialog
+          title={`The key of “${created.name}”`}
+          answer={created}
+          onClose={() => {
+            setCreated(null);
+            create.reset();
+            toast('The service is there.');
+          }}
+        />
+      )}
+    </Page>
+  );
+};
 export default ServicesPage;
+
+/** Of a service: it sells, or it ends when its last payments are done. */
+export const ServiceState = ({ status }: { status: 'active' | 'closing' }) => (
+  <Badge state={status} tone={status === 'active' ? 'good' : 'wait'} />
+);

@@ -1,10 +1,284 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { useAction, useItems, useRead } from '../lib/data.ts';
+import {
+  Badge,
+  Button,
+  Columns,
+  ConfirmDialog,
+  Copyable,
+  Empty,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Money,
+  Notice,
+  Page,
+  Row,
+  Section,
+  Stack,
+  Table,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
+import { Ledger } from './ledger.tsx';
+import { RefundDialog } from './refund.tsx';
+import { useServices } from './sales-data.ts';
+import type { Quote, Settlement } from './sales-figures.ts';
+import { type Refund, refundsOf } from './settlement-story.ts';
+import { Timeline } from './settlement-timeline.tsx';
 
-const SettlementPage = () => (
-  <Page title="Settlement" about="One payment that you received.">
-    <Section title="Settlement">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+const EVERY_MS = 5000;
+
+/** One payment that was received: its whole story, and what of it is given back. */
+const SettlementPage = () => {
+  const { settlement_id } = useParams<{ settlement_id: string }>();
+  const settlement = useRead(
+    ['settlement', settlement_id],
+    (client, options) => client.settlement.get({ settlement_id }, options),
+    { every: EVERY_MS },
+  );
+  const quoteId = settlement.data?.quote_id ?? '';
+  const quote = useRead(
+    ['quote', quoteId],
+    (client, options) => client.quote.get({ quote_id: quoteId }, options),
+    {
+      enabled: settlement.data !== undefined,
+    },
+  );
+  if (settlement.data === undefined) {
+    return (
+      <Page title="Payment">
+        {settlement.isPending ? (
+          <Loading>Asking for the payment…</Loading>
+        ) : (
+          <ErrorNotice error={settlement.error} retry={settlement.again} />
+        )}
+      </Page>
+    );
+  }
+  return (
+    <>
+      {settlement.error !== null && <ErrorNotice error={settlement.error} retry={settlement.again} />}
+      <Received settlement={settlement.data} quote={quote.data} />
+    </>
+  );
+};
 export default SettlementPage;
+
+const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote | undefined }) => {
+  const { settlement_id, service_id, net_amount, quote_amount, fee_amount } = settlement;
+  const name = useServices().services.find((service) => service.service_id === service_id)?.name;
+  const refunds = useItems(
+    ['refunds', settlement_id],
+    (client, cursor, options) => client.funding.listRefunds({ settlement_id, cursor, limit: '100' }, options),
+    { every: EVERY_MS },
+  );
+  const { refunded, reserved, left } = refundsOf(BigInt(net_amount), refunds.data);
+  const areKnown =
+    !refunds.isPending && !refunds.hasMore && (refunds.error === null || refunds.data.length > 0);
+  // The API's rule (decisions.md, Funding).
+  const isShut = areKnown && left === 0n;
+  const isPaid = settlement.redeem_expires_at !== null && settlement.chain_status !== 'failed';
+  return (
+    <Page
+      title="Payment"
+      about={
+        <>
+          To <Link href={`/services/${service_id}`}>{name ?? service_id}</Link>, begun{' '}
+          <Time at={settlement.created_at} />.
+        </>
+      }
+    >
+      {settlement.payment_attempt_id !== undefined && (
+        <Notice title="You made this payment yourself">
+          Here it is as its vendor sees it. As its payer you find it in your activity.
+        </Notice>
+      )}
+      {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (
+        <Notice tone="wait" title="Paid, and not redeemed yet">
+          {isShut ? (
+            'It cannot be redeemed while its whole net is given back or set aside for that.'
+          ) : (
+            <>
+              Your server can redeem it for <Countdown until={settlement.redeem_expires_at} over="a moment" />
+              .
+            </>
+          )}{' '}
+          After its window it expires; the money that is left stays with you.
+        </Notice>
+      )}
+      {settlement.failure !== null && (
+        <Notice tone="bad" title="The payment failed">
+          {settlement.failure.message} (<code>{settlement.failure.code}</code>)
+        </Notice>
+      )}
+      <Columns>
+        <Section title="Amounts">
+          <Stack>
+            <div>
+              <Money micro={isPaid ? BigInt(net_amount) - refunded : 0n} large />
+              <p className="quiet">
+                {!isPaid
+                  ? 'was received'
+                  : areKnown
+                    ? 'is yours of it now'
+                    : 'net; its refunds are not known'}
+              </p>
+            </div>
+            <Ledger
+              of={[
+                ['Price', <Money key="gross" micro={quote_amount} />],
+                ['Platform’s fee', <Money key="fee" micro={-BigInt(fee_amount)} />],
+                ['Net', <Money key="net" micro={net_amount} />],
+                ['Refunded', refunded > 0n && <Money micro={-refunded} />],
+                ['Set aside for refunds', reserved > 0n && <Money micro={-reserved} />],
+              ]}
+            />
+          </Stack>
+        </Section>
+        <Section title="At a glance">
+          <Details settlement={settlement} />
+        </Section>
+      </Columns>
+      <Section title="What happened">
+        <Timeline settlement={settlement} quote={quote} refunds={refunds.data} isShut={isShut} />
+      </Section>
+      <Refunds
+        settlement={settlement}
+        refunds={refunds}
+        left={isPaid && areKnown ? left : 0n}
+        isPaid={isPaid}
+      />
+    </Page>
+  );
+};
+
+const Details = ({ settlement }: { settlement: Settlement }) => {
+  const { units_total, units_remaining, scope, tx_hash } = settlement;
+  return (
+    <Facts
+      of={[
+        ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
+        ['Quote', <Copyable key="quote" text={settlement.quote_id} label="quote id" />],
+        ['State', <Badge key="state" state={settlement.status} />],
+        ['On chain', <Badge key="chain" state={settlement.chain_status} />],
+        ['Transaction', tx_hash !== null && <Copyable text={tx_hash} label="transaction" shown={16} />],
+        [
+          'Units',
+          units_total !== undefined &&
+            `${(units_total - (units_remaining ?? 0)).toLocaleString('en')} of ${units_total.toLocaleString('en')} drawn`,
+        ],
+        ['Scope', scope !== null && <pre className="scope">{JSON.stringify(scope, null, 2)}</pre>],
+      ]}
+    />
+  );
+};
+
+type Asked = { refund: Refund | null };
+
+const Refunds = ({
+  settlement,
+  refunds,
+  left,
+  isPaid,
+}: {
+  settlement: Settlement;
+  refunds: ReturnType<typeof useItems<Refund>>;
+  /** Of the net for another refund, in micro-units; 0n also while that is not known. */
+  left: bigint;
+  isPaid: boolean;
+}) => {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [cancelled, setCancelled] = useState<Refund | null>(null);
+  const changes = [['refunds'], ['settlement', settlement.settlement_id]];
+  const cancel = useAction((client, refund_id: string) => client.funding.cancelRefund({ refund_id }), {
+    changes,
+    done: () => toast('The refund is cancelled; what it had set aside is free again.'),
+  });
+  const canRefund = left > 0n;
+  return (
+    <Section
+      title="Refunds"
+      about="Out of the net amount, back to the wallet that paid. The fee is not returned."
+      actions={
+        canRefund && (
+          <Button variant="primary" onPress={() => setAsked({ refund: null })}>
+            Refund
+          </Button>
+        )
+      }
+    >
+      <Table
+        label="Refunds of this payment"
+        items={refunds}
+        waiting="Asking for its refunds…"
+        keyOf={({ refund_id }) => refund_id}
+        empty={<Empty title={isPaid ? 'Nothing was given back' : 'There is nothing to give back'} />}
+        columns={[
+          { heading: 'Prepared', show: ({ created_at }) => <Time at={created_at} /> },
+          { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
+          { heading: 'State', show: (refund) => <RefundState refund={refund} /> },
+          { heading: 'Reason', show: ({ reason }) => reason },
+          {
+            heading: 'Transaction',
+            show: ({ tx_hash }) =>
+              tx_hash === null ? null : <Copyable text={tx_hash} label="refund transaction" shown={10} />,
+          },
+          {
+            heading: '',
+            align: 'end',
+            show: (refund) =>
+              refund.status !== 'pending_signature' ? null : (
+                <Row>
+                  <Button size="small" onPress={() => setAsked({ refund })}>
+                    Sign
+                  </Button>
+                  <Button size="small" variant="quiet" onPress={() => setCancelled(refund)}>
+                    Cancel
+                  </Button>
+                </Row>
+              ),
+          },
+        ]}
+      />
+      {asked !== null && (
+        <RefundDialog
+          settlement={settlement}
+          left={left}
+          refund={asked.refund}
+          changes={changes}
+          onClose={() => setAsked(null)}
+        />
+      )}
+      <ConfirmDialog
+        title="Cancel this refund?"
+        confirm="Cancel the refund"
+        doing="Cancelling…"
+        isOpen={cancelled !== null}
+        onClose={() => setCancelled(null)}
+        onConfirm={() => cancel.runOrThrow(cancelled!.refund_id)}
+      >
+        {cancelled !== null && (
+          <>
+            Nothing of <Money micro={cancelled.amount} /> has moved, and nothing will. You can prepare another
+            refund afterwards.
+          </>
+        )}
+      </ConfirmDialog>
+    </Section>
+  );
+};
+
+const RefundState = ({ refund: { status, pending_until, failure } }: { refund: Refund }) => (
+  <>
+    <Badge state={status} />{' '}
+    {status === 'pending_signature' && (
+      <span className="quiet">
+        for <Countdown until={pending_until} over="a moment" />
+      </span>
+    )}
+    {failure !== null && <span className="quiet">{failure.message}</span>}
+  </>
+);

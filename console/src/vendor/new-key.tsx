@@ -1,0 +1,51 @@
+import { useSession } from '../session/use-session.tsx';
+import { Button, Copyable, Dialog, DialogActions, Notice, Time } from '../ui/index.ts';
+
+/** What a call that makes a key answers; of a repeat after a lost answer without the key. */
+export type KeyAnswer = { api_key: string } | { secret_already_shown: true };
+
+/** A key, this once. Only the button closes it, so that it does not vanish by a slip. */
+export const NewKeyDialog = ({
+  title,
+  answer,
+  previousEnds = null,
+  onClose,
+}: {
+  title: string;
+  answer: KeyAnswer;
+  /** Until when the previous key works, where there was one and it goes on. */
+  previousEnds?: string | null;
+  onClose: () => void;
+}) => {
+  const { environment } = useSession();
+  return (
+    <Dialog title={title} isOpen isFixed wide onClose={onClose}>
+      {'api_key' in answer ? (
+        <>
+          <p>
+            Your server sends it as its Bearer credential in the <strong>{environment}</strong> environment.
+            Keep it where secrets are kept: who has it can quote and redeem in your name.
+          </p>
+          <Copyable block label="the key" text={answer.api_key} />
+          <Notice tone="wait" title="It is shown this once">
+            Only a hash of it is kept. A key that was lost is replaced by a new one.
+          </Notice>
+        </>
+      ) : (
+        <Notice tone="wait" title="The key was made, and its answer was lost on the way">
+          It is kept nowhere, so it cannot be shown again. Rotate the key for one that you can see.
+        </Notice>
+      )}
+      {previousEnds !== null && (
+        <p>
+          The previous key works until <Time at={previousEnds} />.
+        </p>
+      )}
+      <DialogActions>
+        <Button variant="primary" onPress={onClose}>
+          I have stored it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};

@@ -1,0 +1,126 @@
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction } from '../lib/data.ts';
+import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { Button, Dialog, DialogActions, ErrorNotice, Money, Notice, Stack, TextField } from '../ui/index.ts';
+import { SignRefund } from './refund-signing.tsx';
+import type { Settlement } from './sales-figures.ts';
+import type { Refund } from './settlement-story.ts';
+
+type Prepared = Output<'funding.createRefund'>;
+
+/** A refund from its amount to its submission; or, of one that was prepared before, its signature. */
+export const RefundDialog = ({
+  settlement,
+  left,
+  refund,
+  changes,
+  onClose,
+}: {
+  settlement: Settlement;
+  /** Of the net, in micro-units. */
+  left: bigint;
+  refund: Refund | null;
+  changes: readonly (readonly unknown[])[];
+  onClose: () => void;
+}) => {
+  const [prepared, setPrepared] = useState<Prepared | null>(null);
+  const toSign = prepared ?? refund;
+  return (
+    <Dialog
+      title={toSign === null ? 'Refund' : 'Sign the refund'}
+      isOpen
+      wide
+      isFixed={prepared !== null}
+      onClose={onClose}
+    >
+      {toSign === null ? (
+        <Prepare
+          settlement={settlement}
+          left={left}
+          changes={changes}
+          onPrepared={setPrepared}
+          onClose={onClose}
+        />
+      ) : (
+        <SignRefund refund={toSign} changes={changes} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+};
+
+const Prepare = ({
+  settlement: { settlement_id, status, units_remaining },
+  left,
+  changes,
+  onPrepared,
+  onClose,
+}: {
+  settlement: Settlement;
+  left: bigint;
+  changes: readonly (readonly unknown[])[];
+  onPrepared: (refund: Prepared) => void;
+  onClose: () => void;
+}) => {
+  const [amount, setAmount] = useState(formatUsdc(left));
+  const [reason, setReason] = useState('');
+  const [wrong, setWrong] = useState<string | null>(null);
+  const prepare = useAction(
+    (client, input: { amount: string; reason?: string }) =>
+      client.funding.createRefund({ settlement_id, ...input }),
+    { changes, done: onPrepared },
+  );
+  const micro = parseUsdc(amount);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (micro === null) return setWrong('An amount above zero with at most six decimals.');
+    if (micro > left) return setWrong(`At most ${formatUsdc(left)} USDC are left of the net amount.`);
+    const why = reason.trim();
+    void prepare.run({ amount: micro.toString(), ...(why !== '' && { reason: why }) });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <p>
+          <Money micro={left} /> of the net amount can be given back. The money comes from your payout wallet,
+          and nothing moves before that wallet has signed.
+        </p>
+        <TextField
+          label="Amount"
+          suffix="USDC"
+          numeric
+          value={amount}
+          error={wrong}
+          onChange={(value) => {
+            setAmount(value);
+            setWrong(null);
+          }}
+          isRequired
+          autoFocus
+        />
+        <TextField
+          label="Reason"
+          hint="Optional. The payer sees it."
+          value={reason}
+          onChange={setReason}
+          maxLength={200}
+        />
+        {status === 'issued' && micro === left && (
+          <Notice tone="wait">
+            With the whole net set aside the payment can no longer be redeemed, unless you cancel the refund.
+          </Notice>
+        )}
+        {units_remaining !== undefined && units_remaining > 0 && (
+          <Notice tone="wait">While money is set aside for it, no units can be drawn.</Notice>
+        )}
+        {prepare.error !== null && <ErrorNotice error={prepare.error} />}
+        <DialogActions>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" busy={prepare.isBusy && 'Preparing the refund…'}>
+            Prepare it
+          </Button>
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+};

@@ -1,0 +1,95 @@
+import { Chart, Money, Section, Stack } from '../ui/index.ts';
+import { Ledger } from './ledger.tsx';
+import { type Sales, useRefunded } from './sales-data.ts';
+import { funnelOf, percent, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
+import './vendor.css';
+
+/** How many of the quotes were paid, and how many of the paid delivered. */
+export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
+  const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
+  const steps = [
+    ['Quoted', quoted, false],
+    ['Paid', paid, quoted > 0 && `${percent(paid, quoted)} of the quotes`],
+    ['Delivered', delivered, paid > 0 && `${percent(delivered, paid)} of what was paid`],
+  ] as const;
+  return (
+    <Section title="Conversion" about="Of the quotes made in this time.">
+      <Stack>
+        <ol className="funnel">
+          {steps.map(([name, count, words]) => (
+            <li key={name}>
+              <span className="funnel-name">{name}</span>
+              <strong className="figure">{count.toLocaleString('en')}</strong>
+              {words !== false && <span className="quiet">{words}</span>}
+              <svg viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
+                <rect width="1000" height="8" rx="4" />
+                <rect width={quoted === 0 ? 0 : (count / quoted) * 1000} height="8" rx="4" />
+              </svg>
+            </li>
+          ))}
+        </ol>
+        <Ledger
+          of={[
+            ['Can still be paid', open.toLocaleString('en')],
+            ['Can still be redeemed', (paid - delivered - lapsed).toLocaleString('en')],
+            ['Not paid in time', unpaid.toLocaleString('en')],
+            ['Paid, not redeemed in time', lapsed.toLocaleString('en')],
+          ]}
+        />
+      </Stack>
+    </Section>
+  );
+};
+
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const hour = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+  timeZone: 'UTC',
+});
+
+/** What stands with the vendor of this time's payments, by day or hour. */
+export const RevenueSection = ({
+  sales: { sales, since },
+  now,
+  serviceIds,
+}: {
+  sales: Sales;
+  now: number;
+  /** Whose refunds count. */
+  serviceIds: ReadonlySet<string> | null;
+}) => {
+  const { gross, fees, net } = revenueOf(sales);
+  const refunded = useRefunded(since, serviceIds);
+  const parts = revenueByTime(sales, since, now);
+  const points = parts.map((part) => ({
+    label: (part.hour ? hour : day).format(part.from),
+    micro: part.net,
+    more: part.fees,
+  }));
+  return (
+    <Section
+      title="Revenue"
+      about={`Of the payments made in this time, by UTC ${parts[0]?.hour === true ? 'hour' : 'day'}.`}
+    >
+      <Stack>
+        <div>
+          <Money micro={net} large />
+          <p className="quiet">net to your payout address</p>
+        </div>
+        <Ledger
+          of={[
+            ['Paid by customers', <Money key="gross" micro={gross} />],
+            ['Platform’s fees', <Money key="fees" micro={fees} />],
+            [
+              'Refunded by you',
+              refunded === null ? 'not known yet' : <Money key="refunded" micro={refunded} />,
+            ],
+          ]}
+        />
+        {gross > 0n && <Chart label="Revenue" parts={['Net', 'Fees']} points={points} />}
+      </Stack>
+    </Section>
+  );
+};

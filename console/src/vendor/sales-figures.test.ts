@@ -1,0 +1,138 @@
+import { expect, test } from '@jest/globals';
+import {
+  funnelOf,
+  joinSales,
+  percent,
+  type Quote,
+  revenueByTime,
+  revenueOf,
+  type Settlement,
+  stageOf,
+} from './sales-figures.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00.000Z');
+const before = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+const after = (minutes: number) => before(-minutes);
+
+const quote = (id: string, more: Partial<Quote> = {}): Quote => ({
+  quote_id: `q_${id}`,
+  quote_token: 'a.b',
+  quote_amount: '1000000',
+  fee_amount: '10000',
+  currency: 'USDC',
+  expires_at: after(5),
+  status: 'pending',
+  service_id: 's',
+  redeem_window_seconds: 900,
+  scope: null,
+  settlement_id: null,
+  created_at: before(5),
+  ...more,
+});
+const payment = (id: string, more: Partial<Settlement> = {}) =>
+  ({
+    settlement_id: `stl_${id}`,
+    status: 'issued',
+    chain_status: 'confirmed',
+    quote_id: `q_${id}`,
+    service_id: 's',
+    quote_amount: '1000000',
+    fee_amount: '10000',
+    net_amount: '990000',
+    scope: null,
+    tx_hash: null,
+    superseded_tx_hashes: [],
+    created_at: before(4),
+    redeem_expires_at: after(10),
+    redeemed_at: null,
+    failure: null,
+    ...more,
+  }) as Settlement;
+
+test.each([
+  ['a new quote', quote('a'), null, 'quoted'],
+  ['its time is over, and nobody has marked it yet', quote('a', { expires_at: before(1) }), null, 'unpaid'],
+  ['marked', quote('a', { status: 'expired' }), null, 'unpaid'],
+  ['being paid', quote('a', { status: 'settling' }), null, 'paying'],
+  ['paid, and the payment is not read yet', quote('a', { status: 'settled' }), null, 'paid'],
+  ['on its way', quote('a', { status: 'settling' }), payment('a', { status: 'pending' }), 'paying'],
+  ['paid', quote('a', { status: 'settled' }), payment('a'), 'paid'],
+  ['redeemed', quote('a', { status: 'settled' }), payment('a', { status: 'redeemed' }), 'delivered'],
+  ['not redeemed', null, payment('a', { status: 'expired' }), 'lapsed'],
+  ['not redeemed, nor marked', null, payment('a', { redeem_expires_at: before(1) }), 'lapsed'],
+  ['an attempt failed, another may come', quote('a'), payment('a', { status: 'failed' }), 'quoted'],
+  ['an attempt failed, of a quote before', null, payment('a', { status: 'failed' }), 'failed'],
+  [
+    'redeemed, and reversed on chain for good',
+    quote('a', { status: 'settled' }),
+    payment('a', { status: 'redeemed', chain_status: 'failed' }),
+    'reversed',
+  ],
+] as const)('%s', (_what, of, by, stage) => expect(stageOf(of, by, NOW)).toBe(stage));
+
+test('one sale for a quote of several attempts, with the one that went through; newest first', () => {
+  const failed = payment('a', { settlement_id: 'stl_failed', status: 'failed' });
+  for (const attempts of [
+    [failed, payment('a')],
+    [payment('a'), failed],
+  ]) {
+    const sales = joinSales([quote('a')], [...attempts, payment('old', { created_at: before(90) })], NOW);
+    expect(sales.map(({ id, stage, settlement }) => [id, stage, settlement?.settlement_id])).toEqual([
+      ['q_a', 'paid', 'stl_a'],
+      ['q_old', 'paid', 'stl_old'],
+    ]);
+  }
+});
+
+test('conversion counts the quotes that were read, each once; revenue all payments that stand', () => {
+  const sales = joinSales(
+    [
+      quote('open'),
+      quote('over', { status: 'expired' }),
+      ...['paid', 'done', 'lost', 'gone'].map((id) => quote(id, { status: 'settled' })),
+    ],
+    [
+      payment('paid'),
+      payment('done', { status: 'redeemed', quote_amount: '3', fee_amount: '1', net_amount: '2' }),
+      payment('lost', { status: 'expired' }),
+      payment('gone', { status: 'redeemed', chain_status: 'failed' }),
+      payment('older', { status: 'redeemed' }),
+      payment('refused', { status: 'failed' }),
+    ],
+    NOW,
+  );
+  expect(funnelOf(sales)).toEqual({ quoted: 6, paid: 3, delivered: 1, unpaid: 2, lapsed: 1, open: 1 });
+  expect(revenueOf(sales)).toEqual({ gross: 3_000_003n, fees: 30_001n, net: 2_970_002n });
+});
+
+test('every day of the window is there, its payments by UTC day; a window of a day has hours', () => {
+  const sales = joinSales(
+    [],
+    [
+      payment('a', { created_at: '2026-11-20T23:59:59.999Z' }),
+      payment('b', { created_at: '2026-11-21T00:00:00.000Z' }),
+      payment('c', { created_at: '2026-11-21T11:00:00.000Z' }),
+    ],
+    NOW,
+  );
+  const days = revenueByTime(sales, Date.parse('2026-11-19T12:00:00.000Z'), NOW);
+  expect(days.map(({ from, net }) => [new Date(from).toISOString().slice(0, 10), net])).toEqual([
+    ['2026-11-19', 0n],
+    ['2026-11-20', 990_000n],
+    ['2026-11-21', 1_980_000n],
+  ]);
+  const hours = revenueByTime(sales, NOW - 86_400_000, NOW);
+  expect([hours.length, hours[0]!.hour]).toEqual([25, true]);
+  expect(hours.filter(({ net }) => net > 0n).map(({ from }) => new Date(from).getUTCHours())).toEqual([
+    23, 0, 11,
+  ]);
+});
+
+test.each([
+  [7, 9, '78 %'],
+  [0, 0, '–'],
+  [999, 1000, '99 %'],
+  [1, 1000, '1 %'],
+  [0, 5, '0 %'],
+  [5, 5, '100 %'],
+])('%p of %p is %p', (part, whole, words) => expect(percent(part, whole)).toBe(words));

@@ -1,0 +1,148 @@
+import type { Output } from '../../../sdk/src/main.ts';
+
+/** Sales: what a vendor's quotes and settlements say together. Pure; amounts are bigint micro-units. */
+
+export type Quote = Output<'quote.list'>['data'][number];
+export type Settlement = Output<'settlement.list'>['data'][number];
+
+/** How far a sale has come. `lapsed`: paid, and its window ended before it was redeemed; the money stays. */
+export type Stage = 'quoted' | 'paying' | 'paid' | 'delivered' | 'unpaid' | 'lapsed' | 'failed' | 'reversed';
+
+/** One sale. A payment whose quote was made before what was read has no quote, and the other way round. */
+export type Sale = {
+  id: string;
+  at: string;
+  serviceId: string;
+  stage: Stage;
+  quote: Quote | null;
+  settlement: Settlement | null;
+};
+
+/** @param now milliseconds; what has run out since it was read counts as run out */
+export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
+  if (settlement !== null && settlement.status !== 'failed') {
+    if (settlement.chain_status === 'failed') return 'reversed';
+    if (settlement.status === 'redeemed') return 'delivered';
+    if (settlement.status === 'pending') return 'paying';
+    const until = settlement.redeem_expires_at;
+    return settlement.status === 'expired' || (until !== null && Date.parse(until) <= now)
+      ? 'lapsed'
+      : 'paid';
+  }
+  if (quote === null) return 'failed';
+  if (quote.status === 'settled') return 'paid';
+  if (quote.status === 'settling') return 'paying';
+  return quote.status === 'expired' || Date.parse(quote.expires_at) <= now ? 'unpaid' : 'quoted';
+};
+
+/**
+ * Quotes and settlements as sales, newest first. A quote that took several attempts is one sale, with the attempt that did
+ * not fail.
+ */
+export const joinSales = (
+  quotes: Iterable<Quote>,
+  settlements: Iterable<Settlement>,
+  now: number,
+): Sale[] => {
+  const paidBy = new Map<string, Settlement>();
+  for (const settlement of settlements) {
+    const other = paidBy.get(settlement.quote_id);
+    if (other === undefined || other.status === 'failed') paidBy.set(settlement.quote_id, settlement);
+  }
+  const sales: Sale[] = [];
+  for (const quote of quotes) {
+    const settlement = paidBy.get(quote.quote_id) ?? null;
+    paidBy.delete(quote.quote_id);
+    sales.push({
+      id: quote.quote_id,
+      at: quote.created_at,
+      serviceId: quote.service_id,
+      stage: stageOf(quote, settlement, now),
+      quote,
+      settlement,
+    });
+  }
+  for (const settlement of paidBy.values())
+    sales.push({
+      id: settlement.quote_id,
+      at: settlement.created_at,
+      serviceId: settlement.service_id,
+      stage: stageOf(null, settlement, now),
+      quote: null,
+      settlement,
+    });
+  return sales.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? 1 : -1));
+};
+
+export type Funnel = {
+  quoted: number;
+  /** Of `quoted`, whether or not it was delivered. */
+  paid: number;
+  delivered: number;
+  /** Of `quoted`: its time is over and nobody paid. */
+  unpaid: number;
+  /** Of `paid`. */
+  lapsed: number;
+  /** Can still be paid, or is being paid. */
+  open: number;
+};
+
+/** Of the sales that begin with a quote that was read: how many came how far. What was reversed is not paid. */
+export const funnelOf = (sales: readonly Sale[]): Funnel => {
+  const stages = sales.filter(({ quote }) => quote !== null).map(({ stage }) => stage);
+  const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
+  return {
+    quoted: stages.length,
+    paid: count('paid', 'delivered', 'lapsed'),
+    delivered: count('delivered'),
+    unpaid: count('unpaid', 'failed', 'reversed'),
+    lapsed: count('lapsed'),
+    open: count('quoted', 'paying'),
+  };
+};
+
+/** 7 of 9 → "78 %"; never "100 %" or "0 %" of what is not all or nothing. */
+export const percent = (part: number, whole: number): string => {
+  if (whole === 0) return '–';
+  const rounded = Math.round((part / whole) * 100);
+  if (rounded === 100 && part < whole) return '99 %';
+  if (rounded === 0 && part > 0) return '1 %';
+  return `${rounded} %`;
+};
+
+const PAID: readonly Stage[] = ['paid', 'delivered', 'lapsed'];
+export type Revenue = { gross: bigint; fees: bigint; net: bigint };
+
+/** What stands with the vendor: paid, delivered or not, and not reversed. */
+export const revenueOf = (sales: readonly Sale[]): Revenue => {
+  const total = { gross: 0n, fees: 0n, net: 0n };
+  for (const { stage, settlement } of sales) {
+    if (settlement === null || !PAID.includes(stage)) continue;
+    total.gross += BigInt(settlement.quote_amount);
+    total.fees += BigInt(settlement.fee_amount);
+    total.net += BigInt(settlement.net_amount);
+  }
+  return total;
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * The same, by UTC day (by UTC hour for a window of at most a day) in which the payment was made. Every one from `from`
+ * up to `now` is there, also without a sale.
+ */
+export const revenueByTime = (
+  sales: readonly Sale[],
+  from: number,
+  now: number,
+): (Revenue & { from: number; hour: boolean })[] => {
+  const hour = now - from <= DAY_MS;
+  const size = hour ? HOUR_MS : DAY_MS;
+  const startOf = (ms: number) => Math.floor(ms / size) * size;
+  const parts = new Map<number, Sale[]>();
+  for (let at = startOf(from); at <= now; at += size) parts.set(at, []);
+  for (const sale of sales)
+    if (sale.settlement !== null) parts.get(startOf(Date.parse(sale.settlement.created_at)))?.push(sale);
+  return [...parts].map(([at, within]) => ({ ...revenueOf(within), from: at, hour }));
+};

@@ -1,0 +1,145 @@
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Input, Output } from '../../../sdk/src/main.ts';
+import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { parseWhole, spanWords } from '../lib/span.ts';
+import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
+
+export type Service = Output<'identity.getService'>;
+/** All that is sent of a service. */
+export type Settings = Omit<Required<Input<'identity.createService'>>, 'allow_off_curve'> & {
+  allow_off_curve?: true;
+};
+
+type Typed = Record<'name' | 'price' | 'payout' | 'window' | 'grace', string>;
+type Draft = Typed & { offCurve: boolean };
+
+const draftOf = (service?: Service): Draft => ({
+  name: service?.name ?? '',
+  price: service === undefined ? '' : formatUsdc(BigInt(service.price)),
+  payout: service?.payout_address ?? '',
+  window: String(service?.redeem_window_seconds ?? 900),
+  grace: String(service?.key_grace_hours ?? 24),
+  offCurve: false,
+});
+
+type Wrong = Partial<Record<keyof Typed, string | undefined>>;
+/** The settings that a draft says, or what is wrong with it. Addresses are judged by the API, which looks at the chain. */
+const readDraft = (draft: Draft): { settings: Settings } | { wrong: Wrong } => {
+  const price = parseUsdc(draft.price);
+  const window = parseWhole(draft.window, 30, 604_800);
+  const grace = parseWhole(draft.grace, 0, 168);
+  const payout = draft.payout.trim();
+  const wrong: Wrong = {
+    ...(draft.name.trim() === '' && { name: 'Give it a name.' }),
+    ...(price === null && { price: 'An amount above zero with at most six decimals, like 0.05.' }),
+    ...(!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(payout) && {
+      payout: 'A Solana address: 32 to 44 characters.',
+    }),
+    ...(window === null && { window: 'Whole seconds, 30 to 604,800 (7 days).' }),
+    ...(grace === null && { grace: 'Whole hours, 0 to 168.' }),
+  };
+  if (Object.keys(wrong).length > 0 || price === null || window === null || grace === null) return { wrong };
+  return {
+    settings: {
+      name: draft.name.trim(),
+      price: price.toString(),
+      payout_address: payout,
+      redeem_window_seconds: window,
+      key_grace_hours: grace,
+      ...(draft.offCurve && { allow_off_curve: true }),
+    },
+  };
+};
+
+/**
+ * The settings of a service, new or as it stands. Settings that cannot be are said beside their fields and not sent.
+ * @param actions the buttons below, of which one submits
+ */
+export const ServiceForm = ({
+  service,
+  error,
+  onSend,
+  actions,
+}: {
+  service?: Service;
+  error: unknown;
+  onSend: (settings: Settings) => void;
+  actions: ReactNode;
+}) => {
+  const [draft, setDraft] = useState(() => draftOf(service));
+  const [wrong, setWrong] = useState<Wrong>({});
+  const typed = (field: keyof Typed) => ({
+    value: draft[field],
+    error: wrong[field] ?? null,
+    onChange: (value: string) => {
+      setDraft({ ...draft, [field]: value });
+      setWrong({ ...wrong, [field]: undefined });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const read = readDraft(draft);
+    if ('wrong' in read) setWrong(read.wrong);
+    else onSend(read.settings);
+  };
+  const seconds = parseWhole(draft.window, 0, 604_800);
+  const isOther = draft.payout.trim() !== (service?.payout_address ?? '');
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <Columns>
+          <TextField
+            {...typed('name')}
+            label="Name"
+            hint="What payers see in their receipts."
+            maxLength={80}
+            isRequired
+          />
+          <TextField
+            {...typed('price')}
+            label="Price of a call"
+            hint="Your code may quote another amount; this is what it quotes when it names none."
+            suffix="USDC"
+            numeric
+            isRequired
+          />
+        </Columns>
+        <TextField
+          {...typed('payout')}
+          label="Payout address"
+          hint="The Solana wallet that is paid, and that signs refunds. Quotes that were made keep the address they were made with."
+          spellCheck="false"
+          autoComplete="off"
+          isRequired
+        />
+        {isOther && draft.payout.trim() !== '' && (
+          <Switch
+            isSelected={draft.offCurve}
+            onChange={(offCurve) => setDraft({ ...draft, offCurve })}
+            hint="it has no key of its own, so its refunds are signed in the multisig’s own app"
+          >
+            This is the vault of a multisig
+          </Switch>
+        )}
+        <Columns>
+          <TextField
+            {...typed('window')}
+            label="Redeem window"
+            hint={`How long after a payment your code may redeem it${seconds === null ? '' : `: ${spanWords(seconds)}`}.`}
+            suffix="seconds"
+            numeric
+          />
+          <TextField
+            {...typed('grace')}
+            label="Grace of a replaced key"
+            hint="How long the previous key goes on working after a rotation."
+            suffix="hours"
+            numeric
+          />
+        </Columns>
+        {error !== null && <ErrorNotice error={error} />}
+        {actions}
+      </Stack>
+    </form>
+  );
+};

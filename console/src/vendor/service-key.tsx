@@ -1,0 +1,208 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useNow } from '../lib/clock.ts';
+import { useAction, useItems } from '../lib/data.ts';
+import { useSession } from '../session/use-session.tsx';
+import {
+  Button,
+  Dialog,
+  DialogActions,
+  Empty,
+  ErrorNotice,
+  Notice,
+  Row,
+  Section,
+  Stack,
+  Switch,
+  Table,
+  Time,
+} from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
+import { NewKeyDialog } from './new-key.tsx';
+import type { Service } from './service-form.tsx';
+
+type Rotated = Output<'identity.rotateServiceKey'>;
+const WORDS: Record<string, string> = {
+  'key.rotated': 'rotated',
+  'key.revealed': 'replaced by a mailed link',
+  'key.ended': 'ended',
+};
+
+/** The key of a service: replaced here or by a mailed link, and how long the one before it still works. */
+export const ServiceKey = ({ service }: { service: Service }) => {
+  const [asking, setAsking] = useState<'rotate' | 'mail' | null>(null);
+  const [rotated, setRotated] = useState<Rotated | null>(null);
+  const [mailed, setMailed] = useState(false);
+  // What the answer of a rotation said: its event takes a moment. Undefined: nothing was rotated here.
+  const [said, setSaid] = useState<string | null | undefined>();
+  const { account } = useSession();
+  const { service_id, name, key_grace_hours } = service;
+  // A key shows nothing of itself afterwards; what became of it is in the events, which are kept for 30 days.
+  const changes = useItems(
+    ['key-events', service_id],
+    (client, cursor, options) =>
+      client.webhook.listEvents({ object_id: service_id, cursor, limit: '5' }, options),
+    { every: 15_000 },
+  );
+  const told = changes.data[0]?.data.previous_key_expires_at;
+  const ends = said === undefined ? (typeof told === 'string' ? told : null) : said;
+  return (
+    <Section
+      title="Key"
+      about="Your server’s credential. Only its hash is kept, so it can be replaced but not shown again."
+    >
+      <Stack>
+        {ends !== null && <Grace until={ends} />}
+        {mailed && (
+          <Notice tone="good" title="The link is on its way">
+            It is in the mail to {account?.email}, works once and for 15 minutes. The key changes when you
+            open it, not before.
+          </Notice>
+        )}
+        <Row>
+          <Button variant="primary" onPress={() => setAsking('rotate')}>
+            Rotate the key
+          </Button>
+          <Button onPress={() => setAsking('mail')}>Mail a link to a new key</Button>
+        </Row>
+        <details>
+          <summary>Changes of the last 30 days</summary>
+          <Table
+            label="Changes of the key"
+            items={changes}
+            waiting="Asking for the changes of the key…"
+            keyOf={({ event_id }) => event_id}
+            empty={<Empty title="The key has not changed" />}
+            columns={[
+              { heading: 'What', show: ({ type }) => WORDS[type] ?? type },
+              { heading: 'When', show: ({ created_at }) => <Time at={created_at} /> },
+            ]}
+          />
+        </details>
+      </Stack>
+      {asking === 'rotate' && (
+        <RotateDialog
+          serviceId={service_id}
+          graceHours={key_grace_hours}
+          onClose={() => setAsking(null)}
+          onRotated={(answer) => {
+            setAsking(null);
+            setRotated(answer);
+            setSaid(answer.previous_key_expires_at);
+          }}
+        />
+      )}
+      {asking === 'mail' && (
+        <MailDialog
+          serviceId={service_id}
+          onClose={() => setAsking(null)}
+          onMailed={() => {
+            setAsking(null);
+            setMailed(true);
+          }}
+        />
+      )}
+      {rotated !== null && (
+        <NewKeyDialog
+          title={`The new key of “${name}”`}
+          answer={rotated}
+          previousEnds={rotated.previous_key_expires_at}
+          onClose={() => setRotated(null)}
+        />
+      )}
+    </Section>
+  );
+};
+
+const Grace = ({ until }: { until: string }) => {
+  const isOver = useNow() >= Date.parse(until);
+  if (isOver) return null;
+  return (
+    <Notice tone="wait" title="Two keys work">
+      The previous key ends in <Countdown until={until} over="this moment" />, on <Time at={until} />. Until
+      then give your servers the new one.
+    </Notice>
+  );
+};
+
+const RotateDialog = ({
+  serviceId,
+  graceHours,
+  onClose,
+  onRotated,
+}: {
+  serviceId: string;
+  graceHours: number;
+  onClose: () => void;
+  onRotated: (answer: Rotated) => void;
+}) => {
+  const [atOnce, setAtOnce] = useState(false);
+  const rotate = useAction(
+    (client, revoke_previous: boolean) =>
+      client.identity.rotateServiceKey({ service_id: serviceId, revoke_previous }),
+    { changes: [['key-events', serviceId]], done: onRotated },
+  );
+  return (
+    <Dialog title="Rotate the key?" isOpen onClose={onClose}>
+      <p>
+        A new key is made and shown to you once.{' '}
+        {atOnce || graceHours === 0
+          ? 'The present key ends at once: what still uses it is refused until it has the new one.'
+          : `The present key works for ${graceHours === 1 ? 'one hour' : `${graceHours} hours`} more, so that your servers can change over.`}
+      </p>
+      <Switch isSelected={atOnce} onChange={setAtOnce} hint="for a key that others have seen">
+        End all other keys at once
+      </Switch>
+      {rotate.error !== null && <ErrorNotice error={rotate.error} />}
+      <DialogActions>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          variant={atOnce ? 'danger' : 'primary'}
+          busy={rotate.isBusy && 'Rotating…'}
+          onPress={() => void rotate.run(atOnce)}
+        >
+          Rotate it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+const MailDialog = ({
+  serviceId,
+  onClose,
+  onMailed,
+}: {
+  serviceId: string;
+  onClose: () => void;
+  onMailed: () => void;
+}) => {
+  const [atOnce, setAtOnce] = useState(false);
+  const mail = useAction(
+    (client, revoke_previous: boolean) =>
+      client.identity.revealServiceKey({ service_id: serviceId, revoke_previous }),
+    { done: onMailed },
+  );
+  return (
+    <Dialog title="Mail a link to a new key?" isOpen onClose={onClose}>
+      <p>
+        For somebody at your mailbox who is to put the key in place. The link makes a new key, once; an older
+        link stops working.
+      </p>
+      <Switch isSelected={atOnce} onChange={setAtOnce} hint="when the link is used">
+        End all other keys at once
+      </Switch>
+      {mail.error !== null && <ErrorNotice error={mail.error} />}
+      <DialogActions>
+        <Button onPress={onClose}>Cancel</Button>
+        <Button
+          variant="primary"
+          busy={mail.isBusy && 'Sending the mail…'}
+          onPress={() => void mail.run(atOnce)}
+        >
+          Send the mail
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+};

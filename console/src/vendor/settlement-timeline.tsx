@@ -1,0 +1,172 @@
+import type { ReactNode } from 'react';
+import { useItems } from '../lib/data.ts';
+import { Badge, Copyable, Money, Time } from '../ui/index.ts';
+import { Countdown } from './countdown.tsx';
+import type { Quote, Settlement } from './sales-figures.ts';
+import { type Entry, type Event, type Refund, storyOf } from './settlement-story.ts';
+import './vendor.css';
+
+const EVERY_MS = 5000;
+
+/** The story of a payment, the oldest first, with what is still to come at its end. */
+export const Timeline = ({
+  settlement,
+  quote,
+  refunds,
+  isShut,
+}: {
+  settlement: Settlement;
+  quote: Quote | undefined;
+  refunds: readonly Refund[];
+  /** Nothing of the net is left, so it cannot be redeemed. */
+  isShut: boolean;
+}) => {
+  const { settlement_id } = settlement;
+  const events = useItems(
+    ['events', settlement_id],
+    (client, cursor, options) =>
+      client.webhook.listEvents({ object_id: settlement_id, cursor, limit: '50' }, options),
+    { every: EVERY_MS },
+  );
+  const entries = storyOf(settlement, quote, events.data, refunds);
+  return (
+    <>
+      <ol className="timeline">
+        {entries.map((entry) => (
+          <li key={`${entry.kind} ${entry.refund?.refund_id ?? ''}`} data-tone={toneOf(entry)}>
+            <div className="timeline-head">
+              <strong>{WORDS[entry.kind]}</strong>
+              <Time at={entry.at} seconds />
+            </div>
+            <Detail entry={entry} settlement={settlement} events={events.data} />
+          </li>
+        ))}
+        <Open settlement={settlement} isShut={isShut} />
+      </ol>
+      {events.error !== null && (
+        <p className="quiet">
+          When the chain confirmed it could not be asked for; the times may be the attempt’s.
+        </p>
+      )}
+    </>
+  );
+};
+
+const WORDS: Record<Entry['kind'], string> = {
+  quoted: 'Quoted',
+  accepted: 'Payment begun',
+  issued: 'Paid: confirmed on chain',
+  finalized: 'Final: no fork can undo it',
+  redeemed: 'Redeemed: delivered',
+  refunded: 'Refund',
+  lapsed: 'Window ended, not redeemed',
+  failed: 'Payment failed',
+  reversed: 'Reversed on chain',
+};
+const toneOf = ({ kind, refund }: Entry): 'good' | 'wait' | 'bad' | undefined => {
+  if (kind === 'issued' || kind === 'finalized' || kind === 'redeemed') return 'good';
+  if (kind === 'failed' || kind === 'reversed') return 'bad';
+  if (kind === 'lapsed') return 'wait';
+  return refund?.status === 'pending_signature' || refund?.status === 'submitted' ? 'wait' : undefined;
+};
+
+const Line = ({ children }: { children: ReactNode }) => <div className="quiet">{children}</div>;
+
+const Detail = ({
+  entry: { kind, refund },
+  settlement,
+  events,
+}: {
+  entry: Entry;
+  settlement: Settlement;
+  events: readonly Event[];
+}) => {
+  const { tx_hash, superseded_tx_hashes, failure, units_total, units_remaining } = settlement;
+  if (kind === 'quoted')
+    return (
+      <Line>
+        for <Money micro={settlement.quote_amount} />
+      </Line>
+    );
+  if (kind === 'issued' && tx_hash !== null)
+    return (
+      <>
+        <Line>
+          <Money micro={settlement.net_amount} /> to you, <Money micro={settlement.fee_amount} /> fee, in{' '}
+          <Copyable text={tx_hash} label="transaction of the payment" shown={16} />
+        </Line>
+        {superseded_tx_hashes.map((hash) => (
+          <Line key={hash}>
+            in place of <Copyable text={hash} label="replaced transaction" shown={16} />, which a fork undid
+          </Line>
+        ))}
+      </>
+    );
+  if (kind === 'redeemed') {
+    const by = events.find(({ type }) => type === 'settlement.redeemed')?.data.redeem_id;
+    const units = (units_total ?? 0) - (units_remaining ?? 0);
+    return (
+      <>
+        {typeof by === 'string' && (
+          <Line>
+            by <code>{by}</code>
+          </Line>
+        )}
+        {units_total !== undefined && (
+          <Line>
+            {units.toLocaleString('en')} of {units_total.toLocaleString('en')} units drawn since,{' '}
+            {(units_remaining ?? 0).toLocaleString('en')} left
+          </Line>
+        )}
+      </>
+    );
+  }
+  if (kind === 'lapsed') return <Line>The money stays with you.</Line>;
+  if (kind === 'failed' && failure !== null)
+    return (
+      <Line>
+        {failure.message} (<code>{failure.code}</code>). No money moved.
+      </Line>
+    );
+  if (kind === 'reversed') return <Line>The chain has taken the payment back.</Line>;
+  if (refund !== undefined)
+    return (
+      <Line>
+        <Money micro={refund.amount} /> <Badge state={refund.status} />
+        {refund.reason !== null && <> “{refund.reason}”</>}
+      </Line>
+    );
+  return null;
+};
+
+/** What is awaited. */
+const Open = ({
+  settlement: { status, chain_status, redeem_expires_at },
+  isShut,
+}: {
+  settlement: Settlement;
+  isShut: boolean;
+}) => {
+  if (status === 'pending')
+    return (
+      <li data-tone="wait">
+        <strong>Waiting for the chain’s confirmation</strong>
+      </li>
+    );
+  if (status === 'issued' && redeem_expires_at !== null && !isShut)
+    return (
+      <li data-tone="wait">
+        <strong>Waiting to be redeemed</strong>
+        <Line>
+          <Countdown until={redeem_expires_at} over="a moment" /> left
+        </Line>
+      </li>
+    );
+  if (chain_status === 'confirmed')
+    return (
+      <li data-tone="wait">
+        <strong>Waiting to be final</strong>
+      </li>
+    );
+  return null;
+};

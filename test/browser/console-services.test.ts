@@ -1,0 +1,304 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { quoteOf } from '../../deploy/local/people/people.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** A vendor's services in the console: made, changed, given new keys, ended. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const newAddress = () => Keypair.generate().publicKey.toBase58();
+const button = (console: ConsolePage, name: string) =>
+  console.page.getByRole('button', { name, exact: true });
+const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+
+type Service = { service_id: string; api_key: string; name: string };
+const createService = ({ token }: Person, more: object = {}): Promise<Service> =>
+  must(
+    api<Service>('POST /v1/services', {
+      token,
+      body: { name: 'Weather API', price: '50000', payout_address: newAddress(), ...more },
+    }),
+    'create service',
+  );
+const works = async (apiKey: string) => (await api('GET /v1/quotes', { token: apiKey })).status === 200;
+
+test('a service is made from an empty page; what cannot be is said first, and its key is shown once', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await page.go('/services');
+  await page.page.getByRole('heading', { name: 'Services', exact: true }).waitFor();
+  await page.page.getByText('Nothing is sold yet').waitFor();
+  await page.shoot('services-empty');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Create a service').click();
+  await page.page.getByLabel('Price of a call').fill('0.0000001');
+  await page.page.getByLabel('Payout address').fill('not an address');
+  await page.page.getByLabel('Redeem window').fill('29');
+  const calls: string[] = [];
+  page.page.on('request', (request) => calls.push(`${request.method()} ${request.url()}`));
+  await button(page, 'Create it').click();
+  for (const wrong of ['Give it a name.', 'at most six decimals', '32 to 44 characters', '30 to 604,800'])
+    await page.page.getByText(wrong).waitFor();
+  expect(calls).toEqual([]);
+  await page.shoot('service-create-wrong');
+  expect(await page.findings()).toEqual([]);
+
+  await page.page.getByLabel('Name', { exact: true }).fill('Weather API');
+  await page.page.getByLabel('Price of a call').fill('0.05');
+  // A token program owns no money: the API looks at the chain.
+  await page.page.getByLabel('Payout address').fill('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+  await page.page.getByLabel('Redeem window').fill('3600');
+  await page.page.getByText('redeem it: 1 h.').waitFor();
+  await button(page, 'Create it').click();
+  await page.page.getByRole('alert').getByText('validation_error').waitFor();
+  const payout = newAddress();
+  await page.page.getByLabel('Payout address').fill(payout);
+  await button(page, 'Create it').click();
+  await heading(page, 'The key of “Weather API”').waitFor();
+  await page.page.keyboard.press('Escape');
+  const key = (await page.page.getByRole('dialog').locator('code').textContent()) ?? '';
+  expect(key).toMatch(/^vendor_test_/);
+  await page.shoot('service-key');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'I have stored it').click();
+  expect(await page.page.content()).not.toContain(key);
+  expect(await works(key)).toBe(true);
+
+  const row = page.page.getByRole('table', { name: 'Your services' }).getByRole('row').nth(1);
+  expect(await row.textContent()).toContain('0.05 USDC');
+  await row.getByRole('link', { name: 'Weather API' }).click();
+  await heading(page, 'Settings').waitFor();
+  const list = await must(api<{ data: object[] }>('GET /v1/services', { token: person.token }), 'list');
+  expect(list.data).toMatchObject([
+    { name: 'Weather API', price: '50000', payout_address: payout, redeem_window_seconds: 3600 },
+  ]);
+}, 90_000);
+
+test('settings: only what was changed is sent', async () => {
+  const person = await signInPerson(stack);
+  const { service_id } = await createService(person);
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  const sent: unknown[] = [];
+  page.page.on('request', (request) => request.method() === 'PATCH' && sent.push(request.postDataJSON()));
+  await page.page.getByLabel('Price of a call').fill('1.234567');
+  await page.page.getByLabel('Grace of a replaced key').fill('48');
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('The settings are saved.').waitFor();
+  expect(sent).toEqual([{ price: '1234567', key_grace_hours: 48 }]);
+  await page.shoot('service');
+  expect(await page.findings()).toEqual([]);
+  const payout = newAddress();
+  await page.page.getByLabel('Payout address').fill(payout);
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('The settings are saved.').nth(1).waitFor();
+  const path = `GET /v1/services/${service_id}` as const;
+  expect((await api(path, { token: person.token })).body).toMatchObject({
+    price: '1234567',
+    payout_address: payout,
+  });
+}, 60_000);
+
+test('in live another payout address waits for a day; other settings leave it alone, and it can be taken back', async () => {
+  if (!('live' in stack.environments)) return;
+  const person = await signInPerson(stack, { environment: 'live' });
+  const { service_id } = await createService(person);
+  const shown = async () =>
+    (
+      await must(
+        api<{ payout_address: string; next_payout: { payout_address: string } | null }>(
+          `GET /v1/services/${service_id}`,
+          { token: person.token },
+        ),
+        'get',
+      )
+    ).next_payout?.payout_address;
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  const payout = newAddress();
+  await page.page.getByLabel('Payout address').fill(payout);
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('Another payout address is waiting').waitFor();
+  expect(await page.page.textContent('.notice')).toMatch(/In 23 h 59 min/);
+  expect(await shown()).toBe(payout);
+  await page.shoot('service-live-payout');
+  expect(await page.findings()).toEqual([]);
+
+  await page.go(`/services/${service_id}`);
+  await page.page.getByLabel('Price of a call').fill('7');
+  await button(page, 'Save the settings').click();
+  await page.page.getByText('The settings are saved.').waitFor();
+  expect(await shown()).toBe(payout);
+  await button(page, 'Keep the present address').click();
+  await page.page.getByText('Another payout address is waiting').waitFor({ state: 'hidden' });
+  expect(await shown()).toBeUndefined();
+}, 60_000);
+
+test('rotated, both keys work and the page counts down, also when opened anew; or the others end at once', async () => {
+  const person = await signInPerson(stack);
+  const { service_id, api_key } = await createService(person);
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  const rotate = async (atOnce: boolean) => {
+    await button(page, 'Rotate the key').click();
+    if (atOnce) await page.page.getByText('End all other keys at once').click();
+    await page.shoot(atOnce ? 'service-rotate-at-once' : 'service-rotate');
+    await button(page, 'Rotate it').click();
+    await heading(page, 'The new key of').waitFor();
+    const key = (await page.page.getByRole('dialog').locator('code').textContent()) ?? '';
+    await button(page, 'I have stored it').click();
+    return key;
+  };
+  const second = await rotate(false);
+  await page.page.getByText('Two keys work').waitFor();
+  expect(await page.page.textContent('main')).toMatch(/ends in 23 h 59 min/);
+  expect([await works(api_key), await works(second)]).toEqual([true, true]);
+  await page.go(`/services/${service_id}`);
+  await page.page.getByText('Two keys work').waitFor();
+  const before = await page.page.locator('.notice time').first().textContent();
+  expect(before).toMatch(/^23 h/);
+  await page.shoot('service-grace');
+  expect(await page.findings()).toEqual([]);
+
+  const third = await rotate(true);
+  await page.page.getByText('Two keys work').waitFor({ state: 'hidden' });
+  expect([await works(api_key), await works(second), await works(third)]).toEqual([false, false, true]);
+}, 60_000);
+
+test('a link to a new key is mailed; the key changes when it is opened, not before', async () => {
+  const person = await signInPerson(stack);
+  const { service_id, api_key } = await createService(person);
+  const page = await opened({ person });
+  await page.go(`/services/${service_id}`);
+  await button(page, 'Mail a link to a new key').click();
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Send the mail').click();
+  await page.page.getByText('The link is on its way').waitFor();
+  expect(await works(api_key)).toBe(true);
+  const mailed = async (): Promise<string> => {
+    for (let tries = 0; tries < 200; tries += 1) {
+      const response = await fetch(`${stack.mail_url}/messages?to=${encodeURIComponent(person.email)}`);
+      const messages = (await response.json()) as { text: string }[];
+      const link = messages.flatMap(({ text }) => text.match(/https?:\S+\/reveal\S+/g) ?? [])[0];
+      if (link !== undefined) return link;
+      await sleep(50);
+    }
+    throw new Error('no link to a new key was mailed');
+  };
+  expect(await mailed()).toContain(`service=${service_id}`);
+}, 60_000);
+
+test('a service with open quotes can only be closed; one without is deleted', async () => {
+  const person = await signInPerson(stack);
+  const service = await createService(person);
+  await quoteOf(api, { apiKey: service.api_key, serviceId: service.service_id });
+  const page = await opened({ person });
+  await page.go(`/services/${service.service_id}`);
+  await button(page, 'Delete or close…').click();
+  await page.page.getByText('1 quote that can still be paid').waitFor();
+  await page.shoot('service-end-open');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Delete it now').click();
+  await page.page.getByText('It was not deleted: payments are open').waitFor();
+  await button(page, 'Close it').click();
+  await page.page.getByText('This service is closing').waitFor();
+  const again = await api('POST /v1/quote', {
+    token: service.api_key,
+    body: { service_id: service.service_id },
+  });
+  expect(again.status).toBe(409);
+  await page.shoot('service-closing');
+
+  const other = await createService(person, { name: 'Unused' });
+  await page.go(`/services/${other.service_id}`);
+  await button(page, 'Delete or close…').click();
+  await page.page.getByText('No payment is open').waitFor();
+  await button(page, 'Delete it now').click();
+  await heading(page, 'Your services').waitFor();
+  await page.page.getByText('“Unused” has ended.').waitFor();
+  expect(await works(other.api_key)).toBe(false);
+  const path = `GET /v1/services/${other.service_id}` as const;
+  expect((await api(path, { token: person.token })).status).toBe(404);
+}, 60_000);
+
+test('many services with long names, at phone width and in the dark; nothing is wider than the screen', async () => {
+  const person = await signInPerson(stack);
+  for (let i = 0; i < 60; i += 1)
+    await createService(person, {
+      name: i % 3 === 0 ? `${'Hyperlocalprecipitationforecast'.repeat(2)} ${i}` : `Weather API ${i}`,
+      price: i % 4 === 0 ? '123456789012' : '1',
+    });
+  const [wide, phone] = [
+    await opened({ person }),
+    await opened({
+      person: await signInPerson(stack, { email: person.email }),
+      width: 'phone',
+      colours: 'dark',
+    }),
+  ];
+  await wide.go('/services');
+  await wide.shoot('services-many');
+  expect(await wide.page.getByRole('row').count()).toBe(51);
+  await button(wide, 'Show more').click();
+  await wide.page.getByText('Weather API 1', { exact: true }).waitFor();
+  expect(await wide.page.getByRole('row').count()).toBe(61);
+  await phone.go('/services');
+  await phone.shoot('services-many');
+  expect(await phone.findings()).toEqual([]);
+  expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  await phone.page.getByRole('link', { name: 'Hyperlocal' }).first().click();
+  await heading(phone, 'Settings').waitFor();
+  await phone.shoot('service');
+  expect(await phone.findings()).toEqual([]);
+  expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+}, 120_000);
+
+test('a list that fails or waits says so in words; an unknown service too', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.page.route('**/v1/services?**', async (route) => {
+    await asked;
+    await route.fulfill({
+      status: 403,
+      headers: { 'x-request-id': 'request-7' },
+      json: { error: { code: 'forbidden', message: 'not for you' } },
+    });
+  });
+  await page.page.goto(`${stack.console_url}/services`);
+  await page.page.getByText('Asking for your services…').waitFor();
+  await page.shoot('services-waiting');
+  answer();
+  expect(await page.page.getByRole('alert').textContent()).toMatch(/forbidden.*request-7/);
+  await page.shoot('services-failing');
+  await page.go('/services/0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17');
+  await page.page.getByRole('alert').getByText('not_found').waitFor();
+  expect(await page.findings()).toEqual([]);
+});

@@ -1,0 +1,276 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import {
+  type Consumer,
+  createConsumer,
+  createVendor,
+  type Paid,
+  quoteOf,
+  settleWith,
+  type Vendor,
+} from '../../deploy/local/people/people.ts';
+import { signPrepared } from '../../deploy/local/people/wallet.ts';
+import { startBrowser } from '../support/browser.ts';
+import { chainOf } from '../support/chain.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** One payment as its vendor sees it, and what of it is given back, signed by a wallet of the browser. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const chain = chainOf(stack.environments.test!);
+
+let browser: Browser;
+let consumer: Consumer;
+let vendor: Vendor & { person: Person };
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  const made = await createVendor(api, stack, { email });
+  vendor = { ...made, person: await signInPerson(stack, { email }) };
+  [browser, consumer] = await Promise.all([startBrowser(), createConsumer(api, stack)]);
+}, 90_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+/** A console of the vendor, in a sign-in of its own. */
+const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+  const person = await signInPerson(stack, { email: vendor.person.email });
+  const page = await openConsole(browser, stack, { person, ...options });
+  open.push(page);
+  return page;
+};
+const button = (console: ConsolePage, name: string) =>
+  console.page.getByRole('button', { name, exact: true });
+const text = (console: ConsolePage, words: string | RegExp) => console.page.getByText(words).first();
+const region = (console: ConsolePage, name: string) => console.page.getByRole('region', { name });
+const pay = async (body: object = {}): Promise<Paid> =>
+  must(settleWith(api, consumer.token, await quoteOf(api, vendor, body)), 'settle');
+
+/**
+ * Puts a wallet into the page as an extension does, by the Wallet Standard's events. Its keys stay outside; what it is asked
+ * to sign is counted, and refused while `refuses` says so.
+ */
+const addWallet = async (console: ConsolePage, name: string, keys: Keypair, lateMs = 0) => {
+  const wallet = { asked: 0, refuses: false };
+  const binding = `sign${name.replaceAll(' ', '')}`;
+  await console.context.exposeFunction(binding, (transaction: string) => {
+    wallet.asked += 1;
+    return wallet.refuses ? null : signPrepared(transaction, keys);
+  });
+  await console.context.addInitScript(
+    ([walletName, sign, address, key, late]) => {
+      type Bytes = Uint8Array<ArrayBuffer>;
+      const page = globalThis as unknown as EventTarget &
+        Record<string, (sent: string) => Promise<string | null>>;
+      const account = {
+        address,
+        publicKey: Uint8Array.from(key),
+        chains: ['solana:devnet'],
+        features: ['solana:signTransaction'],
+      };
+      const found = {
+        version: '1.0.0',
+        name: walletName,
+        icon: 'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=',
+        chains: ['solana:devnet'],
+        accounts: [],
+        features: {
+          // Wallets have it; a refund needs none.
+          'solana:signMessage': { version: '1.0.0' },
+          'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+          'solana:signTransaction': {
+            version: '1.0.0',
+            supportedTransactionVersions: ['legacy', 0],
+            signTransaction: async ({ transaction }: { transaction: Bytes }) => {
+              const signed = await page[sign]!(btoa(String.fromCharCode(...transaction)));
+              if (signed === null) throw new Error('The owner refused.');
+              return [{ signedTransaction: Uint8Array.from(atob(signed), (byte) => byte.charCodeAt(0)) }];
+            },
+          },
+        },
+      };
+      const register = ({ register: add }: { register: (wallet: object) => void }) => add(found);
+      if (late === 0)
+        page.addEventListener('wallet-standard:app-ready', (event) =>
+          register((event as CustomEvent).detail),
+        );
+      // As late as it likes: after the page was loaded, before or while a refund is signed.
+      setTimeout(
+        () => page.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register })),
+        late,
+      );
+    },
+    [name, binding, keys.publicKey.toBase58(), [...keys.publicKey.toBytes()], lateMs] as const,
+  );
+  return wallet;
+};
+
+test('a refund of a part: prepared, refused in the wallet, signed, paid; the story and the amounts follow', async () => {
+  const paid = await pay();
+  const page = await opened();
+  const wallet = await addWallet(page, 'Payout Wallet', vendor.payout, 1500);
+  await page.go(`/sales/${paid.settlement_id}`);
+  await text(page, 'Paid, and not redeemed yet').waitFor();
+  expect(await region(page, 'Amounts').textContent()).toMatch(/2\.4875 USDC.*2\.50 USDC.*−0\.0125 USDC/);
+  await text(page, 'Final: no fork can undo it').waitFor();
+  await page.shoot('settlement');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Refund').click();
+  await page.page.getByRole('textbox', { name: 'Amount' }).fill('2.487501');
+  await button(page, 'Prepare it').click();
+  await text(page, 'At most 2.4875 USDC are left').waitFor();
+  await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
+  await page.page.getByLabel('Reason').fill('The report was empty');
+  await page.shoot('refund-prepare');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Prepare it').click();
+  await button(page, 'Sign with Payout Wallet').waitFor();
+  await page.shoot('refund-sign');
+  expect(await page.findings()).toEqual([]);
+  const before = await chain.balance(consumer.wallet.publicKey);
+  wallet.refuses = true;
+  await button(page, 'Sign with Payout Wallet').click();
+  await text(page, 'The owner refused.').waitFor();
+  expect(await chain.balance(consumer.wallet.publicKey)).toBe(before);
+  wallet.refuses = false;
+  await button(page, 'Sign with Payout Wallet').click();
+  await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
+  expect(wallet.asked).toBe(2);
+  const row = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row').nth(1);
+  await row.getByText(/confirmed|finalized/).waitFor();
+  expect((await chain.balance(consumer.wallet.publicKey)) - before).toBe(1_000_000n);
+  await region(page, 'Amounts').getByText('1.4875').waitFor();
+  expect(await region(page, 'What happened').textContent()).toMatch(
+    /Quoted.*Payment begun.*Paid: confirmed on chain.*Refund.*“The report was empty”.*Waiting to be redeemed/,
+  );
+  await page.shoot('settlement-refunded');
+  expect(await page.findings()).toEqual([]);
+}, 90_000);
+
+test('a refund that waits: signed later, by the right account only, or cancelled', async () => {
+  const paid = await pay();
+  const page = await opened();
+  const wrong = await addWallet(page, 'Wrong Wallet', Keypair.generate());
+  await page.go(`/sales/${paid.settlement_id}`);
+  await button(page, 'Refund').click();
+  await text(page, 'With the whole net set aside').waitFor();
+  // The API's own answer to a sign-in that is older than five minutes, once.
+  await page.page.route(
+    '**/v1/refunds',
+    (route) =>
+      route.fulfill({
+        status: 403,
+        json: { error: { code: 'reauthentication_required', message: 'sign in again' } },
+      }),
+    { times: 1 },
+  );
+  await button(page, 'Prepare it').click();
+  await page.page.getByRole('heading', { name: 'Is it still you?' }).waitFor();
+  await page.shoot('refund-step-up');
+  expect(await page.findings()).toEqual([]);
+  await page.page
+    .getByRole('dialog', { name: 'Is it still you?' })
+    .getByRole('button', { name: 'Cancel' })
+    .click();
+  await text(page, 'You did not sign in again, so nothing was done.').waitFor();
+  await button(page, 'Prepare it').click();
+  await button(page, 'Sign with Wrong Wallet').click();
+  await text(page, 'does not show this address').waitFor();
+  expect(wrong.asked).toBe(0);
+  await button(page, 'Later').click();
+  const row = page.page.getByRole('table', { name: 'Refunds of this payment' }).getByRole('row').nth(1);
+  await row.getByText('pending signature').waitFor();
+  expect(await region(page, 'Amounts').textContent()).toMatch(/Set aside for refunds−2\.4875/);
+  expect(await button(page, 'Refund').count()).toBe(0);
+  await text(page, 'It cannot be redeemed while').waitFor();
+  await text(page, 'Waiting to be redeemed').waitFor({ state: 'hidden' });
+  await page.shoot('refund-waiting');
+  await row.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Cancel the refund').click();
+  await row.getByText('cancelled').waitFor();
+  await button(page, 'Refund').waitFor();
+  await text(page, 'Your server can redeem it for').waitFor();
+  const redeemed = await api(`POST /v1/settlements/${paid.settlement_id}/redeem`, {
+    token: vendor.apiKey,
+    body: { settlement_token: paid.settlement_token, redeem_id: 'replica-7' },
+  });
+  expect(redeemed.status).toBe(200);
+  await text(page, 'Redeemed: delivered').waitFor();
+  await text(page, 'replica-7').waitFor();
+}, 90_000);
+
+test('signed elsewhere: the transaction is taken out as text and brought back', async () => {
+  const paid = await pay();
+  const page = await opened();
+  await page.go(`/sales/${paid.settlement_id}`);
+  await button(page, 'Refund').click();
+  await button(page, 'Prepare it').click();
+  await text(page, 'No wallet was found in this browser').waitFor();
+  await page.page.locator('summary', { hasText: 'Sign it elsewhere' }).click();
+  await page.shoot('refund-elsewhere');
+  expect(await page.findings()).toEqual([]);
+  await page.page.getByLabel('Signed transaction').fill('AAAA');
+  await button(page, 'Submit it').click();
+  await page.page.getByRole('alert').getByText('validation_error').waitFor();
+  expect(await page.page.getByRole('alert').textContent()).toContain('No money moved.');
+  const answered = page.page.waitForResponse(/\/submit$/);
+  await button(page, 'Prepare it afresh').click();
+  const { transaction } = (await (await answered).json()) as { transaction: string };
+  await page.page.getByRole('dialog').locator('code', { hasText: transaction }).waitFor();
+  const signed = signPrepared(transaction, vendor.payout);
+  await page.page.getByLabel('Signed transaction').fill(signed);
+  await button(page, 'Submit it').click();
+  await text(page, /^The refund is (paid|on its way)\.$/).waitFor();
+}, 90_000);
+
+test('prepaid units, a scope and a page at phone width, in the dark', async () => {
+  const paid = await pay({
+    scope: { units: 1000, resource: `https://api.example.com/${'long/'.repeat(30)}` },
+  });
+  await must(
+    api(`POST /v1/settlements/${paid.settlement_id}/consume`, {
+      token: vendor.apiKey,
+      body: { settlement_token: paid.settlement_token, units: 3, request_id: 'r-1' },
+    }),
+    'consume',
+  );
+  const page = await opened({ width: 'phone', colours: 'dark' });
+  await page.go(`/sales/${paid.settlement_id}`);
+  await text(page, '3 of 1,000 units drawn since, 997 left').waitFor();
+  await page.shoot('settlement-prepaid');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  await button(page, 'Refund').click();
+  await text(page, 'no units can be drawn').waitFor();
+  await page.shoot('refund-prepare');
+  expect(await page.findings()).toEqual([]);
+}, 60_000);
+
+test('a payment that is not there, or not this account’s, and a list that fails, are said', async () => {
+  const paid = await pay();
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.go(`/sales/${paid.settlement_id}`);
+  await page.page.getByRole('alert').getByText('not_found').waitFor();
+  await page.shoot('settlement-unknown');
+  const own = await opened();
+  await own.page.route('**/v1/refunds?**', (route) =>
+    route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'not for you' } } }),
+  );
+  await own.go(`/sales/${paid.settlement_id}`);
+  await own.page.getByRole('alert').getByText('forbidden').waitFor();
+  // What is left of the net is not known then, so nothing is offered.
+  expect(await button(own, 'Refund').count()).toBe(0);
+  expect(await region(own, 'Amounts').textContent()).toContain('its refunds are not known');
+  await own.shoot('settlement-failing');
+  expect(await own.findings()).toEqual([]);
+}, 60_000);
