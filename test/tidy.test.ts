@@ -102,6 +102,13 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   'react-aria-components': /^console\/src\/ui\//,
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
+  '@solana/kit': /^console\/src\/wallet\//,
+  '@solana-program/token': /^console\/src\/wallet\/reading\.ts$/,
+  '@solana/wallet-standard-features': /^console\/src\/wallet\/browser-wallets\.ts$/,
+  '@wallet-standard/app': /^console\/src\/wallet\/browser-wallets\.ts$/,
+  '@wallet-standard/base': /^console\/src\/wallet\//,
+  '@wallet-standard/features': /^console\/src\/wallet\/browser-wallets\.ts$/,
+  'zod/mini': /^console\/src\/wallet\/vault\.ts$/,
   recharts: /^console\/src\/ui\/chart-bars\.tsx$/,
   wouter: /./,
 };

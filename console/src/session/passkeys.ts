@@ -39,6 +39,32 @@ export const registerPasskey = async (label: string) => {
   return client.identity.passkeyRegisterVerify({ response, label });
 };
 
+/**
+ * Asks a passkey for the 32 bytes that its PRF makes of a salt: they are for this device and this salt alone, and are sent
+ * to nobody. The person confirms it by the device's lock.
+ * @param credentialId which passkey, as WebAuthn names it; null lets the person choose one of this site
+ * @returns null when the passkey has no PRF
+ * @throws an error of the browser (`passkeyTrouble`), or of the API
+ */
+export const passkeySecret = async (
+  credentialId: string | null,
+  salt: Uint8Array<ArrayBuffer>,
+): Promise<{ credentialId: string; output: Uint8Array<ArrayBuffer> } | null> => {
+  const { client, environment } = session.get();
+  // Its challenge is used by nobody: nothing of what comes back is an answer to the API.
+  const options = await client.identity.passkeyLoginOptions({ environment });
+  const given = await startAuthentication({
+    optionsJSON: {
+      ...options,
+      ...(credentialId === null ? {} : { allowCredentials: [{ id: credentialId, type: 'public-key' }] }),
+      extensions: { prf: { eval: { first: salt } } } as AuthenticationExtensionsClientInputs,
+    },
+  });
+  const { prf } = given.clientExtensionResults as { prf?: { results?: { first?: ArrayBuffer } } };
+  const first = prf?.results?.first;
+  return first === undefined ? null : { credentialId: given.id, output: new Uint8Array(first) };
+};
+
 /** What a refusal of the browser means, or null for an error that is none. */
 export const passkeyTrouble = (error: unknown): string | null => {
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
