@@ -11,6 +11,9 @@ import { runningStack } from '../support/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/deposits(\?.*)?$/;
+
 let browser: Browser;
 let open: ConsolePage[] = [];
 beforeAll(async () => {
@@ -97,7 +100,7 @@ test('at phone width in the dark, with many of them; no page but the provider’
     await depositOf(person.token, wallet.wallet_id, at % 2 === 0 ? 'moonpay' : 'coinbase');
   const page = await opened({ person, width: 'phone', colours: 'dark' });
   const states = ['settling', 'completed', 'failed', 'expired'];
-  await page.page.route('**/v1/deposits?*', async (route) => {
+  await page.page.route(LIST, async (route) => {
     const response = await route.fetch();
     const { data } = (await response.json()) as { data: Record<string, unknown>[] };
     const many = Array.from({ length: 20 }, (_, at) => ({

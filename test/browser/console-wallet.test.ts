@@ -12,6 +12,9 @@ import { runningStack } from '../support/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/wallets(\?.*)?$/;
+
 let browser: Browser;
 let open: ConsolePage[] = [];
 beforeAll(async () => {
@@ -290,7 +293,7 @@ test('at phone width and in the dark, with many wallets and long names: nothing 
     ['desktop', 'light'],
   ] as const) {
     const page = await opened({ person: await signInPerson(stack, { email: person.email }), width, colours });
-    await page.page.route('**/v1/wallets?*', async (route) => {
+    await page.page.route(LIST, async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as { data: { label: string }[] };
       body.data[1]!.label = 'Verylongnamewithoutanyspacesinitthatgoesonandonandonfor64letters';
@@ -310,7 +313,7 @@ test('at phone width and in the dark, with many wallets and long names: nothing 
 test('an API that is slow or fails: what is awaited, and what to do, in words', async () => {
   const page = await opened({ person: await signInPerson(stack) });
   let slow = true;
-  await page.page.route('**/v1/wallets?*', async (route) => {
+  await page.page.route(LIST, async (route) => {
     if (slow) await new Promise((resolve) => setTimeout(resolve, 3000));
     await route.fulfill({
       status: 503,
@@ -325,7 +328,7 @@ test('an API that is slow or fails: what is awaited, and what to do, in words', 
   await page.page.getByRole('alert').getByText('request-9').waitFor({ timeout: 60_000 });
   await page.shoot('wallet-failing');
   expect(await page.findings()).toEqual([]);
-  await page.page.unroute('**/v1/wallets?*');
+  await page.page.unroute(LIST);
   await button(page, 'Try again').click();
   await page.page.getByText('No wallet yet').waitFor();
 }, 120_000);

@@ -13,6 +13,9 @@ import { runningStack } from '../support/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/withdrawals(\?.*)?$/;
+
 let browser: Browser;
 let open: ConsolePage[] = [];
 beforeAll(async () => {
@@ -76,7 +79,7 @@ test('one that was left is approved later, with a fresh sign-in; another is canc
   const payee = Keypair.generate().publicKey;
   await write(page, '1', payee.toBase58());
   await dialog(page).getByText('leave this wallet').waitFor();
-  await button(page, 'Cancel').click();
+  await button(page, 'Close').click();
   await table(page).getByText('pending approval').waitFor();
   await page.shoot('withdrawals-pending');
   await button(page, 'Approve').click();
@@ -86,8 +89,8 @@ test('one that was left is approved later, with a fresh sign-in; another is canc
     .waitFor();
 
   await write(page, '2', payee.toBase58());
-  await button(page, 'Cancel').click();
-  await button(page, 'Cancel').click();
+  await button(page, 'Close').click();
+  await table(page).getByRole('button', { name: 'Cancel' }).click();
   await button(page, 'Cancel the withdrawal').click();
   await table(page).getByText('cancelled').waitFor();
   await expect(button(page, 'Approve').count()).resolves.toBe(0);
@@ -132,7 +135,8 @@ test('with many of them, at phone width; a system that fails says what moved', a
     'withdraw',
   );
   const states = ['pending_approval', 'submitted', 'finalized', 'failed', 'cancelled', 'expired'];
-  await page.page.route('**/v1/withdrawals?*', async (route) => {
+  await page.page.route(LIST, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
     const response = await route.fetch();
     const { data } = (await response.json()) as { data: object[] };
     const many = Array.from({ length: 20 }, (_, at) => ({
@@ -150,17 +154,19 @@ test('with many of them, at phone width; a system that fails says what moved', a
   expect(await page.findings()).toEqual([]);
   expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   await page.page.route('**/v1/withdrawals', (route) =>
-    route.fulfill({
-      status: 503,
-      json: {
-        error: {
-          code: 'service_unavailable',
-          message: 'the chain cannot be read',
-          money_moved: 'no',
-          safe_action: 'retry_same_attempt',
-        },
-      },
-    }),
+    route.request().method() !== 'POST'
+      ? route.fallback()
+      : route.fulfill({
+          status: 503,
+          json: {
+            error: {
+              code: 'service_unavailable',
+              message: 'the chain cannot be read',
+              money_moved: 'no',
+              safe_action: 'retry_same_attempt',
+            },
+          },
+        }),
   );
   await write(page, '3', Keypair.generate().publicKey.toBase58());
   await page.page.getByRole('alert').getByText('No money moved.').waitFor({ timeout: 60_000 });

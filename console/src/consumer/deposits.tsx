@@ -45,6 +45,12 @@ const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
     `${PROVIDER[provider]} says that it has sent; we wait until the chain shows it, finally.`,
 };
 
+/** "50" or "49.9" as the API keeps it, with two decimals. */
+const formatFiat = (amount: string): string => {
+  const [whole, cents = ''] = amount.split('.');
+  return `${whole}.${cents.padEnd(2, '0')}`;
+};
+
 /** The provider's page, when it may be opened: nothing that an answer holds becomes a script or an unsafe page. */
 const payPage = ({ redirect_url, status }: Deposit): string | null => {
   if (redirect_url === null || (status !== 'created' && status !== 'awaiting_payment')) return null;
@@ -173,7 +179,7 @@ const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
         {deposits.map((deposit) => (
           <Notice key={deposit.deposit_id} tone="wait">
             <strong>
-              {deposit.fiat_amount} {deposit.fiat_currency}
+              {formatFiat(deposit.fiat_amount)} {deposit.fiat_currency}
             </strong>{' '}
             {OPEN[deposit.status]!(deposit)}
             {deposit.problem !== null && <div>{deposit.problem.message}</div>}
@@ -219,7 +225,7 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
           align: 'end',
           show: ({ fiat_amount, fiat_currency }) => (
             <span className="money">
-              {fiat_amount} <span className="money-unit">{fiat_currency}</span>
+              {formatFiat(fiat_amount)} <span className="money-unit">{fiat_currency}</span>
             </span>
           ),
         },

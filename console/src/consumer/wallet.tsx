@@ -19,6 +19,7 @@ import {
   Stack,
 } from '../ui/index.ts';
 import { AllowanceDialog, RevokeDialog, TestMoneyDialog } from '../wallet/allowance.tsx';
+import { nameOf } from '../wallet/choose.tsx';
 import { LinkDialog } from '../wallet/link.tsx';
 import { MakeDialog } from '../wallet/make.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
@@ -100,7 +101,7 @@ export default WalletPage;
 const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) => void }) => {
   const { environment } = useSession();
   const { status, allowance } = wallet.delegation;
-  const name = wallet.label ?? 'Wallet';
+  const name = nameOf(wallet);
   const [balance, allowed] = [BigInt(wallet.balance), BigInt(allowance)];
   const isAllowed = allowed > 0n && status === 'active';
   return (
@@ -148,8 +149,22 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
               Get test money
             </Button>
           )}
-          <LinkButton to={`/deposits?wallet=${wallet.wallet_id}`}>Deposit</LinkButton>
-          {balance > 0n && <LinkButton to={`/withdrawals?wallet=${wallet.wallet_id}`}>Withdraw</LinkButton>}
+          <LinkButton
+            to={`/deposits?wallet=${wallet.wallet_id}`}
+            size="small"
+            aria-label={`Deposit: ${name}`}
+          >
+            Deposit
+          </LinkButton>
+          {balance > 0n && (
+            <LinkButton
+              to={`/withdrawals?wallet=${wallet.wallet_id}`}
+              size="small"
+              aria-label={`Withdraw: ${name}`}
+            >
+              Withdraw
+            </LinkButton>
+          )}
         </Row>
       </Stack>
     </Section>

@@ -46,7 +46,7 @@ export type Deed = (
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   constructor(why: string) {
-    super(`The transaction is not what was asked for: ${why}. It was not signed.`);
+    super(`The transaction is not what was asked for: ${why}.`);
   }
 }
 const refuse = (why: string): never => {

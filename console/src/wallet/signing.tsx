@@ -18,7 +18,7 @@ import {
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import type { Deed, Wanted } from './reading.ts';
 import { passkeyOf, readBackup, type Secret } from './vault.ts';
-import { useWalletWorker } from './worker-client.ts';
+import { useWalletWorker, WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
 export type Prepared = { transaction: string; expires_at: string };
@@ -102,13 +102,20 @@ export const SignDialog = ({
     <Dialog title={title} isOpen onClose={onClose} isFixed={sign.isBusy}>
       <Stack>
         {children}
-        {look.error !== null && <ErrorNotice error={look.error} retry={() => void look.run(undefined)} />}
+        {look.error !== null && (
+          <>
+            <Trouble error={look.error} retry={() => void look.run(undefined)} />
+            <DialogActions>
+              <Button onPress={onClose}>Close</Button>
+            </DialogActions>
+          </>
+        )}
         {deed === null ? (
           look.error === null && <Loading>Having the transaction prepared…</Loading>
         ) : (
           <>
             <DeedFacts deed={deed} wallet={wallet} />
-            {sign.error !== null && <ErrorNotice error={sign.error} />}
+            {sign.error !== null && <Trouble error={sign.error} />}
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
             ) : (
@@ -120,6 +127,16 @@ export const SignDialog = ({
     </Dialog>
   );
 };
+
+/** What the worker refuses is for the person to read, not for support. */
+const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
+  error instanceof WalletError ? (
+    <Notice tone="bad" title="Nothing was signed">
+      {error.message}
+    </Notice>
+  ) : (
+    <ErrorNotice error={error} retry={retry} />
+  );
 
 const byPasskey = async (backup: string, address: string): Promise<Secret> => {
   const passkey = passkeyOf(readBackup(backup, address));
@@ -144,7 +161,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           <Facts
             of={[
               ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
-              ['May spend', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
+              ['Spender', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
             ]}
           />
           {delegate !== null && delegate !== deed.delegate && (
@@ -195,7 +212,7 @@ const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
     return (
       <DialogActions>
         <Button onPress={onClose} isDisabled={busy !== false}>
-          Cancel
+          Close
         </Button>
         <Button onPress={() => setWithCode(true)} isDisabled={busy !== false}>
           Use the recovery code
@@ -243,7 +260,7 @@ const SignByWallet = ({ busy, onClose, onSign }: SignProps) => {
       )}
       <DialogActions>
         <Button onPress={onClose} isDisabled={busy !== false}>
-          Cancel
+          Close
         </Button>
         {wallets.map((wallet) => (
           <Button

@@ -53,8 +53,7 @@ export const readBackup = (text: string, publicKey: string): Backup => {
   } catch {
     throw new LockedError('The backup of this wallet was not made by this console.');
   }
-  if (backup.public_key !== publicKey)
-    throw new LockedError('The backup is of another wallet. Nothing was signed.');
+  if (backup.public_key !== publicKey) throw new LockedError('The backup is of another wallet.');
   return backup;
 };
 
