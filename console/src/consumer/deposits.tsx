@@ -45,10 +45,11 @@ const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
     `${PROVIDER[provider]} says that it has sent; we wait until the chain shows it, finally.`,
 };
 
-/** "50" or "49.9" as the API keeps it, with two decimals. */
+const wholes = new Intl.NumberFormat('en');
+/** "50" or "1234.5" as the API keeps it: "50.00", "1,234.50". */
 const formatFiat = (amount: string): string => {
-  const [whole, cents = ''] = amount.split('.');
-  return `${whole}.${cents.padEnd(2, '0')}`;
+  const [whole = '0', cents = ''] = amount.split('.');
+  return `${wholes.format(BigInt(whole))}.${cents.padEnd(2, '0')}`;
 };
 
 /** The provider's page, when it may be opened: nothing that an answer holds becomes a script or an unsafe page. */
@@ -171,12 +172,15 @@ const NewDeposit = ({
   );
 };
 
+/** So many are told of in words; the list has all. */
+const TOLD = 3;
+
 /** What is on its way, in words that change by themselves. */
 const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
   <Section title="On its way">
     <div role="status">
       <Stack>
-        {deposits.map((deposit) => (
+        {deposits.slice(0, TOLD).map((deposit) => (
           <Notice key={deposit.deposit_id} tone="wait">
             <strong>
               {formatFiat(deposit.fiat_amount)} {deposit.fiat_currency}
@@ -186,6 +190,7 @@ const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
             <PayLink deposit={deposit} />
           </Notice>
         ))}
+        {deposits.length > TOLD && <p className="quiet">and {deposits.length - TOLD} more, in the list</p>}
       </Stack>
     </div>
   </Section>
@@ -236,10 +241,11 @@ const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets
         },
         {
           heading: 'State',
-          show: ({ status, problem }) => (
+          show: (deposit) => (
             <>
-              <Badge state={status} />
-              {problem !== null && <div className="quiet">{problem.message}</div>}
+              <Badge state={deposit.status} />
+              {deposit.problem !== null && <div className="quiet">{deposit.problem.message}</div>}
+              <PayLink deposit={deposit} />
             </>
           ),
         },
