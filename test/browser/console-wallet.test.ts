@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
@@ -20,6 +20,8 @@ let open: ConsolePage[] = [];
 beforeAll(async () => {
   browser = await startBrowser();
 }, 60_000);
+// Of what waits for the chain, and of a busy machine.
+jest.setTimeout(150_000);
 afterEach(async () => {
   const trouble = open.flatMap((each) => each.trouble());
   await Promise.all(open.map((each) => each.close()));
@@ -71,7 +73,9 @@ const make = async (page: ConsolePage, how: string): Promise<string> => {
 const PLACES = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
 const fillGroups = async (page: ConsolePage, code: string) => {
   for (const field of await dialog(page).getByRole('textbox').all()) {
-    const label = await field.evaluate((input) => (input as HTMLInputElement).labels![0]!.textContent);
+    const label = await field.evaluate(
+      (input) => (input as unknown as { labels: { textContent: string }[] }).labels[0]!.textContent,
+    );
     const place = PLACES.findIndex((each) => label!.includes(each));
     await field.fill(code.split('-')[place]!.toLowerCase());
   }
@@ -145,6 +149,9 @@ test('a wallet is made here: the code is checked, the key stays here, and the pa
   expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){6}[0-9A-HJKMNP-TV-Z]{4}$/);
   expect(await page.findings()).toEqual([]);
   await page.shoot('wallet-code');
+  await page.page.emulateMedia({ media: 'print' });
+  await page.shoot('wallet-print');
+  await page.page.emulateMedia({ media: 'screen' });
   // A slip of the hand on the keyboard must not lose it.
   await page.page.keyboard.press('Escape');
   await button(page, 'I have it').click();
@@ -208,6 +215,37 @@ test('on a new device the code opens the wallet; a wrong one, a mistyped one and
   await button(page, 'Sign with the code').click();
   await page.page.getByText('Payments are taken from this allowance.').waitFor();
   expect(await walletsOf(again)).toMatchObject([{ delegation: { status: 'active', allowance: '7500000' } }]);
+});
+
+test('another passkey is let in by the code, and signs from then on; both devices do', async () => {
+  const person = await signInPerson(stack);
+  const first = await opened({ person });
+  await addPasskey(first);
+  const code = await make(first, 'Make it with a passkey');
+  const page = await opened({ person: await signInPerson(stack, { email: person.email }), width: 'phone' });
+  await addPasskey(page);
+  await page.go('/wallet');
+  const add = async (typed: string) => {
+    await page.page.getByLabel('Recovery code').fill(typed);
+    await button(page, 'Choose the passkey').click();
+  };
+  await button(page, 'Add a passkey: Everyday').click();
+  await add(code.slice(5));
+  await dialog(page).getByText('This is not a recovery code of ours').waitFor().catch(async (e) => { await page.shoot('debug'); throw e; });
+  await page.shoot('wallet-another-passkey');
+  expect(await page.findings()).toEqual([]);
+  await add(code);
+  await page.page.getByText('This passkey opens the wallet now.').waitFor();
+  for (const [each, amount] of [
+    [page, '3'],
+    [first, '4'],
+  ] as const) {
+    await each.go('/wallet');
+    await allow(each, amount);
+    await button(each, 'Sign with your passkey').click();
+    await each.page.getByText('It may be spent now.').waitFor();
+  }
+  expect(await walletsOf(person)).toMatchObject([{ delegation: { allowance: '4000000' } }]);
 });
 
 test('what is not what was asked for is not signed: another transaction, another backup, another PRF', async () => {
@@ -307,7 +345,7 @@ test('at phone width and in the dark, with many wallets and long names: nothing 
     await button(page, 'Show more').click();
     await page.page.locator('section.section').nth(22).waitFor();
   }
-}, 120_000);
+});
 
 test('an API that is slow or fails: what is awaited, and what to do, in words', async () => {
   const page = await opened({ person: await signInPerson(stack) });
@@ -330,4 +368,4 @@ test('an API that is slow or fails: what is awaited, and what to do, in words', 
   await page.page.unroute(LIST);
   await button(page, 'Try again').click();
   await page.page.getByText('No wallet yet').waitFor();
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
@@ -21,6 +21,8 @@ let open: ConsolePage[] = [];
 beforeAll(async () => {
   browser = await startBrowser();
 }, 60_000);
+// Of what waits for the chain, and of a busy machine.
+jest.setTimeout(150_000);
 afterEach(async () => {
   const trouble = open.flatMap((each) => each.trouble());
   await Promise.all(open.map((each) => each.close()));
@@ -71,7 +73,7 @@ test('to an address outside: what is signed is shown, signed, and followed until
   expect(await chainOf(stack.environments.test!).balance(payee)).toBe(12_500_000n);
   await page.shoot('withdrawals-typical');
   expect(await page.findings()).toEqual([]);
-}, 150_000);
+});
 
 test('one that was left is approved later, with a fresh sign-in; another is cancelled, for good', async () => {
   const { page } = await scene();
@@ -94,7 +96,7 @@ test('one that was left is approved later, with a fresh sign-in; another is canc
   await button(page, 'Cancel the withdrawal').click();
   await table(page).getByText('cancelled').waitFor();
   await expect(button(page, 'Approve').count()).resolves.toBe(0);
-}, 120_000);
+});
 
 test('another amount or destination than was typed is refused before anybody is asked to sign', async () => {
   const { page } = await scene({ width: 'phone', colours: 'dark' });
@@ -123,7 +125,7 @@ test('another amount or destination than was typed is refused before anybody is 
   await page.shoot('withdrawals-refused');
   expect(await page.findings()).toEqual([]);
   expect(approvals).toEqual([]);
-}, 90_000);
+});
 
 test('with many of them, at phone width; a system that fails says what moved', async () => {
   const { page, person, wallet_id } = await scene({ width: 'phone' });
@@ -172,4 +174,4 @@ test('with many of them, at phone width; a system that fails says what moved', a
   await page.page.getByRole('alert').getByText('No money moved.').waitFor({ timeout: 60_000 });
   await page.shoot('withdrawals-failing');
   expect(await page.findings()).toEqual([]);
-}, 120_000);
+});

@@ -22,7 +22,7 @@ export const walletScript = (keypair: Keypair, { name = 'Test Wallet' }: { name?
 const inPage = (options: { name: string; pkcs8: string; address: string; publicKey: number[] }) => {
   const publicKey = Uint8Array.from(options.publicKey);
   const der = Uint8Array.from(options.pkcs8.match(/../g)!, (pair) => Number.parseInt(pair, 16));
-  const sign = async (bytes: BufferSource) => {
+  const sign = async (bytes: Uint8Array<ArrayBuffer>) => {
     const key = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign']);
     return new Uint8Array(await crypto.subtle.sign('Ed25519', key, bytes));
   };
@@ -64,6 +64,10 @@ const inPage = (options: { name: string; pkcs8: string; address: string; publicK
     },
   };
   const register = ({ register: to }: { register: (wallet: object) => void }) => to(wallet);
-  dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }));
-  addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail));
+  const page = globalThis as unknown as {
+    dispatchEvent: (event: CustomEvent) => void;
+    addEventListener: (name: string, listener: (event: CustomEvent) => void) => void;
+  };
+  page.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }));
+  page.addEventListener('wallet-standard:app-ready', ({ detail }) => register(detail));
 };

@@ -152,12 +152,10 @@ export const openConsole = async (
       });
     },
     wider: () =>
-      page.evaluate(() => {
-        if (document.documentElement.scrollWidth <= innerWidth) return [];
-        return [...document.querySelectorAll('body *')]
+      page.evaluate(`document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll('body *')]
           .filter((element) => element.getBoundingClientRect().right > innerWidth)
-          .map((element) => element.outerHTML.slice(0, 200));
-      }),
+          .map((element) => element.outerHTML.slice(0, 200))`),
     shoot: async (name) => {
       mkdirSync(SHOTS, { recursive: true });
       const dark = colours === 'dark' ? '-dark' : '';

@@ -18,13 +18,14 @@ import {
   Section,
   Stack,
 } from '../ui/index.ts';
+import { AddPasskeyDialog } from '../wallet/add-passkey.tsx';
 import { AllowanceDialog, RevokeDialog, TestMoneyDialog } from '../wallet/allowance.tsx';
 import { nameOf } from '../wallet/choose.tsx';
 import { LinkDialog } from '../wallet/link.tsx';
 import { MakeDialog } from '../wallet/make.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
-type Deed = 'allow' | 'revoke' | 'fund';
+type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
 /** The chain is looked at again by itself while somebody looks at the page. */
 const EVERY_MS = 15_000;
 
@@ -92,6 +93,7 @@ const WalletPage = () => {
       {adding === 'make' && <MakeDialog onClose={() => setAdding(null)} />}
       {doing?.deed === 'allow' && <AllowanceDialog wallet={doing.wallet} onClose={close} />}
       {doing?.deed === 'revoke' && <RevokeDialog wallet={doing.wallet} onClose={close} />}
+      {doing?.deed === 'passkey' && <AddPasskeyDialog wallet={doing.wallet} onClose={close} />}
       {doing?.deed === 'fund' && <TestMoneyDialog wallet={doing.wallet} onClose={close} />}
     </Page>
   );
@@ -142,6 +144,11 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
           {(allowed > 0n || status === 'overwritten') && (
             <Button size="small" aria-label={`End it: ${name}`} onPress={() => onDeed('revoke')}>
               End it
+            </Button>
+          )}
+          {wallet.kind === 'provisioned' && (
+            <Button size="small" aria-label={`Add a passkey: ${name}`} onPress={() => onDeed('passkey')}>
+              Add a passkey
             </Button>
           )}
           {environment === 'test' && (

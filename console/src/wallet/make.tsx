@@ -22,7 +22,7 @@ import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 type Made = Awaited<ReturnType<WalletWorker['make']>>;
 
 /** The passkey says it cannot keep keys: the code alone would. */
-class NoPrfError extends Error {
+export class NoPrfError extends Error {
   constructor() {
     super(
       'This passkey cannot keep keys (it has no PRF). Use another, or make the wallet with the code alone.',
@@ -81,7 +81,7 @@ const Begin = ({
       let passkey: PasskeySecret | null = null;
       if (withPasskey) {
         const salt = random(32);
-        const given = await passkeySecret(null, salt);
+        const given = await passkeySecret({ salt });
         if (given === null) throw new NoPrfError();
         passkey = { kind: 'passkey', ...given, salt };
       }

@@ -17,7 +17,7 @@ import {
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import type { Deed, Wanted } from './reading.ts';
-import { passkeyOf, readBackup, type Secret } from './vault.ts';
+import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { useWalletWorker, WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
@@ -129,7 +129,7 @@ export const SignDialog = ({
 };
 
 /** What the worker refuses is for the person to read, not for support. */
-const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
+export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
     <Notice tone="bad" title="Nothing was signed">
       {error.message}
@@ -139,10 +139,10 @@ const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   );
 
 const byPasskey = async (backup: string, address: string): Promise<Secret> => {
-  const passkey = passkeyOf(readBackup(backup, address));
-  if (passkey === null)
+  const among = passkeysOf(readBackup(backup, address));
+  if (among.length === 0)
     throw new Error('No passkey opens this wallet: it was made with the recovery code alone. Use the code.');
-  const given = await passkeySecret(passkey.credentialId, passkey.salt);
+  const given = await passkeySecret({ among });
   if (given === null) throw new Error('This device’s passkey cannot open keys. Use the recovery code.');
   return { kind: 'passkey', ...given };
 };
@@ -201,6 +201,20 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
 
 type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
 
+/** Where the recovery code is typed. */
+export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
+  <TextField
+    label="Recovery code"
+    hint="From your print: seven groups of four. It opens the key this once and is kept nowhere."
+    value={value}
+    onChange={onChange}
+    autoComplete="off"
+    spellCheck="false"
+    isRequired
+    autoFocus
+  />
+);
+
 const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
   const [withCode, setWithCode] = useState(false);
   const [code, setCode] = useState('');
@@ -226,16 +240,7 @@ const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <TextField
-          label="Recovery code"
-          hint="From your print: seven groups of four. It opens the key for this one signature and is kept nowhere."
-          value={code}
-          onChange={setCode}
-          autoComplete="off"
-          spellCheck="false"
-          isRequired
-          autoFocus
-        />
+        <CodeField value={code} onChange={setCode} />
         <DialogActions>
           <Button onPress={() => setWithCode(false)} isDisabled={busy !== false}>
             Back

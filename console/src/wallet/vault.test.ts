@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { getBase58Decoder } from '@solana/kit';
 import { writeCode } from './code.ts';
-import { passkeyOf, random, readBackup, seal, unseal } from './vault.ts';
+import { addPasskey, passkeysOf, random, readBackup, seal, unseal } from './vault.ts';
 
 /** The wrapped key by WebCrypto itself, which Node and browsers share. */
 const make = async (passkey = { credentialId: 'cred-1', output: random(32), salt: random(32) }) => {
@@ -35,7 +35,25 @@ test('the passkey and the code open the same key, which signs and cannot be read
     const signature = await crypto.subtle.sign('Ed25519', key, message);
     expect(await crypto.subtle.verify('Ed25519', made.keys.publicKey, signature, message)).toBe(true);
   }
-  expect(passkeyOf(backup)).toEqual({ credentialId: 'cred-1', salt: made.passkey.salt });
+  expect(passkeysOf(backup)).toEqual([{ credentialId: 'cred-1', salt: made.passkey.salt }]);
+});
+
+test('a further passkey opens it too, and takes its own place again', async () => {
+  const backup = readBackup(made.text, made.address);
+  const key = await unseal(backup, made.address, made.code, { toWrap: true });
+  const phone = { credentialId: 'cred-2', output: random(32), salt: random(32) };
+  const first = await addPasskey(backup, key, made.address, { kind: 'passkey', ...phone });
+  const again = { ...phone, output: random(32) };
+  const text = await addPasskey(readBackup(first, made.address), key, made.address, {
+    kind: 'passkey',
+    ...again,
+  });
+  const both = readBackup(text, made.address);
+  expect(passkeysOf(both).map(({ credentialId }) => credentialId)).toEqual(['cred-2', 'cred-1']);
+  for (const secret of [byPasskey(made), byPasskey({ ...made, passkey: again }), made.code])
+    expect((await unseal(both, made.address, secret)).extractable).toBe(false);
+  const former = unseal(both, made.address, byPasskey({ ...made, passkey: phone }));
+  await expect(former).rejects.toThrow('does not open');
 });
 
 test('the secret is wiped once it was used', async () => {

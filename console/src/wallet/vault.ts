@@ -101,6 +101,13 @@ const sealedUnder = async (
 /** What a passkey gave when it was asked with `salt`. */
 export type PasskeySecret = Extract<Secret, { kind: 'passkey' }> & { salt: Uint8Array<ArrayBuffer> };
 
+const passkeySlot = async (key: CryptoKey, publicKey: string, passkey: PasskeySecret): Promise<Slot> => ({
+  kind: 'passkey',
+  credential_id: passkey.credentialId,
+  prf_salt: base64Of(passkey.salt),
+  ...(await sealedUnder(key, { publicKey, kind: 'passkey', secret: passkey.output })),
+});
+
 /**
  * The backup of an extractable private key, as text.
  * @param code 16 bytes
@@ -121,30 +128,43 @@ export const seal = async (
   const slots: Slot[] = [
     { kind: 'code', ...(await sealedUnder(key, { publicKey, kind: 'code', secret: code })) },
   ];
-  if (passkey !== null) {
-    slots.unshift({
-      kind: 'passkey',
-      credential_id: passkey.credentialId,
-      prf_salt: base64Of(passkey.salt),
-      ...(await sealedUnder(key, { publicKey, kind: 'passkey', secret: passkey.output })),
-    });
-  }
+  if (passkey !== null) slots.unshift(await passkeySlot(key, publicKey, passkey));
   return JSON.stringify({ version: 1, public_key: publicKey, slots } satisfies Backup);
 };
 
-/** Which passkey opens a backup, and what its PRF is to be asked; null when none does. */
-export const passkeyOf = (backup: Backup): { credentialId: string; salt: Uint8Array<ArrayBuffer> } | null => {
-  const slot = backup.slots.find((each) => each.kind === 'passkey');
-  return slot === undefined ? null : { credentialId: slot.credential_id, salt: bytesOf(slot.prf_salt) };
+/** The backup with one more passkey that opens it, in the place of what that passkey opened before. */
+export const addPasskey = async (
+  backup: Backup,
+  key: CryptoKey,
+  publicKey: string,
+  passkey: PasskeySecret,
+): Promise<string> => {
+  const others = backup.slots.filter(
+    (each) => each.kind !== 'passkey' || each.credential_id !== passkey.credentialId,
+  );
+  const slots = [await passkeySlot(key, publicKey, passkey), ...others];
+  return JSON.stringify({ ...backup, slots } satisfies Backup);
 };
+
+/** The passkeys that open a backup, and what the PRF of each is to be asked. */
+export const passkeysOf = (backup: Backup): { credentialId: string; salt: Uint8Array<ArrayBuffer> }[] =>
+  backup.slots.flatMap((slot) =>
+    slot.kind === 'passkey' ? [{ credentialId: slot.credential_id, salt: bytesOf(slot.prf_salt) }] : [],
+  );
 
 const TYPO = 'This is not a recovery code of ours: look for a missing or mistaken character.';
 
 /**
- * The private key, which can sign and not be read.
+ * The private key, which can sign.
+ * @param toWrap whether it can be wrapped once more; else nobody can read it
  * @throws LockedError when the secret opens none of the slots
  */
-export const unseal = async (backup: Backup, publicKey: string, secret: Secret): Promise<CryptoKey> => {
+export const unseal = async (
+  backup: Backup,
+  publicKey: string,
+  secret: Secret,
+  { toWrap = false } = {},
+): Promise<CryptoKey> => {
   const slot = backup.slots.find((each) =>
     each.kind === 'passkey' && secret.kind === 'passkey'
       ? each.credential_id === secret.credentialId
@@ -165,7 +185,7 @@ export const unseal = async (backup: Backup, publicKey: string, secret: Secret):
       await wrappingKey(bytes, bytesOf(slot.salt), slot.kind),
       sealing(bytesOf(slot.iv), slot.kind, publicKey),
       'Ed25519',
-      false,
+      toWrap,
       ['sign'],
     );
   } catch {

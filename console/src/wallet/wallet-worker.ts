@@ -9,7 +9,7 @@ import {
   type Wanted,
   withSignature,
 } from './reading.ts';
-import { type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
+import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**
  * The only place where a wallet's private key is in the clear, and only while it signs (ADR 33). What it signs is read here
@@ -21,6 +21,12 @@ let made: { keys: CryptoKeyPair; address: string } | null = null;
 
 const sign = async (key: CryptoKey, bytes: BufferSource): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.sign('Ed25519', key, bytes));
+
+const proofBy = async (key: CryptoKey, accountId: string, address: string) => {
+  const message = proofMessage(accountId, address);
+  const signature = await sign(key, new TextEncoder().encode(message));
+  return { message, signature: getBase58Decoder().decode(signature) };
+};
 
 const operations = {
   /** Makes a key. The code is shown to the person; the backup is for the API. */
@@ -36,9 +42,26 @@ const operations = {
   /** The proof that the key that was just made is this account's (decisions.md, Wallets). */
   prove: async ({ accountId }: { accountId: string }) => {
     if (made === null) throw new Error('no key was made');
-    const message = proofMessage(accountId, made.address);
-    const signature = await sign(made.keys.privateKey, new TextEncoder().encode(message));
-    return { message, signature: getBase58Decoder().decode(signature) };
+    return proofBy(made.keys.privateKey, accountId, made.address);
+  },
+  /** A backup that one more passkey opens, with the proof that who replaces it holds the key. */
+  addPasskey: async ({
+    accountId,
+    address,
+    backup,
+    secret,
+    passkey,
+  }: {
+    accountId: string;
+    address: string;
+    backup: string;
+    secret: Secret;
+    passkey: PasskeySecret;
+  }) => {
+    const read = readBackup(backup, address);
+    const key = await unseal(read, address, secret, { toWrap: true });
+    const proof = await proofBy(key, accountId, address);
+    return { backup: await addPasskey(read, key, address, passkey), proof };
   },
   /** What a prepared transaction does. */
   read: async ({ transaction, wanted, owner }: Asked): Promise<Deed> =>

@@ -45,6 +45,7 @@ const start = (): { calls: WalletWorker; end: () => void } => {
       prove: call('prove'),
       read: call('read'),
       sign: call('sign'),
+      addPasskey: call('addPasskey'),
     } as WalletWorker,
     end: () => worker.terminate(),
   };
