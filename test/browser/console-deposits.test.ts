@@ -55,49 +55,45 @@ const depositOf = (token: string, wallet_id: string, provider: string) =>
 test.each([
   ['MoonPay', 'moonpay', 'Approve'],
   ['Coinbase Onramp', 'coinbase', 'Pay'],
-])(
-  'by %s: from the amount to the money on chain, live',
-  async (words, provider, action) => {
-    const { person, wallet } = await withWallet();
-    const page = await opened({ person });
-    await page.go(`/deposits?wallet=${wallet.wallet_id}`);
-    await page.page.getByText('No deposit yet').waitFor();
-    if (provider === 'moonpay') await page.shoot('deposits-empty');
-    expect(await page.findings()).toEqual([]);
-    if (provider === 'coinbase') {
-      await page.page.getByRole('button', { name: /By$/ }).click();
-      await page.page.getByRole('option', { name: words }).click();
-    }
-    await page.page.getByLabel('You pay').fill('0');
-    await button(page, `Go on at ${words}`).click();
-    await page.page.getByText('An amount like 50 or 49.90.').waitFor();
-    await page.page.getByLabel('You pay').fill('50');
-    await button(page, `Go on at ${words}`).click();
+])('by %s: from the amount to the money on chain, live', async (words, provider, action) => {
+  const { person, wallet } = await withWallet();
+  const page = await opened({ person });
+  await page.go(`/deposits?wallet=${wallet.wallet_id}`);
+  await page.page.getByText('No deposit yet').waitFor();
+  if (provider === 'moonpay') await page.shoot('deposits-empty');
+  expect(await page.findings()).toEqual([]);
+  if (provider === 'coinbase') {
+    await page.page.getByRole('button', { name: /By$/ }).click();
+    await page.page.getByRole('option', { name: words }).click();
+  }
+  await page.page.getByLabel('You pay').fill('0');
+  await button(page, `Go on at ${words}`).click();
+  await page.page.getByText('An amount like 50 or 49.90.').waitFor();
+  await page.page.getByLabel('You pay').fill('50');
+  await button(page, `Go on at ${words}`).click();
 
-    await page.page.getByRole('button', { name: action, exact: true }).waitFor();
-    expect(page.page.url()).not.toContain('/console');
-    // Somebody who comes back without having paid finds the way there again.
-    await page.go('/deposits');
-    await page.page.getByText('waits for the payment').waitFor();
-    await page.shoot(`deposits-waiting-${provider}`);
-    expect(await page.findings()).toEqual([]);
-    await page.page
-      .getByRole('link', { name: `Pay at ${words}` })
-      .first()
-      .click();
-    await page.page.getByRole('button', { name: action, exact: true }).click();
-    const back = page.page.getByRole('link', { name: /back|return/i });
-    await back.click();
-    await page.page.getByRole('heading', { name: 'Deposits', exact: true }).waitFor();
-    expect(page.page.url()).toContain('/console/deposits');
-    // Nobody touches the page from here on.
-    await table(page).getByText('completed').waitFor({ timeout: 90_000 });
-    await expect(page.page.getByText('On its way').count()).resolves.toBe(0);
-    expect(await table(page).textContent()).toMatch(/50\.00 USD.*USDC/);
-    await page.shoot(`deposits-typical-${provider}`);
-  },
-  150_000,
-);
+  await page.page.getByRole('button', { name: action, exact: true }).waitFor();
+  expect(page.page.url()).not.toContain('/console');
+  // Somebody who comes back without having paid finds the way there again.
+  await page.go('/deposits');
+  await page.page.getByText('waits for the payment').waitFor();
+  await page.shoot(`deposits-waiting-${provider}`);
+  expect(await page.findings()).toEqual([]);
+  await page.page
+    .getByRole('link', { name: `Pay at ${words}` })
+    .first()
+    .click();
+  await page.page.getByRole('button', { name: action, exact: true }).click();
+  const back = page.page.getByRole('link', { name: /back|return/i });
+  await back.click();
+  await page.page.getByRole('heading', { name: 'Deposits', exact: true }).waitFor();
+  expect(page.page.url()).toContain('/console/deposits');
+  // Nobody touches the page from here on.
+  await table(page).getByText('completed').waitFor({ timeout: 90_000 });
+  await expect(page.page.getByText('On its way').count()).resolves.toBe(0);
+  expect(await table(page).textContent()).toMatch(/50\.00 USD.*USDC/);
+  await page.shoot(`deposits-typical-${provider}`);
+});
 
 test('at phone width in the dark, with many of them; no page but the provider’s is opened', async () => {
   const { person, wallet } = await withWallet();

@@ -49,12 +49,12 @@ const allow = async (page: ConsolePage, amount: string) => {
   await page.page.getByLabel('Up to').fill(amount);
   await button(page, 'Go on').click();
 };
-const addPasskey = async (page: ConsolePage) => {
+const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
   await page.go('/account');
   await button(page, 'Add a passkey').click();
-  await page.page.getByLabel('Its name').fill('Laptop');
+  await page.page.getByLabel('Its name').fill(name);
   await button(page, 'Go on').click();
-  await page.page.getByRole('table', { name: 'Passkeys' }).getByText('Laptop').waitFor();
+  await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
 };
 /** Makes a wallet, from the page without one to its card. */
 const make = async (page: ConsolePage, how: string): Promise<string> => {
@@ -223,7 +223,7 @@ test('another passkey is let in by the code, and signs from then on; both device
   await addPasskey(first);
   const code = await make(first, 'Make it with a passkey');
   const page = await opened({ person: await signInPerson(stack, { email: person.email }), width: 'phone' });
-  await addPasskey(page);
+  await addPasskey(page, 'Phone');
   await page.go('/wallet');
   const add = async (typed: string) => {
     await page.page.getByLabel('Recovery code').fill(typed);
@@ -231,7 +231,7 @@ test('another passkey is let in by the code, and signs from then on; both device
   };
   await button(page, 'Add a passkey: Everyday').click();
   await add(code.slice(5));
-  await dialog(page).getByText('This is not a recovery code of ours').waitFor().catch(async (e) => { await page.shoot('debug'); throw e; });
+  await dialog(page).getByText('This is not a recovery code of ours').waitFor();
   await page.shoot('wallet-another-passkey');
   expect(await page.findings()).toEqual([]);
   await add(code);
