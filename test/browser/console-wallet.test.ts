@@ -312,6 +312,26 @@ test('what is not what was asked for is not signed: another transaction, another
   expect(submits).toEqual([]);
 });
 
+test('a script that got into the page starts no worker, and makes no policy that would', async () => {
+  // Not among `open`: its violations are the point.
+  const page = await openConsole(browser, stack, { person: await signInPerson(stack) });
+  await page.go('/wallet');
+  const tried = (script: string) =>
+    page.page.evaluate(
+      `(() => { try { ${script}; return 'done'; } catch (error) { return error.name; } })()`,
+    );
+  const worker = "new Worker('/console/assets/wallet-worker.js', { type: 'module' })";
+  expect(await tried(worker)).toBe('TypeError');
+  for (const name of ['quittance-worker', 'mine', 'default'])
+    expect(await tried(`trustedTypes.createPolicy('${name}', { createScriptURL: (url) => url })`)).toBe(
+      'TypeError',
+    );
+  expect(
+    await tried("const part = document.createElement('script'); part.src = '/console/assets/x.js'"),
+  ).toBe('TypeError');
+  await page.close();
+});
+
 test('at phone width and in the dark, with many wallets and long names: nothing is wider than the screen', async () => {
   const person = await signInPerson(stack);
   for (let at = 0; at < 23; at += 1) {

@@ -90,6 +90,7 @@ const Begin = ({
     { done: onMade },
   );
   if (worker === null || passkeys.isPending) return <Loading>Looking for your passkeys…</Loading>;
+  if (passkeys.error !== null) return <ErrorNotice error={passkeys.error} retry={passkeys.again} />;
   const hasPasskey = passkeys.data.length > 0;
   return (
     <Stack>

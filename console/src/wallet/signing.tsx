@@ -131,7 +131,7 @@ export const SignDialog = ({
 /** What the worker refuses is for the person to read, not for support. */
 export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
-    <Notice tone="bad" title="Nothing was signed">
+    <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
       {error.message}
     </Notice>
   ) : (
