@@ -42,6 +42,7 @@ beforeAll(async () => {
     provision: refuse,
     list: refuse,
     backup: refuse,
+    replaceBackup: refuse,
     onboarding: refuse,
     delegate: refuse,
     revoke: refuse,

@@ -24,6 +24,7 @@ import { list } from './handlers/list.ts';
 import { listTransactions } from './handlers/listTransactions.ts';
 import { onboarding } from './handlers/onboarding.ts';
 import { provision } from './handlers/provision.ts';
+import { replaceBackup } from './handlers/replaceBackup.ts';
 import { revoke } from './handlers/revoke.ts';
 import { spendingSummary } from './handlers/spendingSummary.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
@@ -90,6 +91,7 @@ await runService(base, {
       provision: provision(deps),
       list: list(deps),
       backup: backup(deps),
+      replaceBackup: replaceBackup(deps),
       onboarding: onboarding(deps),
       delegate: delegate(deps),
       revoke: revoke(deps),

@@ -39,6 +39,15 @@ const unchanged = (row: WalletRow, accountId: string, wanted: Registration): Wal
 };
 
 /**
+ * @throws ServiceError validation_error when the proof does not show that the account holds the key now
+ */
+export const checkProof = (deps: Deps, accountId: string, publicKey: string, proof: Proof): void => {
+  const problem = proofProblem(proof, { accountId, publicKey, now: deps.clock() });
+  if (problem !== null)
+    throw new ServiceError('validation_error', `${problem.path}: ${problem.message}`, { details: [problem] });
+};
+
+/**
  * Links or provisions a wallet of the caller. A repeat that changes nothing answers the same wallet.
  * @throws ServiceError validation_error for a bad proof, conflict for a key that is taken
  */
@@ -48,11 +57,7 @@ export const register = async (
   wanted: Registration,
 ): Promise<WalletRow> => {
   const accountId = caller.account_id;
-  const now = deps.clock();
-  const problem = proofProblem(wanted.proof, { accountId, publicKey: wanted.publicKey, now });
-  if (problem !== null) {
-    throw new ServiceError('validation_error', `${problem.path}: ${problem.message}`, { details: [problem] });
-  }
+  checkProof(deps, accountId, wanted.publicKey, wanted.proof);
   const known = await findWalletByKey(deps.pool, wanted.publicKey);
   if (known !== null) return unchanged(known, accountId, wanted);
 
@@ -66,7 +71,7 @@ export const register = async (
     authority,
     label: wanted.label,
     backup: wanted.backup,
-    created_at: now,
+    created_at: deps.clock(),
   };
   const jobs = await deps.pool.transaction(async (tx): Promise<readonly OutboxRow[] | null> => {
     if (!(await insertWallet(tx, wallet))) return null;

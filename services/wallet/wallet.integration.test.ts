@@ -195,6 +195,28 @@ describe('provision', () => {
     expect(await refusal(ask('backup', ada, { wallet_id: linked.wallet_id }))).toBe('not_found');
   });
 
+  test('the backup is replaced by who holds the key, from the one that was read', async () => {
+    const ada = person();
+    const { wallet_id } = await link(ada, { backup: 'one' }, 'provision');
+    const replace = (replaces: string, backup: string, who = ada, proof = proofOf(who), ago = 0) =>
+      ask('replaceBackup', who, { wallet_id, proof, replaces, backup }, ago);
+    expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
+    // Its answer was lost.
+    expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
+    expect(await refusal(replace('one', 'three'))).toBe('conflict');
+    expect(await refusal(replace('two', 'three', person()))).toBe('not_found');
+    expect(await refusal(replace('two', 'three', ada, proofOf(person(ada.accountId))))).toBe(
+      'validation_error',
+    );
+    expect(await refusal(replace('two', 'three', ada, proofOf(ada), 301_000))).toBe(
+      'reauthentication_required',
+    );
+    expect(await ask('backup', ada, { wallet_id })).toEqual({ wallet_id, backup: 'two' });
+    const linked = await link(person(ada.accountId));
+    const foreign = { wallet_id: linked.wallet_id, proof: proofOf(ada), replaces: 'two', backup: 'x' };
+    expect(await refusal(ask('replaceBackup', ada, foreign))).toBe('not_found');
+  });
+
   test('a token account that cannot be made leaves a wallet that can be used', async () => {
     chain.outcomes.tokenAccount = 'failed';
     const ada = person();

@@ -49,32 +49,32 @@ export const Prepared = z
   .strictObject({ transaction: WireTransaction, expires_at: Timestamp })
   .meta({ id: 'Prepared', description: 'To be signed by the wallet and sent back before it expires' });
 
+const Proof = z.strictObject({
+  message: z
+    .string()
+    .max(512)
+    .meta({
+      description:
+        'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
+      examples: [
+        'Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\n' +
+          'wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z',
+      ],
+    }),
+  signature: z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
+    .meta({
+      description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
+      examples: ['5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
+    }),
+});
 const link = {
   public_key: SolanaAddress,
-  proof: z.strictObject({
-    message: z
-      .string()
-      .max(512)
-      .meta({
-        description:
-          'Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"',
-        examples: [
-          'Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\n' +
-            'wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z',
-        ],
-      }),
-    signature: z
-      .string()
-      .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be base58')
-      .meta({
-        description: 'Base58 of the Ed25519 signature over the UTF-8 bytes of message',
-        examples: [
-          '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
-        ],
-      }),
-  }),
+  proof: Proof,
   label: label(64, 'Main wallet').optional(),
 };
+const Backup = z.string().min(1).max(8192);
 const byId = z.strictObject({ wallet_id: WalletId });
 const signed = z.strictObject({
   transaction: WireTransaction.optional().meta({
@@ -119,12 +119,7 @@ export const wallet = service({
       timeoutSeconds: 20,
       body: z.strictObject({
         ...link,
-        backup: z
-          .string()
-          .min(1)
-          .max(8192)
-          .optional()
-          .meta({ description: 'Ciphertext of the key, opaque to the service' }),
+        backup: Backup.optional().meta({ description: 'Ciphertext of the key, opaque to the service' }),
       }),
       output: Wallet,
       errors: ['conflict'],
@@ -146,6 +141,22 @@ export const wallet = service({
       params: byId,
       output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
       errors: ['not_found'],
+    }),
+    replaceBackup: operation({
+      summary: 'Replace the backup of a provisioned wallet',
+      description:
+        'For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same.',
+      http: { method: 'PATCH', path: '/v1/wallets/:wallet_id/backup', status: 200 },
+      access: ['jwt'],
+      stepUp: true,
+      params: byId,
+      body: z.strictObject({
+        proof: Proof,
+        replaces: Backup.meta({ description: 'As it was read: conflict when another has taken its place' }),
+        backup: Backup,
+      }),
+      output: z.strictObject({ wallet_id: WalletId, backup: z.string() }),
+      errors: ['not_found', 'conflict'],
     }),
     onboarding: operation({
       summary: 'Prepare the transaction that lets the platform spend up to an allowance',

@@ -65,6 +65,9 @@ const RECIPES: Record<string, Recipe> = {
   'wallet.provision': { body: ({ walletProof }) => walletProof, foreign: 400 },
   'wallet.list': { foreign: 'hidden' },
   'wallet.backup': {},
+  'wallet.replaceBackup': {
+    body: ({ walletProof }) => ({ proof: walletProof.proof, replaces: 'a', backup: 'b' }),
+  },
   'wallet.onboarding': { body: () => ({ allowance: one }) },
   'wallet.delegate': { body: () => ({}) },
   'wallet.revoke': { body: () => ({}) },

@@ -62,6 +62,8 @@ export type ConsolePage = {
   trouble: () => string[];
   /** Serious and critical findings of axe in what is shown now. Must be empty. */
   findings: () => Promise<string[]>;
+  /** Elements that reach beyond the screen, when the page is wider than it. Must be empty. */
+  wider: () => Promise<string[]>;
   /** Keeps a picture as `.local/console-shots/<name>-<width>.png`. */
   shoot: (name: string) => Promise<void>;
   close: () => Promise<void>;
@@ -149,6 +151,11 @@ export const openConsole = async (
           );
       });
     },
+    wider: () =>
+      page.evaluate(`document.documentElement.scrollWidth <= innerWidth ? [] :
+        [...document.querySelectorAll('body *')]
+          .filter((element) => element.getBoundingClientRect().right > innerWidth)
+          .map((element) => element.outerHTML.slice(0, 200))`),
     shoot: async (name) => {
       mkdirSync(SHOTS, { recursive: true });
       const dark = colours === 'dark' ? '-dark' : '';

@@ -80,8 +80,8 @@ export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
         onClose={() => setRemoved(null)}
         onConfirm={() => remove.runOrThrow(removed!.passkey_id)}
       >
-        It signs nobody in any more, and cannot open what was wrapped under it. Your device still lists it
-        until you delete it there.
+        It signs nobody in any more. Your device still lists it until you delete it there; a wallet that was
+        made with it is then opened by its recovery code alone.
       </ConfirmDialog>
     </Section>
   );

@@ -1,10 +1,260 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useAction, useItems } from '../lib/data.ts';
+import { useSession } from '../session/use-session.tsx';
+import {
+  Badge,
+  Button,
+  Columns,
+  Copyable,
+  Empty,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Notice,
+  Page,
+  Section,
+  Select,
+  Stack,
+  Table,
+  TextField,
+  Time,
+} from '../ui/index.ts';
+import { nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import type { Wallet } from '../wallet/signing.tsx';
 
-const DepositsPage = () => (
-  <Page title="Deposits" about="Buy USDC with a bank or card.">
-    <Section title="Deposits">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+type Deposit = Output<'funding.listDeposits'>['data'][number];
+type Provider = Deposit['provider'];
+
+const PROVIDERS = [
+  ['moonpay', 'MoonPay'],
+  ['coinbase', 'Coinbase Onramp'],
+] as const satisfies readonly (readonly [Provider, string])[];
+const PROVIDER = Object.fromEntries(PROVIDERS) as Record<Provider, string>;
+const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'CAD', 'AUD'].map((code) => [code, code] as const);
+
+/** Between two looks at the list, while somebody looks at the page. */
+const EVERY_MS = 3000;
+
+const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
+  created: ({ provider }) => `Not paid yet: go on at ${PROVIDER[provider]}.`,
+  awaiting_payment: ({ provider }) => `${PROVIDER[provider]} waits for the payment.`,
+  processing: ({ provider }) => `${PROVIDER[provider]} has the payment and works on it.`,
+  settling: ({ provider }) =>
+    `${PROVIDER[provider]} says that it has sent; we wait until the chain shows it, finally.`,
+};
+
+const wholes = new Intl.NumberFormat('en');
+/** "50" or "1234.5" as the API keeps it: "50.00", "1,234.50". */
+const formatFiat = (amount: string): string => {
+  const [whole = '0', cents = ''] = amount.split('.');
+  return `${wholes.format(BigInt(whole))}.${cents.padEnd(2, '0')}`;
+};
+
+/** The provider's page, when it may be opened: nothing that an answer holds becomes a script or an unsafe page. */
+const payPage = ({ redirect_url, status }: Deposit): string | null => {
+  if (redirect_url === null || (status !== 'created' && status !== 'awaiting_payment')) return null;
+  const url = URL.parse(redirect_url);
+  const local = url?.hostname === 'localhost' || url?.hostname === '127.0.0.1';
+  return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && local)) ? url.href : null;
+};
+
+/** Puts money of a bank or card into a wallet, at one of two providers, and follows it until the chain has it. */
+const DepositsPage = () => {
+  const { wallets, choice, choose } = useWalletChoice();
+  const deposits = useItems(
+    ['deposits'],
+    (client, cursor, options) => client.funding.listDeposits({ cursor }, options),
+    { every: EVERY_MS },
+  );
+  const underWay = deposits.data.filter(({ status }) => status in OPEN);
+  return (
+    <Page
+      title="Deposits"
+      about="Buy USDC with money of a bank or card. It goes from the provider straight to your wallet."
+    >
+      <Columns>
+        <Section title="New deposit">
+          {wallets.isPending ? (
+            <Loading>Asking for your wallets…</Loading>
+          ) : wallets.error !== null ? (
+            <ErrorNotice error={wallets.error} retry={wallets.again} />
+          ) : choice === null ? (
+            <Empty title="No wallet to fill yet">
+              <LinkButton to="/wallet" variant="primary">
+                Link or make one
+              </LinkButton>
+            </Empty>
+          ) : (
+            <NewDeposit wallets={wallets.data} wallet={choice} onWallet={choose} />
+          )}
+        </Section>
+        {underWay.length > 0 && <UnderWay deposits={underWay} />}
+      </Columns>
+      <Section title="All deposits">
+        <DepositTable deposits={deposits} wallets={wallets.data} />
+      </Section>
+    </Page>
+  );
+};
 export default DepositsPage;
+
+const FIAT = /^(?!0+(\.0*)?$)(0|[1-9]\d{0,6})(\.\d{1,2})?$/;
+
+const NewDeposit = ({
+  wallets,
+  wallet,
+  onWallet,
+}: {
+  wallets: readonly Wallet[];
+  wallet: Wallet;
+  onWallet: (walletId: string) => void;
+}) => {
+  const { environment } = useSession();
+  const [provider, setProvider] = useState<Provider>('moonpay');
+  const [currency, setCurrency] = useState('USD');
+  const [typed, setTyped] = useState('');
+  const [tried, setTried] = useState(false);
+  const [leaving, setLeaving] = useState(false);
+  const amount = typed.trim();
+  const create = useAction(
+    (client) =>
+      client.funding.createDeposit({
+        wallet_id: wallet.wallet_id,
+        provider,
+        fiat_currency: currency,
+        fiat_amount: amount,
+        redirect_url: `${location.origin}/console/deposits`,
+      }),
+    {
+      changes: [['deposits']],
+      done: (deposit) => {
+        const page = payPage(deposit);
+        if (page === null) return;
+        setLeaving(true);
+        location.assign(page);
+      },
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (FIAT.test(amount)) void create.run(undefined);
+  };
+  const busy = leaving ? `Opening ${PROVIDER[provider]}…` : create.isBusy && `Asking ${PROVIDER[provider]}…`;
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <WalletSelect label="Into" wallets={wallets} value={wallet} onChange={onWallet} />
+        <Select label="By" options={PROVIDERS} value={provider} onChange={setProvider} />
+        <Select label="Currency" options={CURRENCIES} value={currency} onChange={setCurrency} />
+        <TextField
+          label="You pay"
+          hint="The provider’s fees are in it; what arrives is shown once the provider has quoted it."
+          value={typed}
+          onChange={setTyped}
+          error={tried && !FIAT.test(amount) ? 'An amount like 50 or 49.90.' : null}
+          suffix={currency}
+          numeric
+        />
+        {environment === 'test' && (
+          <p className="quiet">In the test environment the provider’s page is its sandbox: no real money.</p>
+        )}
+        {create.error !== null && <ErrorNotice error={create.error} />}
+        <div>
+          <Button type="submit" variant="primary" busy={busy}>
+            {`Go on at ${PROVIDER[provider]}`}
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+};
+
+/** So many are told of in words; the list has all. */
+const TOLD = 3;
+
+/** What is on its way, in words that change by themselves. */
+const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
+  <Section title="On its way">
+    <div role="status">
+      <Stack>
+        {deposits.slice(0, TOLD).map((deposit) => (
+          <Notice key={deposit.deposit_id} tone="wait">
+            <strong>
+              {formatFiat(deposit.fiat_amount)} {deposit.fiat_currency}
+            </strong>{' '}
+            {OPEN[deposit.status]!(deposit)}
+            {deposit.problem !== null && <div>{deposit.problem.message}</div>}
+            <PayLink deposit={deposit} />
+          </Notice>
+        ))}
+        {deposits.length > TOLD && <p className="quiet">and {deposits.length - TOLD} more, in the list</p>}
+      </Stack>
+    </div>
+  </Section>
+);
+
+const PayLink = ({ deposit }: { deposit: Deposit }) => {
+  const page = payPage(deposit);
+  return page === null ? null : (
+    <div>
+      <a href={page} rel="noreferrer">{`Pay at ${PROVIDER[deposit.provider]}`}</a>, until{' '}
+      <Time at={deposit.expires_at} />
+    </div>
+  );
+};
+
+const DepositTable = ({ deposits, wallets }: { deposits: Items<Deposit>; wallets: readonly Wallet[] }) => {
+  const walletOf = (id: string) => wallets.find(({ wallet_id }) => wallet_id === id);
+  return (
+    <Table
+      label="All deposits"
+      items={deposits}
+      waiting="Asking for your deposits…"
+      keyOf={({ deposit_id }) => deposit_id}
+      empty={<Empty title="No deposit yet">What you buy is listed here, with where it is.</Empty>}
+      columns={[
+        { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
+        { heading: 'By', show: ({ provider }) => PROVIDER[provider] },
+        {
+          heading: 'Into',
+          show: ({ wallet_id }) => {
+            const wallet = walletOf(wallet_id);
+            return wallet === undefined ? null : nameOf(wallet);
+          },
+        },
+        {
+          heading: 'Paid',
+          align: 'end',
+          show: ({ fiat_amount, fiat_currency }) => (
+            <span className="money">
+              {formatFiat(fiat_amount)} <span className="money-unit">{fiat_currency}</span>
+            </span>
+          ),
+        },
+        {
+          heading: 'Bought',
+          align: 'end',
+          show: ({ amount }) => (amount === null ? null : <Money micro={amount} />),
+        },
+        {
+          heading: 'State',
+          show: (deposit) => (
+            <>
+              <Badge state={deposit.status} />
+              {deposit.problem !== null && <div className="quiet">{deposit.problem.message}</div>}
+              <PayLink deposit={deposit} />
+            </>
+          ),
+        },
+        {
+          heading: 'Transaction',
+          show: ({ tx_hash }) =>
+            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" shown={8} />,
+        },
+      ]}
+    />
+  );
+};

@@ -1,10 +1,302 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useAction, useItems } from '../lib/data.ts';
+import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import {
+  Badge,
+  Button,
+  ConfirmDialog,
+  Copyable,
+  Empty,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Page,
+  Row,
+  Section,
+  Stack,
+  Table,
+  TextField,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import { type Prepared, SignDialog, type Wallet } from '../wallet/signing.tsx';
 
-const WithdrawalsPage = () => (
-  <Page title="Withdrawals" about="Send USDC to another address.">
-    <Section title="Withdrawals">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+type Withdrawal = Output<'funding.listWithdrawals'>['data'][number];
+const CHANGES = [['withdrawals'], ['wallets']];
+/** Between two looks at the list, while somebody looks at the page. */
+const EVERY_MS = 3000;
+
+/** What is being signed; `prepared` is what its making answered, good for a minute or so. */
+type Approving = { withdrawal: Withdrawal; prepared: Prepared | null };
+
+/** Sends money from a wallet to an address outside: written down, signed by the wallet's owner, followed until it is final. */
+const WithdrawalsPage = () => {
+  const { wallets, choice, choose } = useWalletChoice();
+  const withdrawals = useItems(
+    ['withdrawals'],
+    (client, cursor, options) => client.funding.listWithdrawals({ cursor }, options),
+    { every: EVERY_MS },
+  );
+  const [approving, setApproving] = useState<Approving | null>(null);
+  const [cancelled, setCancelled] = useState<Withdrawal | null>(null);
+  const cancel = useAction(
+    (client, withdrawal_id: string) => client.funding.cancelWithdrawal({ withdrawal_id }),
+    { changes: CHANGES, done: () => toast('The withdrawal is cancelled.') },
+  );
+  const signer = wallets.data.find(({ wallet_id }) => wallet_id === approving?.withdrawal.wallet_id);
+  return (
+    <Page
+      title="Withdrawals"
+      about="Send USDC to an address of your own elsewhere. Nothing moves before you have signed it."
+    >
+      <Section title="New withdrawal">
+        {wallets.isPending ? (
+          <Loading>Asking for your wallets…</Loading>
+        ) : wallets.error !== null ? (
+          <ErrorNotice error={wallets.error} retry={wallets.again} />
+        ) : choice === null ? (
+          <Empty title="No wallet to take from yet">
+            <LinkButton to="/wallet" variant="primary">
+              Link or make one
+            </LinkButton>
+          </Empty>
+        ) : (
+          <NewWithdrawal
+            wallets={wallets.data}
+            wallet={choice}
+            onWallet={choose}
+            onMade={({ transaction, expires_at, ...withdrawal }) =>
+              setApproving({ withdrawal, prepared: { transaction, expires_at } })
+            }
+          />
+        )}
+      </Section>
+      <Section title="All withdrawals">
+        <WithdrawalTable
+          withdrawals={withdrawals}
+          wallets={wallets.data}
+          onApprove={(withdrawal) => setApproving({ withdrawal, prepared: null })}
+          onCancel={setCancelled}
+        />
+      </Section>
+      {approving !== null && signer !== undefined && (
+        <Approve approving={approving} wallet={signer} onClose={() => setApproving(null)} />
+      )}
+      <ConfirmDialog
+        title="Cancel this withdrawal?"
+        confirm="Cancel the withdrawal"
+        doing="Cancelling…"
+        isOpen={cancelled !== null}
+        onClose={() => setCancelled(null)}
+        onConfirm={() => cancel.runOrThrow(cancelled!.withdrawal_id)}
+      >
+        Nothing has moved, and nothing will: whatever was signed of it can no longer be used.
+      </ConfirmDialog>
+    </Page>
+  );
+};
 export default WithdrawalsPage;
+
+const isAddress = (text: string) => /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
+
+const NewWithdrawal = ({
+  wallets,
+  wallet,
+  onWallet,
+  onMade,
+}: {
+  wallets: readonly Wallet[];
+  wallet: Wallet;
+  onWallet: (walletId: string) => void;
+  onMade: (made: Output<'funding.createWithdrawal'>) => void;
+}) => {
+  const [typed, setTyped] = useState('');
+  const [to, setTo] = useState('');
+  const [tried, setTried] = useState(false);
+  const amount = parseUsdc(typed);
+  const destination = to.trim();
+  const create = useAction(
+    (client, micro: bigint) =>
+      client.funding.createWithdrawal({
+        wallet_id: wallet.wallet_id,
+        amount: micro.toString(),
+        destination_address: destination,
+      }),
+    {
+      changes: CHANGES,
+      done: (made) => {
+        setTyped('');
+        setTo('');
+        setTried(false);
+        onMade(made);
+      },
+    },
+  );
+  const problem = (): string | null => {
+    if (amount === null) return 'An amount above zero, with at most six decimals: 25 or 12.50.';
+    return amount > BigInt(wallet.balance) ? 'That is more than the wallet holds.' : null;
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (amount !== null && problem() === null && isAddress(destination)) void create.run(amount);
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <WalletSelect label="From" wallets={wallets} value={wallet} onChange={onWallet} />
+        <TextField
+          label="Amount"
+          hint={
+            BigInt(wallet.balance) > 0n && (
+              <>
+                The wallet holds <Money micro={wallet.balance} />{' '}
+                <Button
+                  size="small"
+                  variant="quiet"
+                  onPress={() => setTyped(formatUsdc(BigInt(wallet.balance)))}
+                >
+                  All of it
+                </Button>
+              </>
+            )
+          }
+          value={typed}
+          onChange={setTyped}
+          error={tried ? problem() : null}
+          suffix="USDC"
+          numeric
+        />
+        <TextField
+          label="To"
+          hint="A Solana address, or a USDC token account. Money sent to a wrong one does not come back."
+          value={to}
+          onChange={setTo}
+          error={tried && !isAddress(destination) ? 'A Solana address: 32 to 44 letters and digits.' : null}
+          autoComplete="off"
+          spellCheck="false"
+        />
+        {create.error !== null && <ErrorNotice error={create.error} />}
+        <div>
+          <Button type="submit" variant="primary" busy={create.isBusy && 'Having it prepared…'}>
+            Go on to sign
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+};
+
+/** The owner's signature. The person sees amount and destination as they are in the transaction. */
+const Approve = ({
+  approving: { withdrawal, prepared },
+  wallet,
+  onClose,
+}: {
+  approving: Approving;
+  wallet: Wallet;
+  onClose: () => void;
+}) => {
+  const { withdrawal_id, amount, destination_address } = withdrawal;
+  const [first, setFirst] = useState(prepared);
+  const prepareAfresh = useAction(async (client) => {
+    const answer = await client.funding.approveWithdrawal({ withdrawal_id });
+    if (!('transaction' in answer)) throw new Error('This withdrawal was submitted already.');
+    return answer as Prepared;
+  });
+  const submitted = useAction(
+    (client, transaction: string) => client.funding.approveWithdrawal({ withdrawal_id, transaction }),
+    { changes: CHANGES, done: () => toast('Signed and sent. Follow it in the list.') },
+  );
+  return (
+    <SignDialog
+      title="Approve the withdrawal"
+      wallet={wallet}
+      wanted={{ kind: 'transfer', amount: BigInt(amount), destination: destination_address }}
+      prepare={() => {
+        if (first === null) return prepareAfresh.runOrThrow(undefined);
+        setFirst(null);
+        return Promise.resolve(first);
+      }}
+      submit={submitted.runOrThrow}
+      onClose={onClose}
+    />
+  );
+};
+
+const WithdrawalTable = ({
+  withdrawals,
+  wallets,
+  onApprove,
+  onCancel,
+}: {
+  withdrawals: Items<Withdrawal>;
+  wallets: readonly Wallet[];
+  onApprove: (withdrawal: Withdrawal) => void;
+  onCancel: (withdrawal: Withdrawal) => void;
+}) => {
+  const walletOf = (id: string) => wallets.find(({ wallet_id }) => wallet_id === id);
+  return (
+    <Table
+      label="All withdrawals"
+      items={withdrawals}
+      waiting="Asking for your withdrawals…"
+      keyOf={({ withdrawal_id }) => withdrawal_id}
+      empty={<Empty title="No withdrawal yet">What you send away is listed here, with where it is.</Empty>}
+      columns={[
+        { heading: 'Begun', show: ({ created_at }) => <Time at={created_at} /> },
+        {
+          heading: 'From',
+          show: ({ wallet_id }) => {
+            const wallet = walletOf(wallet_id);
+            return wallet === undefined ? null : nameOf(wallet);
+          },
+        },
+        { heading: 'Amount', align: 'end', show: ({ amount }) => <Money micro={amount} /> },
+        {
+          heading: 'To',
+          show: ({ destination_address }) => (
+            <Copyable text={destination_address} label="destination" shown={10} />
+          ),
+        },
+        {
+          heading: 'State',
+          show: ({ status, failure, pending_until }) => (
+            <>
+              <Badge state={status} />
+              {failure !== null && <div className="quiet">{failure.message}</div>}
+              {status === 'pending_approval' && (
+                <div className="quiet">
+                  to be signed until <Time at={pending_until} />
+                </div>
+              )}
+            </>
+          ),
+        },
+        {
+          heading: 'Transaction',
+          show: ({ tx_hash }) =>
+            tx_hash === null ? null : <Copyable text={tx_hash} label="transaction" shown={8} />,
+        },
+        {
+          heading: '',
+          align: 'end',
+          show: (withdrawal) =>
+            withdrawal.status === 'pending_approval' ? (
+              <Row>
+                <Button size="small" onPress={() => onApprove(withdrawal)}>
+                  Approve
+                </Button>
+                <Button size="small" variant="quiet" onPress={() => onCancel(withdrawal)}>
+                  Cancel
+                </Button>
+              </Row>
+            ) : null,
+        },
+      ]}
+    />
+  );
+};

@@ -39,6 +39,45 @@ export const registerPasskey = async (label: string) => {
   return client.identity.passkeyRegisterVerify({ response, label });
 };
 
+/** A salt for whichever passkey of this site the person chooses, or for certain ones, as WebAuthn names them. */
+export type Salts =
+  | { salt: Uint8Array<ArrayBuffer> }
+  | { among: readonly { credentialId: string; salt: Uint8Array<ArrayBuffer> }[] };
+
+/**
+ * Asks a passkey for the 32 bytes that its PRF makes of a salt: they are for this passkey and this salt alone, and are sent
+ * to nobody. The person confirms it by the device's lock.
+ * @returns null when the passkey has no PRF
+ * @throws an error of the browser (`passkeyTrouble`), or of the API
+ */
+export const passkeySecret = async (
+  salts: Salts,
+): Promise<{ credentialId: string; output: Uint8Array<ArrayBuffer> } | null> => {
+  const { client, environment } = session.get();
+  // Its challenge is used by nobody: nothing of what comes back is an answer to the API.
+  const options = await client.identity.passkeyLoginOptions({ environment });
+  const prf =
+    'salt' in salts
+      ? { eval: { first: salts.salt } }
+      : {
+          evalByCredential: Object.fromEntries(
+            salts.among.map(({ credentialId, salt }) => [credentialId, { first: salt }]),
+          ),
+        };
+  const given = await startAuthentication({
+    optionsJSON: {
+      ...options,
+      ...('among' in salts && {
+        allowCredentials: salts.among.map(({ credentialId: id }) => ({ id, type: 'public-key' as const })),
+      }),
+      extensions: { prf } as AuthenticationExtensionsClientInputs,
+    },
+  });
+  const results = given.clientExtensionResults as { prf?: { results?: { first?: ArrayBuffer } } };
+  const first = results.prf?.results?.first;
+  return first === undefined ? null : { credentialId: given.id, output: new Uint8Array(first) };
+};
+
 /** What a refusal of the browser means, or null for an error that is none. */
 export const passkeyTrouble = (error: unknown): string | null => {
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };

@@ -45,12 +45,16 @@ export const LinkButton = ({
   to,
   children,
   variant = 'plain',
+  size = 'normal',
+  'aria-label': name,
 }: {
   to: string;
   children: ReactNode;
   variant?: 'plain' | 'primary' | 'quiet';
+  size?: 'normal' | 'small';
+  'aria-label'?: string;
 }) => (
-  <Link href={to} className="button" data-variant={variant}>
+  <Link href={to} className="button" data-variant={variant} data-size={size} aria-label={name}>
     {children}
   </Link>
 );

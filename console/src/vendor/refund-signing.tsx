@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { type BrowserWallet, signByWallet, useBrowserWallets } from '../lib/wallet-standard.ts';
 import {
   Button,
   Copyable,
@@ -14,6 +13,7 @@ import {
   TextField,
   toast,
 } from '../ui/index.ts';
+import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
 import { Countdown } from './countdown.tsx';
 import type { Refund } from './settlement-story.ts';
 import './vendor.css';

@@ -43,6 +43,8 @@ export interface Operations {
     list(input?: Input<'wallet.list'>, options?: CallOptions): Listing<'wallet.list'>;
     /** Read the backup of a provisioned wallet. The ciphertext as it was given. `GET /v1/wallets/:wallet_id/backup`. Errors: not_found, unauthorized, forbidden, reauthentication_required, validation_error, rate_limited, internal_error, service_unavailable. */
     backup(input: Input<'wallet.backup'>, options?: CallOptions): Answer<'wallet.backup'>;
+    /** Replace the backup of a provisioned wallet. For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same. `PATCH /v1/wallets/:wallet_id/backup`. Errors: not_found, conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    replaceBackup(input: Input<'wallet.replaceBackup'>, options?: CallOptions): Answer<'wallet.replaceBackup'>;
     /** Prepare the transaction that lets the platform spend up to an allowance `POST /v1/wallets/:wallet_id/onboarding`. Errors: not_found, conflict, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     onboarding(input: Input<'wallet.onboarding'>, options?: CallOptions): Answer<'wallet.onboarding'>;
     /** Submit the signed delegation, or prepare it afresh `POST /v1/wallets/:wallet_id/delegate`. Errors: not_found, conflict, insufficient_funds, delegation_inactive, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
@@ -202,6 +204,7 @@ export const OPERATIONS = {
     provision: {"method":"POST","path":"/v1/wallets/provision","body":true,"timeoutSeconds":20},
     list: {"method":"GET","path":"/v1/wallets","query":["cursor","limit"],"list":true},
     backup: {"method":"GET","path":"/v1/wallets/:wallet_id/backup"},
+    replaceBackup: {"method":"PATCH","path":"/v1/wallets/:wallet_id/backup","body":true},
     onboarding: {"method":"POST","path":"/v1/wallets/:wallet_id/onboarding","body":true},
     delegate: {"method":"POST","path":"/v1/wallets/:wallet_id/delegate","body":true,"timeoutSeconds":29},
     revoke: {"method":"POST","path":"/v1/wallets/:wallet_id/revoke","body":true,"timeoutSeconds":29},

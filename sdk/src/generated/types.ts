@@ -327,7 +327,15 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Replace the backup of a provisioned wallet
+         * @description For what opens it on a further device. Who replaces it proves to hold the key; a repeat answers the same.
+         *
+         *     Needs a sign-in of the last 5 minutes.
+         *
+         *     Limit: 30 per minute per account.
+         */
+        patch: operations["wallet.replaceBackup"];
         trace?: never;
     };
     "/v1/wallets/{wallet_id}/onboarding": {
@@ -2964,6 +2972,71 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "backup": "text"
+                     *     }
+                     */
+                    "application/json": {
+                        wallet_id: components["schemas"]["WalletId"];
+                        backup: string;
+                    };
+                };
+            };
+        };
+    };
+    "wallet.replaceBackup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example wal_01kaj5w0c0e8h9x2m4n6p8q0rs */
+                wallet_id: components["schemas"]["WalletId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "proof": {
+                 *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
+                 *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
+                 *       },
+                 *       "replaces": "text",
+                 *       "backup": "text"
+                 *     }
+                 */
+                "application/json": {
+                    proof: {
+                        /**
+                         * @description Four lines: "Quittance wallet proof", "account: <account_id>", "wallet: <public_key>", "issued_at: <time>"
+                         * @example Quittance wallet proof
+                         *     account: acct_01kaj5w0c0e8h9x2m4n6p8q0rs
+                         *     wallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u
+                         *     issued_at: 2026-11-21T10:00:00.000Z
+                         */
+                        message: string;
+                        /**
+                         * @description Base58 of the Ed25519 signature over the UTF-8 bytes of message
+                         * @example 5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW
+                         */
+                        signature: string;
+                    };
+                    /** @description As it was read: conflict when another has taken its place */
+                    replaces: string;
+                    backup: string;
+                };
+            };
+        };
         responses: {
             /** @description Done */
             200: {

@@ -108,6 +108,17 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
 export const setAuthority = (tx: Db, walletId: string, authority: string): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`update wallets set authority = ${authority} where wallet_id = ${walletId}`);
 
+/** Replaces a backup that is still the one that was read, or is the new one already; false when it is another. */
+export const setBackup = async (
+  db: Db,
+  walletId: string,
+  { replaces, backup }: { replaces: string; backup: string },
+): Promise<boolean> =>
+  (await db.maybeOneFirst(sql.typeAlias('id')`
+    update wallets set backup = ${backup}
+    where wallet_id = ${walletId} and backup in (${replaces}, ${backup})
+    returning wallet_id as id`)) !== null;
+
 const ByAuthority = z.object({ authority: z.string(), wallets: z.bigint(), active: z.bigint() });
 
 /** How many wallets name each delegate authority, and of how many the chain was last seen to let it spend. */

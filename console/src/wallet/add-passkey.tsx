@@ -1,0 +1,65 @@
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../lib/data.ts';
+import { passkeySecret } from '../session/passkeys.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Button, Dialog, DialogActions, Stack, toast } from '../ui/index.ts';
+import { NoPrfError } from './make.tsx';
+import { CodeField, Trouble, type Wallet } from './signing.tsx';
+import { random } from './vault.ts';
+import { useWalletWorker } from './worker-client.ts';
+
+/** Lets one more passkey open a wallet that was made here: on a further device, or after one was lost. By the code alone. */
+export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
+  const worker = useWalletWorker();
+  const { account } = useSession();
+  const [code, setCode] = useState('');
+  const { wallet_id, address } = wallet;
+  const add = useAction(
+    async (client, typed: string) => {
+      const { backup: replaces } = await client.wallet.backup({ wallet_id });
+      const salt = random(32);
+      const given = await passkeySecret({ salt });
+      if (given === null) throw new NoPrfError();
+      const { backup, proof } = await worker!.addPasskey({
+        accountId: account!.account_id,
+        address,
+        backup: replaces,
+        secret: { kind: 'code', code: typed },
+        passkey: { kind: 'passkey', ...given, salt },
+      });
+      return client.wallet.replaceBackup({ wallet_id, proof, replaces, backup });
+    },
+    {
+      done: () => {
+        toast('This passkey opens the wallet now.');
+        onClose();
+      },
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (worker !== null) void add.run(code);
+  };
+  return (
+    <Dialog title="Let another passkey open it" isOpen onClose={onClose} isFixed={add.isBusy}>
+      <form onSubmit={submit}>
+        <Stack>
+          <p>
+            For a new device, or when the passkey that it was made with is lost. Add a passkey to your account
+            first if this device has none. What opened the wallet until now still does.
+          </p>
+          <CodeField value={code} onChange={setCode} />
+          {add.error !== null && <Trouble error={add.error} />}
+          <DialogActions>
+            <Button onPress={onClose} isDisabled={add.isBusy}>
+              Cancel
+            </Button>
+            <Button type="submit" variant="primary" busy={add.isBusy && 'Waiting for your passkey…'}>
+              Choose the passkey
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,132 @@
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../lib/data.ts';
+import { formatUsdc, parseUsdc } from '../lib/money.ts';
+import { session } from '../session/store.ts';
+import { Button, Dialog, DialogActions, ErrorNotice, Stack, TextField, toast } from '../ui/index.ts';
+import { type Prepared, SignDialog, type Wallet } from './signing.tsx';
+
+const CHANGES = [['wallets'], ['wallet']];
+const NOT_AN_AMOUNT = 'An amount above zero, with at most six decimals: 25 or 12.50.';
+
+/** Lets the platform spend from a wallet up to an amount: chosen, shown as it will be signed, signed, submitted. */
+export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
+  const { allowance: now } = wallet.delegation;
+  const [typed, setTyped] = useState(now === '0' ? '' : formatUsdc(BigInt(now)));
+  const [tried, setTried] = useState(false);
+  const [allowance, setAllowance] = useState<bigint | null>(null);
+  const submitted = useSubmit('delegate', 'It may be spent now.');
+  const { wallet_id } = wallet;
+  if (allowance !== null) {
+    return (
+      <SignDialog
+        title="Allow spending"
+        wallet={wallet}
+        wanted={{ kind: 'approve', allowance }}
+        prepare={() => session.get().client.wallet.onboarding({ wallet_id, allowance: allowance.toString() })}
+        submit={(transaction) => submitted.runOrThrow({ wallet_id, transaction })}
+        onClose={onClose}
+      />
+    );
+  }
+  const choose = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    setAllowance(parseUsdc(typed));
+  };
+  return (
+    <Dialog title={now === '0' ? 'Allow spending' : 'Change the allowance'} isOpen onClose={onClose}>
+      <form onSubmit={choose}>
+        <Stack>
+          <TextField
+            label="Up to"
+            hint="All payments together, until you change it. It takes the place of what is left now, and may be more than the balance."
+            value={typed}
+            onChange={setTyped}
+            error={tried && parseUsdc(typed) === null ? NOT_AN_AMOUNT : null}
+            suffix="USDC"
+            numeric
+            autoFocus
+          />
+          <DialogActions>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button type="submit" variant="primary">
+              Go on
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};
+
+/** Ends what the platform may spend. */
+export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
+  const submitted = useSubmit('revoke', 'Nobody may spend from it any more.');
+  const { wallet_id } = wallet;
+  return (
+    <SignDialog
+      title="End the allowance"
+      wallet={wallet}
+      wanted={{ kind: 'revoke' }}
+      prepare={async () => (await session.get().client.wallet.revoke({ wallet_id })) as Prepared}
+      submit={(transaction) => submitted.runOrThrow({ wallet_id, transaction })}
+      onClose={onClose}
+    />
+  );
+};
+
+/** Sends a signed delegation; the chain may take longer than the answer, which says `pending` then. */
+const useSubmit = (name: 'delegate' | 'revoke', words: string) =>
+  useAction((client, signed: { wallet_id: string; transaction: string }) => client.wallet[name](signed), {
+    changes: CHANGES,
+    done: (answer) => {
+      const isPending = 'delegation' in answer && answer.delegation.status === 'pending';
+      toast(isPending ? 'Sent; the chain has not confirmed it yet.' : words);
+    },
+  });
+
+/** Test money, in the test environment. */
+export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
+  const [typed, setTyped] = useState('100');
+  const amount = parseUsdc(typed);
+  const fund = useAction(
+    (client, micro: bigint) =>
+      client.funding.devFund({ wallet_id: wallet.wallet_id, amount: micro.toString() }),
+    {
+      changes: CHANGES,
+      done: () => {
+        toast('The test money is there.');
+        onClose();
+      },
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (amount !== null) void fund.run(amount);
+  };
+  return (
+    <Dialog title="Get test money" isOpen onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextField
+            label="Amount"
+            hint="Worth nothing, at most 10,000 at a time."
+            value={typed}
+            onChange={setTyped}
+            error={amount === null ? NOT_AN_AMOUNT : null}
+            suffix="USDC"
+            numeric
+            autoFocus
+          />
+          {fund.error !== null && <ErrorNotice error={fund.error} />}
+          <DialogActions>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button type="submit" variant="primary" busy={fund.isBusy && 'Waiting for the chain…'}>
+              Get it
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

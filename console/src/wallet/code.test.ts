@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { isGroup, readCode, writeCode } from './code.ts';
+
+const bytes = Uint8Array.from({ length: 16 }, (_, at) => at * 16 + 1);
+
+test('a code is read as it was written, and as a person copies it', async () => {
+  for (const some of [bytes, new Uint8Array(16), new Uint8Array(16).fill(255)]) {
+    const code = await writeCode(some);
+    expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){6}[0-9A-HJKMNP-TV-Z]{4}$/);
+    for (const typed of [
+      code,
+      code.toLowerCase(),
+      code.replaceAll('-', ' '),
+      ` ${code.replaceAll('-', '')} `,
+    ])
+      expect(await readCode(typed)).toEqual(some);
+    expect(await readCode(code.replaceAll('0', 'O').replaceAll('1', 'l'))).toEqual(some);
+  }
+});
+
+test('a slip is noticed: each character by another, two swapped, one missing', async () => {
+  const code = await writeCode(bytes);
+  const slips = [...code].flatMap((each, at) =>
+    each === '-' ? [] : [code.slice(0, at) + (each === 'X' ? 'Y' : 'X') + code.slice(at + 1)],
+  );
+  // Twelve bits of check: one of 4096 slips would pass; none of these does.
+  for (const slip of [...slips, code.slice(1), `${code}0`, '', 'U'.repeat(28)])
+    expect([slip, await readCode(slip)]).toEqual([slip, null]);
+});
+
+test('a group is asked for by its place', async () => {
+  const code = await writeCode(bytes);
+  expect(isGroup(code, 2, ` ${code.split('-')[2]!.toLowerCase()}`)).toBe(true);
+  expect(isGroup(code, 2, code.split('-')[3]!)).toBe(false);
+  expect(isGroup(code, 2, '')).toBe(false);
+});

@@ -1,0 +1,283 @@
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction } from '../lib/data.ts';
+import { passkeySecret } from '../session/passkeys.ts';
+import {
+  Button,
+  Copyable,
+  Dialog,
+  DialogActions,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Money,
+  Notice,
+  Stack,
+  TextField,
+} from '../ui/index.ts';
+import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
+import type { Deed, Wanted } from './reading.ts';
+import { passkeysOf, readBackup, type Secret } from './vault.ts';
+import { useWalletWorker, WalletError } from './worker-client.ts';
+
+export type Wallet = Output<'wallet.list'>['data'][number];
+export type Prepared = { transaction: string; expires_at: string };
+/** How the person wants to sign: by what opens the key, or by a wallet of the browser. */
+type How = { by: 'passkey' } | { by: 'code'; code: string } | { by: 'wallet'; wallet: BrowserWallet };
+
+/** A person needs some seconds, and the chain too: what ends sooner is prepared anew. */
+const SOON_MS = 20_000;
+
+/**
+ * Shows in words what a prepared transaction does, as it was read from its own bytes, and has the wallet's owner sign it.
+ * @param prepare has the service prepare it (again: it is good for a minute or so)
+ * @param submit sends it back signed
+ */
+export const SignDialog = ({
+  title,
+  wallet,
+  wanted,
+  prepare,
+  submit,
+  onClose,
+  children,
+}: {
+  title: string;
+  wallet: Wallet;
+  wanted: Wanted;
+  prepare: () => Promise<Prepared>;
+  submit: (transaction: string) => Promise<unknown>;
+  onClose: () => void;
+  children?: ReactNode;
+}) => {
+  const worker = useWalletWorker();
+  const owner = { address: wallet.address, tokenAccount: wallet.token_account };
+  const prepared = useRef<Prepared | null>(null);
+  const [deed, setDeed] = useState<Deed | null>(null);
+  const [doing, setDoing] = useState('');
+
+  /** A prepared transaction that is good for a while, read again by the worker whenever it is another. */
+  const ready = async (): Promise<string> => {
+    if (worker === null) throw new Error('not started yet');
+    const now = prepared.current;
+    if (now !== null && Date.parse(now.expires_at) - Date.now() > SOON_MS) return now.transaction;
+    const { transaction, expires_at } = await prepare();
+    setDeed(await worker.read({ transaction, wanted, owner }));
+    prepared.current = { transaction, expires_at };
+    return transaction;
+  };
+  const look = useAction(() => ready());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the worker is there
+  useEffect(() => {
+    if (worker !== null) void look.run(undefined);
+  }, [worker]);
+
+  /** What was refused is not sent again: it is prepared anew, which for money that moved says so. */
+  const send = (signed: string) => {
+    prepared.current = null;
+    return submit(signed);
+  };
+  const sign = useAction(
+    async (client, how: How) => {
+      if (worker === null) return;
+      if (how.by === 'wallet') {
+        setDoing(`Waiting for ${how.wallet.name}…`);
+        return send(await signByWallet(how.wallet, wallet.address, await ready()));
+      }
+      setDoing('Asking for the backup…');
+      const { backup } = await client.wallet.backup({ wallet_id: wallet.wallet_id });
+      setDoing(how.by === 'code' ? 'Opening the key…' : 'Waiting for your passkey…');
+      const secret: Secret =
+        how.by === 'code' ? { kind: 'code', code: how.code } : await byPasskey(backup, wallet.address);
+      setDoing('Signing…');
+      const transaction = await ready();
+      const signed = await worker.sign({ transaction, wanted, owner, backup, secret });
+      setDoing('Waiting for the chain…');
+      return send(signed);
+    },
+    { done: onClose },
+  );
+  const doingNow = sign.isBusy && doing;
+  return (
+    <Dialog title={title} isOpen onClose={onClose} isFixed={sign.isBusy}>
+      <Stack>
+        {children}
+        {look.error !== null && (
+          <>
+            <Trouble error={look.error} retry={() => void look.run(undefined)} />
+            <DialogActions>
+              <Button onPress={onClose}>Close</Button>
+            </DialogActions>
+          </>
+        )}
+        {deed === null ? (
+          look.error === null && <Loading>Having the transaction prepared…</Loading>
+        ) : (
+          <>
+            <DeedFacts deed={deed} wallet={wallet} />
+            {sign.error !== null && <Trouble error={sign.error} />}
+            {wallet.kind === 'provisioned' ? (
+              <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
+            ) : (
+              <SignByWallet busy={doingNow} onClose={onClose} onSign={sign.run} />
+            )}
+          </>
+        )}
+      </Stack>
+    </Dialog>
+  );
+};
+
+/** What the worker refuses is for the person to read, not for support. */
+export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
+  error instanceof WalletError ? (
+    <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
+      {error.message}
+    </Notice>
+  ) : (
+    <ErrorNotice error={error} retry={retry} />
+  );
+
+const byPasskey = async (backup: string, address: string): Promise<Secret> => {
+  const among = passkeysOf(readBackup(backup, address));
+  if (among.length === 0)
+    throw new Error('No passkey opens this wallet: it was made with the recovery code alone. Use the code.');
+  const given = await passkeySecret({ among });
+  if (given === null) throw new Error('This device’s passkey cannot open keys. Use the recovery code.');
+  return { kind: 'passkey', ...given };
+};
+
+/** What will happen, in words; all of it was read from the bytes that are signed. */
+const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
+  const { delegate } = wallet.delegation;
+  return (
+    <div className="deed">
+      {deed.kind === 'approve' && (
+        <>
+          <p>
+            Quittance may spend up to <Money micro={deed.allowance} /> from this wallet, for payments that you
+            or your delegates ask for. Nothing moves now, and you can end it at any time.
+          </p>
+          <Facts
+            of={[
+              ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
+              ['Spender', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
+            ]}
+          />
+          {delegate !== null && delegate !== deed.delegate && (
+            <Notice tone="wait">Until now another address may spend: it no longer may after this.</Notice>
+          )}
+        </>
+      )}
+      {deed.kind === 'revoke' && (
+        <p>
+          Nobody may spend from this wallet any more. Payments of you and your delegates stop until you allow
+          it again.
+        </p>
+      )}
+      {deed.kind === 'transfer' && (
+        <>
+          <p>
+            <Money micro={deed.amount} large /> leave this wallet for good.
+          </p>
+          <Facts
+            of={[
+              ['To', <code key="to">{deed.destination}</code>],
+              [
+                'Token account',
+                <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />,
+              ],
+            ]}
+          />
+        </>
+      )}
+      <p className="quiet">
+        Read from the transaction itself. The platform pays the network’s fee
+        {deed.creates && ' and the token account that is made first'}.
+      </p>
+    </div>
+  );
+};
+
+type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
+
+/** Where the recovery code is typed. */
+export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
+  <TextField
+    label="Recovery code"
+    hint="From your print: seven groups of four. It opens the key this once and is kept nowhere."
+    value={value}
+    onChange={onChange}
+    autoComplete="off"
+    spellCheck="false"
+    isRequired
+    autoFocus
+  />
+);
+
+const SignByKey = ({ busy, onClose, onSign }: SignProps) => {
+  const [withCode, setWithCode] = useState(false);
+  const [code, setCode] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void onSign({ by: 'code', code });
+  };
+  if (!withCode) {
+    return (
+      <DialogActions>
+        <Button onPress={onClose} isDisabled={busy !== false}>
+          Close
+        </Button>
+        <Button onPress={() => setWithCode(true)} isDisabled={busy !== false}>
+          Use the recovery code
+        </Button>
+        <Button variant="primary" busy={busy} onPress={() => onSign({ by: 'passkey' })}>
+          Sign with your passkey
+        </Button>
+      </DialogActions>
+    );
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <CodeField value={code} onChange={setCode} />
+        <DialogActions>
+          <Button onPress={() => setWithCode(false)} isDisabled={busy !== false}>
+            Back
+          </Button>
+          <Button type="submit" variant="primary" busy={busy}>
+            Sign with the code
+          </Button>
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+};
+
+const SignByWallet = ({ busy, onClose, onSign }: SignProps) => {
+  const wallets = useBrowserWallets();
+  return (
+    <>
+      {wallets.length === 0 && (
+        <Notice tone="wait" title="No wallet in this browser">
+          Open this page in the browser that has the wallet, or turn its extension on.
+        </Notice>
+      )}
+      <DialogActions>
+        <Button onPress={onClose} isDisabled={busy !== false}>
+          Close
+        </Button>
+        {wallets.map((wallet) => (
+          <Button
+            key={wallet.name}
+            variant="primary"
+            busy={busy}
+            onPress={() => onSign({ by: 'wallet', wallet })}
+          >
+            {`Sign with ${wallet.name}`}
+          </Button>
+        ))}
+      </DialogActions>
+    </>
+  );
+};

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { linkWallet } from '../../deploy/local/people/wallet.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** Deposits in real Chromium: to the provider's page, back, and followed there until the chain has it. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/deposits(\?.*)?$/;
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+// Of what waits for the chain, and of a busy machine.
+jest.setTimeout(150_000);
+afterEach(async () => {
+  // The provider's own page is another origin; it is gone to, never asked from here.
+  const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;
+  const trouble = open.flatMap((each) => each.trouble()).filter((each) => !provider.test(each));
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'All deposits' });
+const withWallet = async () => {
+  const person = await signInPerson(stack);
+  const wallet = await linkWallet(api, person.token, person.accountId, Keypair.generate());
+  return { person, wallet };
+};
+const depositOf = (token: string, wallet_id: string, provider: string) =>
+  must(
+    api<{ deposit_id: string; redirect_url: string }>('POST /v1/deposits/fiat', {
+      token,
+      body: { wallet_id, provider, fiat_currency: 'EUR', fiat_amount: '1234567.89' },
+    }),
+    'deposit',
+  );
+
+test.each([
+  ['MoonPay', 'moonpay', 'Approve'],
+  ['Coinbase Onramp', 'coinbase', 'Pay'],
+])('by %s: from the amount to the money on chain, live', async (words, provider, action) => {
+  const { person, wallet } = await withWallet();
+  const page = await opened({ person });
+  await page.go(`/deposits?wallet=${wallet.wallet_id}`);
+  await page.page.getByText('No deposit yet').waitFor();
+  if (provider === 'moonpay') await page.shoot('deposits-empty');
+  expect(await page.findings()).toEqual([]);
+  if (provider === 'coinbase') {
+    await page.page.getByRole('button', { name: /By$/ }).click();
+    await page.page.getByRole('option', { name: words }).click();
+  }
+  await page.page.getByLabel('You pay').fill('0');
+  await button(page, `Go on at ${words}`).click();
+  await page.page.getByText('An amount like 50 or 49.90.').waitFor();
+  await page.page.getByLabel('You pay').fill('50');
+  await button(page, `Go on at ${words}`).click();
+
+  await page.page.getByRole('button', { name: action, exact: true }).waitFor();
+  expect(page.page.url()).not.toContain('/console');
+  // Somebody who comes back without having paid finds the way there again.
+  await page.go('/deposits');
+  await page.page.getByText('waits for the payment').waitFor();
+  await page.shoot(`deposits-waiting-${provider}`);
+  expect(await page.findings()).toEqual([]);
+  await page.page
+    .getByRole('link', { name: `Pay at ${words}` })
+    .first()
+    .click();
+  await page.page.getByRole('button', { name: action, exact: true }).click();
+  const back = page.page.getByRole('link', { name: /back|return/i });
+  await back.click();
+  await page.page.getByRole('heading', { name: 'Deposits', exact: true }).waitFor();
+  expect(page.page.url()).toContain('/console/deposits');
+  // Nobody touches the page from here on.
+  await table(page).getByText('completed').waitFor({ timeout: 90_000 });
+  await expect(page.page.getByText('On its way').count()).resolves.toBe(0);
+  expect(await table(page).textContent()).toMatch(/50\.00 USD.*USDC/);
+  await page.shoot(`deposits-typical-${provider}`);
+});
+
+test('at phone width in the dark, with many of them; no page but the provider’s is opened', async () => {
+  const { person, wallet } = await withWallet();
+  for (let at = 0; at < 4; at += 1)
+    await depositOf(person.token, wallet.wallet_id, at % 2 === 0 ? 'moonpay' : 'coinbase');
+  const page = await opened({ person, width: 'phone', colours: 'dark' });
+  const states = ['settling', 'completed', 'failed', 'expired'];
+  await page.page.route(LIST, async (route) => {
+    const response = await route.fetch();
+    const { data } = (await response.json()) as { data: Record<string, unknown>[] };
+    const many = Array.from({ length: 20 }, (_, at) => ({
+      ...data[at % data.length]!,
+      deposit_id: `dep_${at}`,
+      ...(at > 3 && { status: states[at % 4], amount: '9223372036854775807' }),
+      ...(at % 4 === 2 && {
+        problem: { code: 'x', message: 'the card was declined by the bank that issued it' },
+      }),
+      ...(at === 0 && { redirect_url: 'javascript:document.title="taken"' }),
+    }));
+    await route.fulfill({ response, json: { data: many, next_cursor: null } });
+  });
+  await page.go('/deposits');
+  await table(page).getByText('expired').first().waitFor();
+  await page.shoot('deposits-overfull');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  const links = await page.page
+    .getByRole('link', { name: /^Pay at/ })
+    .evaluateAll((all) => all.map((link) => (link as unknown as { protocol: string }).protocol));
+  expect(links.length).toBeGreaterThan(1);
+  expect(links).not.toContain('javascript:');
+});
+
+test('without a wallet it leads to one; when the provider is down, it says so and keeps what was typed', async () => {
+  const nobody = await opened({ person: await signInPerson(stack) });
+  await nobody.go('/deposits');
+  await nobody.page.getByText('No wallet to fill yet').waitFor();
+  await nobody.page.getByRole('link', { name: 'Link or make one' }).click();
+  await nobody.page.getByText('No wallet yet').waitFor();
+
+  const { person } = await withWallet();
+  const page = await opened({ person });
+  await page.page.route('**/v1/deposits/fiat', (route) =>
+    route.fulfill({
+      status: 409,
+      json: { error: { code: 'conflict', message: 'the provider refused the amount' } },
+    }),
+  );
+  await page.go('/deposits');
+  await page.page.getByLabel('You pay').fill('20');
+  await button(page, 'Go on at MoonPay').click();
+  await page.page.getByRole('alert').getByText('The provider refused the amount').waitFor();
+  expect(await page.page.getByLabel('You pay').inputValue()).toBe('20');
+  await page.shoot('deposits-failing');
+  expect(await page.findings()).toEqual([]);
+});

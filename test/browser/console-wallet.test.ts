@@ -1,0 +1,391 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { linkWallet, type WalletView } from '../../deploy/local/people/wallet.ts';
+import { startBrowser } from '../support/browser.ts';
+import { walletScript } from '../support/browser-wallet.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The wallet page in real Chromium: a wallet linked, a wallet made and recovered, what may be spent, and what is refused. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/wallets(\?.*)?$/;
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+// Of what waits for the chain, and of a busy machine.
+jest.setTimeout(150_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+type Options = Parameters<typeof openConsole>[2] & { wallet?: Keypair };
+const opened = async ({ wallet, ...options }: Options = {}): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  if (wallet !== undefined) await page.context.addInitScript(walletScript(wallet));
+  return page;
+};
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const heading = ({ page }: ConsolePage, name: string) => page.getByRole('heading', { name });
+const dialog = ({ page }: ConsolePage) => page.getByRole('dialog');
+const walletsOf = async ({ token }: Person): Promise<WalletView[]> =>
+  (await must(api<{ data: WalletView[] }>('GET /v1/wallets', { token }), 'wallets')).data;
+
+/** Chooses an allowance and comes to where it is signed. */
+const allow = async (page: ConsolePage, amount: string) => {
+  await page.page.getByRole('button', { name: /^(Allow spending|Change the allowance):/ }).click();
+  await page.page.getByLabel('Up to').fill(amount);
+  await button(page, 'Go on').click();
+};
+const addPasskey = async (page: ConsolePage, name = 'Laptop') => {
+  await page.go('/account');
+  await button(page, 'Add a passkey').click();
+  await page.page.getByLabel('Its name').fill(name);
+  await button(page, 'Go on').click();
+  await page.page.getByRole('table', { name: 'Passkeys' }).getByText(name).waitFor();
+};
+/** Makes a wallet, from the page without one to its card. */
+const make = async (page: ConsolePage, how: string): Promise<string> => {
+  await page.go('/wallet');
+  await button(page, 'Make a wallet').first().click();
+  await page.page.getByLabel('Its name').fill('Everyday');
+  await button(page, how).click();
+  await heading(page, 'Your recovery code').waitFor();
+  const code = (await dialog(page).locator('code').textContent())!;
+  await button(page, 'I have it').click();
+  await fillGroups(page, code);
+  await button(page, 'Make the wallet').click();
+  await heading(page, 'Everyday').waitFor();
+  return code;
+};
+const PLACES = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
+const fillGroups = async (page: ConsolePage, code: string) => {
+  for (const field of await dialog(page).getByRole('textbox').all()) {
+    const label = await field.evaluate(
+      (input) => (input as unknown as { labels: { textContent: string }[] }).labels[0]!.textContent,
+    );
+    const place = PLACES.findIndex((each) => label!.includes(each));
+    await field.fill(code.split('-')[place]!.toLowerCase());
+  }
+};
+
+test('a browser wallet is linked, filled, allowed to be spent from, changed and ended', async () => {
+  const person = await signInPerson(stack);
+  const wallet = Keypair.generate();
+  const page = await opened({ person, wallet });
+  await page.go('/wallet');
+  await page.page.getByText('No wallet yet').waitFor();
+  await page.shoot('wallet-empty');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Link a wallet').click();
+  await page.shoot('wallet-link');
+  await button(page, 'Test Wallet').click();
+  await dialog(page).getByText(wallet.publicKey.toBase58()).waitFor();
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Sign and link').click();
+  await heading(page, 'Test Wallet').waitFor();
+  expect(await walletsOf(person)).toMatchObject([{ address: wallet.publicKey.toBase58(), balance: '0' }]);
+
+  await button(page, 'Get test money: Test Wallet').click();
+  await page.page.getByLabel('Amount').fill('120.5');
+  await button(page, 'Get it').click();
+  await page.page.getByText('120.50').waitFor();
+
+  await allow(page, '25');
+  await dialog(page).getByText('may spend up to 25.00 USDC').waitFor();
+  await page.shoot('wallet-allow');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Sign with Test Wallet').click();
+  await page.page.getByText('It may be spent now.').waitFor();
+  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  expect(await walletsOf(person)).toMatchObject([
+    { delegation: { status: 'active', allowance: '25000000' } },
+  ]);
+  await page.shoot('wallet-typical');
+  expect(await page.findings()).toEqual([]);
+
+  await allow(page, '500.000001');
+  await dialog(page).getByText('Instead of').waitFor();
+  await button(page, 'Sign with Test Wallet').click();
+  await page.page.getByText('500.000001').waitFor();
+  // More is allowed than there is.
+  await page.page.getByText('Can be paid now').waitFor();
+
+  await button(page, 'End it: Test Wallet').click();
+  await dialog(page).getByText('Nobody may spend from this wallet any more').waitFor();
+  await page.shoot('wallet-revoke');
+  await button(page, 'Sign with Test Wallet').click();
+  await page.page.getByText('The allowance was ended').waitFor();
+  expect(await walletsOf(person)).toMatchObject([{ delegation: { status: 'revoked', allowance: '0' } }]);
+});
+
+test('a wallet is made here: the code is checked, the key stays here, and the passkey signs after a new start', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await addPasskey(page);
+  const sent: string[] = [];
+  page.page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
+  await page.go('/wallet');
+  await button(page, 'Make a wallet').first().click();
+  await page.shoot('wallet-make');
+  expect(await page.findings()).toEqual([]);
+  await page.page.getByLabel('Its name').fill('Everyday');
+  await button(page, 'Make it with a passkey').click();
+  await heading(page, 'Your recovery code').waitFor();
+  const code = (await dialog(page).locator('code').textContent())!;
+  expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{4}-){6}[0-9A-HJKMNP-TV-Z]{4}$/);
+  expect(await page.findings()).toEqual([]);
+  await page.shoot('wallet-code');
+  await page.page.emulateMedia({ media: 'print' });
+  await page.shoot('wallet-print');
+  await page.page.emulateMedia({ media: 'screen' });
+  // A slip of the hand on the keyboard must not lose it.
+  await page.page.keyboard.press('Escape');
+  await button(page, 'I have it').click();
+  for (const field of await dialog(page).getByRole('textbox').all()) await field.fill('AAAA');
+  await button(page, 'Make the wallet').click();
+  await dialog(page).getByText('That is not this group of the code.').first().waitFor();
+  await page.shoot('wallet-check');
+  expect(await page.findings()).toEqual([]);
+  expect(await walletsOf(person)).toEqual([]);
+  await fillGroups(page, code);
+  await button(page, 'Make the wallet').click();
+  await heading(page, 'Everyday').waitFor();
+
+  // What left the page: a backup that neither the code nor a group of it is in.
+  const provision = sent.find((each) => each.includes('/v1/wallets/provision'))!;
+  const backup = JSON.parse(JSON.parse(provision.slice(provision.indexOf(' ') + 1)).backup);
+  expect(backup).toMatchObject({ version: 1, slots: [{ kind: 'passkey' }, { kind: 'code' }] });
+  expect(sent.filter((each) => each.includes(code) || each.includes(code.replaceAll('-', '')))).toEqual([]);
+  expect(await page.page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(code);
+
+  await page.go('/wallet');
+  await allow(page, '40');
+  await dialog(page).getByText('and the token account').waitFor({ state: 'hidden' });
+  await button(page, 'Sign with your passkey').click();
+  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  expect(await walletsOf(person)).toMatchObject([
+    { kind: 'provisioned', delegation: { status: 'active', allowance: '40000000' } },
+  ]);
+  await page.shoot('wallet-made');
+});
+
+test('on a new device the code opens the wallet; a wrong one, a mistyped one and no passkey say so', async () => {
+  const person = await signInPerson(stack);
+  const first = await opened({ person });
+  await addPasskey(first);
+  const code = await make(first, 'Make it with a passkey');
+  const stranger = await opened({ person: await signInPerson(stack) });
+  const another = await make(stranger, 'With the code alone');
+
+  const again = await signInPerson(stack, { email: person.email });
+  const page = await opened({ person: again, width: 'phone' });
+  await page.go('/wallet');
+  await allow(page, '7.5');
+  await dialog(page).getByText('may spend up to 7.50 USDC').waitFor();
+  await button(page, 'Sign with your passkey').click();
+  await dialog(page).getByText('this device has none').waitFor();
+  await button(page, 'Use the recovery code').click();
+  const tries: [string, string][] = [
+    ['ABCD-1', 'This is not a recovery code of ours'],
+    [code.slice(1) + (code.startsWith('0') ? '1' : '0'), 'This is not a recovery code of ours'],
+    [another, 'This recovery code is of another wallet'],
+  ];
+  for (const [typed, why] of tries) {
+    await page.page.getByLabel('Recovery code').fill(typed);
+    await button(page, 'Sign with the code').click();
+    await dialog(page).getByText(why).waitFor();
+  }
+  await page.shoot('wallet-recover');
+  expect(await page.findings()).toEqual([]);
+  await page.page.getByLabel('Recovery code').fill(code.toLowerCase().replaceAll('-', ' '));
+  await button(page, 'Sign with the code').click();
+  await page.page.getByText('Payments are taken from this allowance.').waitFor();
+  expect(await walletsOf(again)).toMatchObject([{ delegation: { status: 'active', allowance: '7500000' } }]);
+});
+
+test('another passkey is let in by the code, and signs from then on; both devices do', async () => {
+  const person = await signInPerson(stack);
+  const first = await opened({ person });
+  await addPasskey(first);
+  const code = await make(first, 'Make it with a passkey');
+  const page = await opened({ person: await signInPerson(stack, { email: person.email }), width: 'phone' });
+  await addPasskey(page, 'Phone');
+  await page.go('/wallet');
+  const add = async (typed: string) => {
+    await page.page.getByLabel('Recovery code').fill(typed);
+    await button(page, 'Choose the passkey').click();
+  };
+  await button(page, 'Add a passkey: Everyday').click();
+  await add(code.slice(5));
+  await dialog(page).getByText('This is not a recovery code of ours').waitFor();
+  await page.shoot('wallet-another-passkey');
+  expect(await page.findings()).toEqual([]);
+  await add(code);
+  await page.page.getByText('This passkey opens the wallet now.').waitFor();
+  for (const [each, amount] of [
+    [page, '3'],
+    [first, '4'],
+  ] as const) {
+    await each.go('/wallet');
+    await allow(each, amount);
+    await button(each, 'Sign with your passkey').click();
+    await each.page.getByText('It may be spent now.').waitFor();
+  }
+  expect(await walletsOf(person)).toMatchObject([{ delegation: { allowance: '4000000' } }]);
+});
+
+test('what is not what was asked for is not signed: another transaction, another backup, another PRF', async () => {
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await addPasskey(page);
+  await make(page, 'Make it with a passkey');
+  const [wallet] = await walletsOf(person);
+  const submits: string[] = [];
+  page.page.on('request', (request) => {
+    if (request.url().endsWith('/delegate')) submits.push(request.postData() ?? '');
+  });
+
+  // The service, or somebody on its way, prepares another allowance than the person chose.
+  await page.page.route('**/onboarding', (route) =>
+    route.continue({ postData: JSON.stringify({ allowance: '999000000' }) }),
+  );
+  await page.go('/wallet');
+  await allow(page, '5');
+  await dialog(page)
+    .getByText('The transaction is not what was asked for: its allowance is another')
+    .waitFor();
+  await page.shoot('wallet-refused');
+  expect(await page.findings()).toEqual([]);
+  await expect(button(page, 'Sign with your passkey').count()).resolves.toBe(0);
+  await page.page.unroute('**/onboarding');
+
+  // The second one, after the first was read and shown, is another.
+  await page.go('/wallet');
+  let asked = 0;
+  await page.page.route('**/onboarding', async (route) => {
+    asked += 1;
+    if (asked > 1) return route.continue({ postData: JSON.stringify({ allowance: '999000000' }) });
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    return route.fulfill({ response, json: { ...body, expires_at: new Date().toISOString() } });
+  });
+  await allow(page, '5');
+  await dialog(page).getByText('may spend up to 5.00 USDC').waitFor();
+  await button(page, 'Sign with your passkey').click();
+  await dialog(page).getByText('its allowance is another').waitFor();
+  expect(asked).toBe(2);
+  await page.page.unroute('**/onboarding');
+
+  const backup = await must(
+    api<{ backup: string }>(`GET /v1/wallets/${wallet!.wallet_id}/backup`, { token: person.token }),
+    'backup',
+  );
+  const answer = async (text: string, why: string) => {
+    await page.page.route('**/backup', (route) =>
+      route.fulfill({ json: { wallet_id: wallet!.wallet_id, backup: text } }),
+    );
+    await page.go('/wallet');
+    await allow(page, '5');
+    await button(page, 'Sign with your passkey').click();
+    await dialog(page).getByText(why).waitFor();
+    await page.page.unroute('**/backup');
+  };
+  const stranger = Keypair.generate().publicKey.toBase58();
+  await answer(backup.backup.replace(wallet!.address, stranger), 'The backup is of another wallet');
+  const other = JSON.parse(backup.backup);
+  other.slots[0].prf_salt = Buffer.alloc(32, 7).toString('base64');
+  await answer(JSON.stringify(other), 'This passkey does not open this wallet');
+  expect(submits).toEqual([]);
+});
+
+test('a script that got into the page starts no worker, and makes no policy that would', async () => {
+  // Not among `open`: its violations are the point.
+  const page = await openConsole(browser, stack, { person: await signInPerson(stack) });
+  await page.go('/wallet');
+  const tried = (script: string) =>
+    page.page.evaluate(
+      `(() => { try { ${script}; return 'done'; } catch (error) { return error.name; } })()`,
+    );
+  const worker = "new Worker('/console/assets/wallet-worker.js', { type: 'module' })";
+  expect(await tried(worker)).toBe('TypeError');
+  for (const name of ['quittance-worker', 'mine', 'default'])
+    expect(await tried(`trustedTypes.createPolicy('${name}', { createScriptURL: (url) => url })`)).toBe(
+      'TypeError',
+    );
+  expect(
+    await tried("const part = document.createElement('script'); part.src = '/console/assets/x.js'"),
+  ).toBe('TypeError');
+  await page.close();
+});
+
+test('at phone width and in the dark, with many wallets and long names: nothing is wider than the screen', async () => {
+  const person = await signInPerson(stack);
+  for (let at = 0; at < 23; at += 1) {
+    const key = Keypair.generate();
+    const wallet = await linkWallet(api, person.token, person.accountId, key);
+    if (at === 22)
+      await must(
+        api('POST /v1/dev/fund', {
+          token: person.token,
+          body: { wallet_id: wallet.wallet_id, amount: '9999999999' },
+        }),
+        'fund',
+      );
+  }
+  for (const [width, colours] of [
+    ['phone', 'dark'],
+    ['desktop', 'light'],
+  ] as const) {
+    const page = await opened({ person: await signInPerson(stack, { email: person.email }), width, colours });
+    await page.page.route(LIST, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: { label: string }[] };
+      body.data[1]!.label = 'Verylongnamewithoutanyspacesinitthatgoesonandonandonfor64letters';
+      await route.fulfill({ response, json: body });
+    });
+    await page.go('/wallet');
+    await page.page.getByText('9,999.999999').waitFor();
+    await page.shoot('wallet-overfull');
+    expect(await page.findings()).toEqual([]);
+    expect(await page.wider()).toEqual([]);
+    await button(page, 'Show more').click();
+    await page.page.locator('section.section').nth(22).waitFor();
+  }
+});
+
+test('an API that is slow or fails: what is awaited, and what to do, in words', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  let slow = true;
+  await page.page.route(LIST, async (route) => {
+    if (slow) await new Promise((resolve) => setTimeout(resolve, 3000));
+    await route.fulfill({
+      status: 503,
+      headers: { 'x-request-id': 'request-9' },
+      json: { error: { code: 'service_unavailable', message: 'try again in a moment' } },
+    });
+  });
+  await page.page.goto(`${stack.console_url}/wallet`);
+  await page.page.getByText('Asking for your wallets…').waitFor();
+  await page.shoot('wallet-slow');
+  slow = false;
+  await page.page.getByRole('alert').getByText('request-9').waitFor({ timeout: 60_000 });
+  await page.shoot('wallet-failing');
+  expect(await page.findings()).toEqual([]);
+  await page.page.unroute(LIST);
+  await button(page, 'Try again').click();
+  await page.page.getByText('No wallet yet').waitFor();
+});

@@ -1,0 +1,177 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { startBrowser } from '../support/browser.ts';
+import { walletScript } from '../support/browser-wallet.ts';
+import { chainOf } from '../support/chain.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** Withdrawals in real Chromium: written down, signed by the wallet's owner, followed; cancelled; nothing else signed. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+/** Reading the list, by whatever query. */
+const LIST = /\/v1\/withdrawals(\?.*)?$/;
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+// Of what waits for the chain, and of a busy machine.
+jest.setTimeout(150_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = ({ page }: ConsolePage) => page.getByRole('dialog');
+const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'All withdrawals' });
+const write = async (page: ConsolePage, amount: string, to: string) => {
+  await page.page.getByLabel('Amount').fill(amount);
+  await page.page.getByLabel('To', { exact: true }).fill(to);
+  await button(page, 'Go on to sign').click();
+};
+/** A person whose wallet is in the browser and holds 50 USDC. */
+const scene = async (options: Omit<NonNullable<Parameters<typeof openConsole>[2]>, 'person'> = {}) => {
+  const person = await signInPerson(stack);
+  const wallet = Keypair.generate();
+  const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
+  await fund(api, person.token, wallet_id, 50_000_000n);
+  const page = await openConsole(browser, stack, { person, ...options });
+  open.push(page);
+  await page.context.addInitScript(walletScript(wallet));
+  return { person, wallet, wallet_id, page };
+};
+
+test('to an address outside: what is signed is shown, signed, and followed until it is final', async () => {
+  const { page } = await scene();
+  await page.go('/withdrawals');
+  await page.page.getByText('No withdrawal yet').waitFor();
+  await page.shoot('withdrawals-empty');
+  expect(await page.findings()).toEqual([]);
+  const payee = Keypair.generate().publicKey;
+
+  await write(page, '50.000001', 'not an address');
+  await page.page.getByText('That is more than the wallet holds.').waitFor();
+  await page.page.getByText('A Solana address: 32 to 44').waitFor();
+  await write(page, '12.5', payee.toBase58());
+  await dialog(page).getByText('leave this wallet for good').waitFor();
+  expect(await dialog(page).textContent()).toMatch(new RegExp(`12\\.50 USDC.*${payee.toBase58()}`));
+  await page.shoot('withdrawals-approve');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Sign with Test Wallet').click();
+  await page.page.getByText('Signed and sent.').waitFor();
+  await table(page).getByText('finalized').waitFor({ timeout: 90_000 });
+  expect(await chainOf(stack.environments.test!).balance(payee)).toBe(12_500_000n);
+  await page.shoot('withdrawals-typical');
+  expect(await page.findings()).toEqual([]);
+});
+
+test('one that was left is approved later, with a fresh sign-in; another is cancelled, for good', async () => {
+  const { page } = await scene();
+  await page.go('/withdrawals');
+  const payee = Keypair.generate().publicKey;
+  await write(page, '1', payee.toBase58());
+  await dialog(page).getByText('leave this wallet').waitFor();
+  await button(page, 'Close').click();
+  await table(page).getByText('pending approval').waitFor();
+  await page.shoot('withdrawals-pending');
+  await button(page, 'Approve').click();
+  await button(page, 'Sign with Test Wallet').click();
+  await table(page)
+    .getByText(/submitted|confirmed|finalized/)
+    .waitFor();
+
+  await write(page, '2', payee.toBase58());
+  await button(page, 'Close').click();
+  await table(page).getByRole('button', { name: 'Cancel' }).click();
+  await button(page, 'Cancel the withdrawal').click();
+  await table(page).getByText('cancelled').waitFor();
+  await expect(button(page, 'Approve').count()).resolves.toBe(0);
+});
+
+test('another amount or destination than was typed is refused before anybody is asked to sign', async () => {
+  const { page } = await scene({ width: 'phone', colours: 'dark' });
+  const [payee, thief] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()];
+  const approvals: string[] = [];
+  page.page.on('request', (request) => {
+    if (request.url().endsWith('/approve')) approvals.push(request.url());
+  });
+  for (const [sent, why] of [
+    [{ destination_address: thief }, 'its destination is another'],
+    [{ amount: '49000000' }, 'its amount is another'],
+  ] as const) {
+    await page.page.route('**/v1/withdrawals', async (route) => {
+      const asked = route.request().postDataJSON() as object;
+      const response = await route.fetch({ postData: JSON.stringify({ ...asked, ...sent }) });
+      const made = (await response.json()) as object;
+      // And the answer pretends that it is what was asked for.
+      await route.fulfill({ response, json: { ...made, ...asked } });
+    });
+    await page.go('/withdrawals');
+    await write(page, '3', payee);
+    await dialog(page).getByText(why).waitFor();
+    await expect(button(page, 'Sign with Test Wallet').count()).resolves.toBe(0);
+    await page.page.unroute('**/v1/withdrawals');
+  }
+  await page.shoot('withdrawals-refused');
+  expect(await page.findings()).toEqual([]);
+  expect(approvals).toEqual([]);
+});
+
+test('with many of them, at phone width; a system that fails says what moved', async () => {
+  const { page, person, wallet_id } = await scene({ width: 'phone' });
+  await must(
+    api('POST /v1/withdrawals', {
+      token: person.token,
+      body: { wallet_id, amount: '1', destination_address: Keypair.generate().publicKey.toBase58() },
+    }),
+    'withdraw',
+  );
+  const states = ['pending_approval', 'submitted', 'finalized', 'failed', 'cancelled', 'expired'];
+  await page.page.route(LIST, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    const response = await route.fetch();
+    const { data } = (await response.json()) as { data: object[] };
+    const many = Array.from({ length: 20 }, (_, at) => ({
+      ...data[0],
+      withdrawal_id: `wd_${at}`,
+      status: states[at % 6],
+      amount: at === 2 ? '9223372036854775807' : '12500000',
+      ...(at % 6 === 3 && { failure: { code: 'x', message: 'the wallet holds less than that' } }),
+    }));
+    await route.fulfill({ response, json: { data: many, next_cursor: null } });
+  });
+  await page.go('/withdrawals');
+  await table(page).getByText('expired', { exact: true }).first().waitFor();
+  await page.shoot('withdrawals-overfull');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.wider()).toEqual([]);
+  await page.page.route('**/v1/withdrawals', (route) =>
+    route.request().method() !== 'POST'
+      ? route.fallback()
+      : route.fulfill({
+          status: 503,
+          json: {
+            error: {
+              code: 'service_unavailable',
+              message: 'the chain cannot be read',
+              money_moved: 'no',
+              safe_action: 'retry_same_attempt',
+            },
+          },
+        }),
+  );
+  await write(page, '3', Keypair.generate().publicKey.toBase58());
+  await page.page.getByRole('alert').getByText('No money moved.').waitFor({ timeout: 60_000 });
+  await page.shoot('withdrawals-failing');
+  expect(await page.findings()).toEqual([]);
+});
