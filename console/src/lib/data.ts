@@ -98,6 +98,8 @@ export const useAction = <I, T>(
 ): Action<I, T> => {
   const queries = useQueryClient();
   const { mutateAsync, error, isPending, reset } = useMutation({
+    // An answer may hold a key that is shown once: it goes when the page that shows it does.
+    gcTime: 0,
     mutationFn: (input: I) => withFreshSignIn(() => act(session.get().client, input)),
     onSuccess: async (answer) => {
       await Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey })));
