@@ -87,7 +87,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   const today = page.page.getByRole('meter', { name: 'Today' });
   expect(await today.getAttribute('aria-valuetext')).toBe('2.50 spent, 0.00 held, 7.50 left of 10.00 USDC');
   await page.page.getByText('begins anew').waitFor();
-  await page.page.getByText('Weather API').waitFor();
+  await page.page.getByText('Weather API', { exact: true }).waitFor();
   await page.shoot('delegates');
   expect(await page.findings()).toEqual([]);
 
@@ -129,7 +129,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await tab.getByRole('button', { name: 'Sign in' }).click();
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
   await tab.close();
-  await page.page.getByText('any service').waitFor();
+  await page.page.getByText('any service', { exact: true }).waitFor();
   expect((await own(key!)).body).toMatchObject({
     limits: { per_payment: '5000000', daily: null },
     allowed_service_ids: null,

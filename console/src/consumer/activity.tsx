@@ -3,9 +3,10 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
 import { Badge, Empty, Money, Page, Section, Stack, Table, Time } from '../ui/index.ts';
 import './activity.css';
-import { ActivityFilters, queryOf, useFilters } from './activity-filters.tsx';
+import { ActivityFilters, useFilters } from './activity-filters.tsx';
+import { queryOf } from './activity-query.ts';
 import { ExportCsv } from './export.tsx';
-import { ServiceName, useRecentNames } from './names.tsx';
+import { ServiceName, useDelegateNames, useRecentNames } from './names.tsx';
 import { Spending, useSummary } from './spending.tsx';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
@@ -31,12 +32,10 @@ const ActivityPage = () => {
   const transactions = useItems(['transactions', query], (client, cursor, options) =>
     client.wallet.listTransactions({ ...query, cursor, limit: '50' }, options),
   );
-  const delegates = useItems(['delegates', 'names'], (client, cursor, options) =>
-    client.identity.listDelegates({ cursor, limit: '100' }, options),
-  );
-  const nameOf = (id: string): string | null =>
-    delegates.data.find(({ delegate_id }) => delegate_id === id)?.name ?? null;
-  const shownName = (id: string) => nameOf(id) ?? `revoked (${id.slice(0, 10)}…)`;
+  const delegates = useDelegateNames();
+  const nameOf = (id: string): string | null => delegates?.get(id) ?? null;
+  const shownName = (id: string) =>
+    nameOf(id) ?? (delegates === undefined ? `${id.slice(0, 10)}…` : `revoked (${id.slice(0, 10)}…)`);
   const paid = useSummary(365, 'service').data?.groups.slice(0, OFFERED) ?? [];
   const names = useRecentNames();
   const services = paid.flatMap(({ key }) =>
@@ -49,7 +48,7 @@ const ActivityPage = () => {
       <Spending nameOf={shownName} />
       <Section title="Transactions" actions={<ExportCsv query={query} nameOf={nameOf} />}>
         <Stack>
-          <ActivityFilters {...filtering} services={services} />
+          <ActivityFilters {...filtering} services={services} delegates={[...(delegates ?? [])]} />
           <Table
             label="Transactions"
             items={transactions}

@@ -48,7 +48,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
             held={BigInt(usage[period].held)}
             limit={BigInt(limits[period]!)}
             note={
-              usage[period].resets_at !== null && (
+              usage[period].resets_at === null ? undefined : (
                 <>
                   begins anew <Time at={usage[period].resets_at} />
                 </>

@@ -3,7 +3,8 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import { formatUsdc } from '../lib/money.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Notice, Select, Stack } from '../ui/index.ts';
-import { DelegateFields, newBody, typedOf, useTyped } from './delegate-fields.tsx';
+import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import { newBody, typedOf } from './delegate-form.ts';
 import { KeyShown } from './delegate-key.tsx';
 
 type Wallet = Output<'wallet.list'>['data'][number];

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
-import { changedBody, DelegateFields, typedOf, useTyped } from './delegate-fields.tsx';
+import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import { changedBody, typedOf } from './delegate-form.ts';
 import type { Delegate } from './delegates.tsx';
 
 /** Changes name, limits, services and end of a delegate. Whatever lets the key do more asks for a fresh sign-in. */

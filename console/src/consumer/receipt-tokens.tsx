@@ -1,7 +1,7 @@
 import type { Output } from '../../../sdk/src/main.ts';
 import { useRead } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
-import { Copyable, ErrorNotice, Loading, Notice, Section, Stack } from '../ui/index.ts';
+import { Copyable, ErrorNotice, Loading, Notice, Section, Stack, Time } from '../ui/index.ts';
 import { checkTokens, type Verdict } from './token-check.ts';
 
 type Payment = Output<'settlement.get'>;
@@ -74,7 +74,7 @@ const Word = ({
   absent,
 }: {
   what: 'quote' | 'settlement';
-  verdict: Verdict<{ kid: string }>;
+  verdict: Verdict<{ kid: string; issued_at: string }>;
   environment: string;
   absent: string;
 }) => {
@@ -82,7 +82,7 @@ const Word = ({
   if (verdict.is === 'bad') {
     return (
       <Notice tone="bad" title={`The ${what} token is not genuine`}>
-        {WHY[verdict.why] ?? verdict.why}
+        {WHY[verdict.why] ?? `It is ${verdict.why}.`}
       </Notice>
     );
   }
@@ -101,6 +101,9 @@ const Word = ({
       Signed by the key <code>{claims.kid}</code> of the <strong>{environment}</strong> environment, and it
       agrees with this record.
       <div className="notice-facts">
+        <span>
+          Signed <Time at={claims.issued_at} />
+        </span>
         <span>
           Public key <code>{publicKey}</code>
         </span>

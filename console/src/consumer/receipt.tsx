@@ -113,11 +113,14 @@ const Receipt = ({ payment }: { payment: Payment }) => {
         <Section title="Times">
           <Facts
             of={[
-              ['Accepted', <Time key="at" at={payment.created_at} />],
-              ['Redeemed', <Time key="redeemed" at={payment.redeemed_at} never="not yet" />],
+              ['Accepted', <Moment key="at" at={payment.created_at} />],
+              [
+                'Redeemed',
+                payment.redeemed_at === null ? 'not yet' : <Moment key="at" at={payment.redeemed_at} />,
+              ],
               [
                 'Redeem until',
-                payment.redeem_expires_at !== null && <Time key="until" at={payment.redeem_expires_at} />,
+                payment.redeem_expires_at !== null && <Moment key="until" at={payment.redeem_expires_at} />,
               ],
             ]}
           />
@@ -166,3 +169,10 @@ const Receipt = ({ payment }: { payment: Payment }) => {
     </Stack>
   );
 };
+
+/** In the reader's time and, since a receipt is read elsewhere too, in UTC. */
+const Moment = ({ at }: { at: string }) => (
+  <>
+    <Time at={at} /> <span className="quiet">{at}</span>
+  </>
+);
