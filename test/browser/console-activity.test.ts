@@ -218,8 +218,10 @@ test('empty, failing and slow', async () => {
   await page.page.getByText('Nothing was spent in this time').waitFor();
   await page.shoot('activity-empty');
   expect(await page.findings()).toEqual([]);
-  const header = await exported(page);
-  expect(header.text.trimEnd().split('\r\n')).toHaveLength(1);
+  expect(await page.page.getByRole('search').count()).toBe(0);
+  await page.go('/activity?direction=in');
+  await page.page.getByText('Nothing fits these filters').waitFor();
+  expect((await exported(page)).text.trimEnd().split('\r\n')).toHaveLength(1);
 
   const failing = (route: Route) =>
     route.fulfill({

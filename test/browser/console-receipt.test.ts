@@ -146,7 +146,7 @@ test.each<[string, (payment: Payment) => void, string[]]>([
     },
     [
       'The quote token is genuine, but this record was altered',
-      'fee in micro-units',
+      'Fee in micro-units',
       'The settlement token is genuine',
     ],
   ],

@@ -42,13 +42,17 @@ const ActivityPage = () => {
     key === null ? [] : [[key, names?.get(key) ?? `${key.slice(0, 8)}…`] as const],
   );
   const isFiltered = Object.keys(query).length > 0;
+  const { data, error, isPending } = transactions;
+  const isNew = !isFiltered && !isPending && error === null && data.length === 0;
 
   return (
     <Page title="Activity" about="What moved, and what it was for.">
       <Spending nameOf={shownName} />
-      <Section title="Transactions" actions={<ExportCsv query={query} nameOf={nameOf} />}>
+      <Section title="Transactions" actions={!isNew && <ExportCsv query={query} nameOf={nameOf} />}>
         <Stack>
-          <ActivityFilters {...filtering} services={services} delegates={[...(delegates ?? [])]} />
+          {!isNew && (
+            <ActivityFilters {...filtering} services={services} delegates={[...(delegates ?? [])]} />
+          )}
           <Table
             label="Transactions"
             items={transactions}

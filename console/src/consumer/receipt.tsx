@@ -173,6 +173,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
 /** In the reader's time and, since a receipt is read elsewhere too, in UTC. */
 const Moment = ({ at }: { at: string }) => (
   <>
-    <Time at={at} /> <span className="quiet">{at}</span>
+    <Time at={at} />
+    <div className="quiet">{at}</div>
   </>
 );

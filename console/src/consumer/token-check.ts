@@ -56,20 +56,20 @@ export const checkTokens = async (
 ): Promise<Verdicts> => ({
   quote: await check('quote', payment.quote_token, environment, keys, (claims) =>
     differences([
-      ['quote', claims.quote_id, payment.quote_id],
-      ['service', claims.service_id, payment.service_id],
-      ['amount in micro-units', claims.quote_amount, payment.quote_amount],
-      ['fee in micro-units', claims.fee_amount, payment.fee_amount],
-      ['what was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
+      ['Quote', claims.quote_id, payment.quote_id],
+      ['Service', claims.service_id, payment.service_id],
+      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
+      ['Fee in micro-units', claims.fee_amount, payment.fee_amount],
+      ['What was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
     ]),
   ),
   settlement: await check('settlement', payment.settlement_token, environment, keys, (claims) =>
     differences([
-      ['payment', claims.settlement_id, payment.settlement_id],
-      ['quote', claims.quote_id, payment.quote_id],
-      ['service', claims.service_id, payment.service_id],
-      ['amount in micro-units', claims.quote_amount, payment.quote_amount],
-      ['redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],
+      ['Payment', claims.settlement_id, payment.settlement_id],
+      ['Quote', claims.quote_id, payment.quote_id],
+      ['Service', claims.service_id, payment.service_id],
+      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
+      ['Redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],
     ]),
   ),
 });
