@@ -162,6 +162,31 @@ const overfull =
     await route.fulfill({ json: { data, next_cursor: next < count ? String(next) : null } });
   };
 
+/** A year's spending: a payment on each of the days, or by 300 services, the first with the most. */
+const overfullSpending = async (route: Route) => {
+  const query = new URL(route.request().url()).searchParams;
+  const [from, to] = [Date.parse(query.get('from')!), Date.parse(query.get('to')!)];
+  const days = Array.from({ length: (to - from) / 86_400_000 }, (_, i) => ({
+    key: new Date(from + i * 86_400_000).toISOString().slice(0, 10),
+    spent: `${1_000_000n + BigInt(i * 7919)}`,
+    payment_count: 1,
+  }));
+  const services = Array.from({ length: 300 }, (_, i) => ({
+    key: `6b0f7c52-0d0f-4a5e-9f0b-${String(i).padStart(12, '0')}`,
+    spent: `${9_000_000_000_000_000n / BigInt(i + 1)}`,
+    payment_count: 1_000_000,
+  }));
+  const groups = query.get('group_by') === 'service' ? services : days;
+  const sum = groups.reduce((total, { spent }) => total + BigInt(spent), 0n);
+  await route.fulfill({
+    json: {
+      ...{ from: new Date(from).toISOString(), to: new Date(to).toISOString(), groups },
+      ...{ total_spent: `${sum}`, total_refunded: '5', total_fees: '1' },
+      payment_count: groups.reduce((total, { payment_count }) => total + payment_count, 0),
+    },
+  });
+};
+
 test('overfull: by the page at desktop and phone width; the export reads them all, says how far it is, and can be cancelled', async () => {
   const person = await signInPerson(stack);
   for (const [width, colours] of [
@@ -170,13 +195,25 @@ test('overfull: by the page at desktop and phone width; the export reads them al
   ] as const) {
     const page = await opened({ person: await again(stack, person), width, colours });
     await page.page.route('**/v1/transactions?*', overfull(2_345));
+    await page.page.route('**/v1/spending/summary?*', overfullSpending);
     await page.go('/activity');
+    await page.page.getByRole('button', { name: 'Last 30 days' }).click();
+    await page.page.getByRole('option', { name: 'Last 365 days' }).click();
+    await page.page.locator('.recharts-bar-rectangle').nth(364).waitFor();
     await expectRows(page, 50);
     await button(page, 'Show more').click();
     await expectRows(page, 100);
     expect(await tooWide(page)).toEqual([]);
     expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.shoot('activity-overfull');
+    expect(await page.findings()).toEqual([]);
+    await page.page.getByRole('tab', { name: 'By service' }).click();
+    const ranking = page.page.getByRole('table', { name: 'Spent by service' });
+    await ranking.getByText('All others together').waitFor();
+    expect(await ranking.locator('tbody tr').count()).toBe(11);
+    expect(await ranking.locator('tbody tr').last().textContent()).toContain('290,000,000');
+    expect(await tooWide(page)).toEqual([]);
+    await page.shoot('activity-overfull-by-service');
     expect(await page.findings()).toEqual([]);
   }
 

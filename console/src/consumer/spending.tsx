@@ -151,7 +151,7 @@ const Ranking = ({
       <tbody>
         {all.map(({ key, name, micro, count }) => (
           <tr key={key}>
-            <td data-label="">
+            <td data-label={groupBy === 'service' ? 'Service' : 'Delegate'}>
               <div>{name}</div>
             </td>
             <td data-label="Payments" data-align="end">
