@@ -42,35 +42,43 @@ export const amountsOf = (row: Pick<SettlementRow, 'quote_amount' | 'fee_amount'
   net_amount: formatMicro(row.quote_amount - row.fee_amount),
 });
 
+const isPayer = (row: SettlementRow, caller: Caller): boolean =>
+  caller.kind !== 'service_key' && caller.account_id === row.account_id;
+
 /** A settlement as the caller may see it: the token and the attempt are the payer's alone. */
-export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => {
-  const isPayer = caller.kind !== 'service_key' && caller.account_id === row.account_id;
-  return {
-    settlement_id: row.settlement_id,
-    status: statusNow(row),
-    chain_status: row.chain_status,
-    quote_id: row.quote_id,
-    service_id: row.service_id,
-    ...amountsOf(row),
-    scope: scopeOf(row),
-    ...unitsShown(row),
-    tx_hash: row.tx_hash,
-    superseded_tx_hashes: row.superseded_tx_hashes,
-    created_at: isoTime(row.created_at),
-    redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
-    redeemed_at: isoTimeOrNull(row.redeemed_at),
-    failure:
-      row.failure_code === null
-        ? null
-        : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
-    ...(isPayer && {
-      payment_attempt_id: row.payment_attempt_id,
-      wallet_id: row.wallet_id,
-      ...(row.settlement_token !== null &&
-        row.status !== 'failed' && { settlement_token: row.settlement_token }),
-    }),
-  };
-};
+export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
+  settlement_id: row.settlement_id,
+  status: statusNow(row),
+  chain_status: row.chain_status,
+  quote_id: row.quote_id,
+  service_id: row.service_id,
+  service_name: storedClaims(row.quote_token).service_name,
+  ...amountsOf(row),
+  scope: scopeOf(row),
+  ...unitsShown(row),
+  tx_hash: row.tx_hash,
+  superseded_tx_hashes: row.superseded_tx_hashes,
+  created_at: isoTime(row.created_at),
+  redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
+  redeemed_at: isoTimeOrNull(row.redeemed_at),
+  failure:
+    row.failure_code === null
+      ? null
+      : { code: row.failure_code, message: row.failure_message ?? 'the payment failed' },
+  ...(isPayer(row, caller) && {
+    payment_attempt_id: row.payment_attempt_id,
+    wallet_id: row.wallet_id,
+    delegate_id: row.delegate_id,
+    ...(row.settlement_token !== null &&
+      row.status !== 'failed' && { settlement_token: row.settlement_token }),
+  }),
+});
+
+/** One settlement by itself. Not in lists: with a large scope a page of these tokens would be too large for the bus. */
+export const showWithQuote = (row: SettlementRow, caller: Caller): z.infer<typeof Settlement> => ({
+  ...showSettlement(row, caller),
+  ...(isPayer(row, caller) && { quote_token: row.quote_token }),
+});
 
 /** Who pays whom, and how much, as other services are told it. */
 export const partiesOf = (row: Terms) => ({

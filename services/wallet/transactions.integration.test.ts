@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '../../shared/lib/id.ts';
+import type { Principal } from '../../shared/contract/principal.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   account,
   admin,
@@ -18,6 +19,7 @@ import {
   NEXT_HASH,
   refusal,
   reversedFact,
+  SERVICE,
   startFixture,
   stopFixture,
   summary,
@@ -164,6 +166,44 @@ test('a page after another is the whole list, each transaction once, also where 
   expect(await types({ from: at, to: at })).toEqual([]);
 });
 
+test('a list is narrowed by direction, status, service and delegate; whose delegate paid is the payer’s alone', async () => {
+  const [payer, vendor, robot, weather] = [account(), account(), newId('del'), newServiceId()];
+  const robots = delegate(payer.account_id, robot);
+  const told = { vendor_account_id: vendor.account_id, service_id: weather };
+  const [byRobot, byHand] = [issue(robots, told), issue(payer, { vendor_account_id: vendor.account_id })];
+  await tellAll([
+    issuedFact(byRobot),
+    issuedFact(byHand),
+    reversedFact(byHand),
+    movedFact({
+      type: 'refund',
+      from_account_id: vendor.account_id,
+      to_account_id: payer.account_id,
+      service_id: weather,
+      delegate_id: robot,
+    }),
+    movedFact({ type: 'withdrawal', from_account_id: payer.account_id }),
+  ]);
+  const types = async (who: Principal, filter: object) =>
+    (await list(who, filter)).data.map(({ type, direction }) => `${type} ${direction}`).toSorted();
+  await expectSoon(async () => (await types(payer, {})).length, 4);
+  await expectSoon(() => types(payer, { status: 'reversed' }), ['payment out']);
+  expect(await types(payer, { direction: 'in' })).toEqual(['refund in']);
+  expect(await types(payer, { direction: 'out', type: 'payment' })).toEqual(['payment out', 'payment out']);
+  expect(await types(payer, { type: 'withdrawal', direction: 'in' })).toEqual([]);
+  expect(await types(payer, { service_id: weather })).toEqual(['payment out', 'refund in']);
+  expect(await types(payer, { delegate_id: robot })).toEqual(['payment out', 'refund in']);
+  expect(await types(payer, { delegate_id: robot, direction: 'out' })).toEqual(['payment out']);
+  expect(await types(robots, { delegate_id: newId('del') })).toEqual([]);
+  expect((await list(payer, { delegate_id: robot, direction: 'out' })).data[0]).toMatchObject({
+    ...{ service_id: weather, delegate_id: robot },
+  });
+
+  expect(await types(vendor, { service_id: weather })).toEqual(['payment in', 'refund out']);
+  expect((await list(vendor)).data.map(({ delegate_id }) => delegate_id)).toEqual([null, null, null]);
+  expect(await types(vendor, { delegate_id: robot })).toEqual([]);
+});
+
 test('a cursor is for its list, its caller and its filters', async () => {
   const payer = account();
   await tellAll([issuedFact(issue(payer)), issuedFact(issue(payer))]);
@@ -174,6 +214,8 @@ test('a cursor is for its list, its caller and its filters', async () => {
     [account(), {}],
     [delegate(payer.account_id), {}],
     [payer, { type: 'payment' }],
+    [payer, { direction: 'out' }],
+    [payer, { service_id: SERVICE }],
     [payer, { from: '2026-01-01T00:00:00Z' }],
   ] as const)
     expect(await refusal(list(who, { ...input, cursor }))).toBe('validation_error cursor');
@@ -186,6 +228,8 @@ test.each([
   ['a time without zone', 'listTransactions', { to: '2026-02-01T00:00:00' }, 'to'],
   ['a limit of 101', 'listTransactions', { limit: '101' }, 'limit'],
   ['an unknown field', 'listTransactions', { account_id: VENDOR }, 'account_id'],
+  ['an unknown direction', 'listTransactions', { direction: 'up' }, 'direction'],
+  ['a service that is none', 'listTransactions', { service_id: "x' or true --" }, 'service_id'],
   ['an unknown group', 'spendingSummary', { group_by: 'vendor' }, 'group_by'],
   [
     'a time backwards',

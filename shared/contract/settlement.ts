@@ -72,6 +72,7 @@ export const Settlement = z
     chain_status: ChainStatus,
     quote_id: QuoteId,
     service_id: ServiceId,
+    service_name: z.string().meta({ description: 'As it was called in the quote' }),
     ...amounts,
     scope: Scope.nullable(),
     ...prepaid,
@@ -83,7 +84,13 @@ export const Settlement = z
     failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     payment_attempt_id: PaymentAttemptId.optional().meta({ description: 'Shown to the payer alone' }),
     wallet_id: WalletId.optional().meta({ description: 'Shown to the payer alone' }),
+    delegate_id: DelegateId.nullable().optional().meta({
+      description: 'Whose key paid; null: the account itself. Shown to the payer alone',
+    }),
     settlement_token: CompactToken.optional().meta({ description: 'Shown to the payer alone, once issued' }),
+    quote_token: CompactToken.optional().meta({
+      description: 'The quote that was paid. Shown to the payer alone, and not in lists',
+    }),
   })
   .meta({ id: 'Settlement' });
 

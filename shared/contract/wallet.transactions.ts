@@ -21,11 +21,14 @@ export const TransactionType = z
   .enum(['payment', 'deposit', 'withdrawal', 'refund', 'dev_fund'])
   .meta({ id: 'TransactionType' });
 
+const Direction = z.enum(['in', 'out']);
+const TransactionStatus = z.enum(['confirmed', 'finalized', 'reversed']);
+
 export const Transaction = z
   .strictObject({
     transaction_id: TransactionId,
     type: TransactionType,
-    direction: z.enum(['in', 'out']),
+    direction: Direction,
     amount: MicroUsdc.meta({
       description:
         'What left or reached the account: of a payment the gross for its payer, the net for its vendor',
@@ -33,11 +36,15 @@ export const Transaction = z
     fee_amount: MicroUsdcOrZero.meta({
       description: 'The platform’s fee on the payment: part of the payer’s amount, taken off the vendor’s',
     }),
-    status: z.enum(['confirmed', 'finalized', 'reversed']),
+    status: TransactionStatus,
     tx_hash: TransactionHash.nullable(),
     object_id: z
       .string()
       .meta({ description: 'The settlement, deposit, withdrawal, refund or test funding' }),
+    service_id: ServiceId.nullable().meta({ description: 'Of a payment, and of its refund' }),
+    delegate_id: DelegateId.nullable().meta({
+      description: 'Which delegate paid, or whose payment came back; its payer alone sees it',
+    }),
     created_at: Timestamp.meta({ description: 'When the transfer was first seen confirmed' }),
   })
   .meta({ id: 'Transaction', description: 'A transfer on chain as one account sees it' });
@@ -61,7 +68,15 @@ export const transactionOperations = {
       'Attempts that are under way or failed are with their own objects, for instance GET /v1/settlements.',
     http: { method: 'GET', path: '/v1/transactions', status: 200 },
     access: ['jwt', 'delegate_key'],
-    query: z.strictObject({ ...pageQuery, type: TransactionType.optional(), ...range }),
+    query: z.strictObject({
+      ...pageQuery,
+      type: TransactionType.optional(),
+      direction: Direction.optional(),
+      status: TransactionStatus.optional(),
+      service_id: ServiceId.optional(),
+      delegate_id: DelegateId.optional(),
+      ...range,
+    }),
     output: page(Transaction),
     errors: [],
   }),

@@ -133,7 +133,7 @@ export const openConsole = async (
     context,
     go: async (to) => {
       await page.goto(`${stack.console_url}${to}`, { waitUntil: 'networkidle' });
-      await page.locator('.loading').waitFor({ state: 'hidden' });
+      await page.locator('.loading').first().waitFor({ state: 'hidden' });
     },
     trouble: () => [...trouble],
     findings: async () => {

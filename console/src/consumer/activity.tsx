@@ -1,10 +1,123 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { Link } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useItems } from '../lib/data.ts';
+import { Badge, Empty, Money, Page, Section, Stack, Table, Time } from '../ui/index.ts';
+import './activity.css';
+import { ActivityFilters, useFilters } from './activity-filters.tsx';
+import { queryOf } from './activity-query.ts';
+import { ExportCsv } from './export.tsx';
+import { ServiceName, useDelegateNames, useRecentNames } from './names.tsx';
+import { Spending, useSummary } from './spending.tsx';
 
-const ActivityPage = () => (
-  <Page title="Activity" about="What moved, and what it was for.">
-    <Section title="Activity">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+type Transaction = Output<'wallet.listTransactions'>['data'][number];
+
+const KIND: Record<`${Transaction['type']} ${Transaction['direction']}`, string> = {
+  'payment out': 'Payment',
+  'payment in': 'Sale',
+  'deposit in': 'Deposit',
+  'deposit out': 'Deposit',
+  'withdrawal out': 'Withdrawal',
+  'withdrawal in': 'Withdrawal',
+  'refund out': 'Refund given',
+  'refund in': 'Refund',
+  'dev_fund in': 'Test funds',
+  'dev_fund out': 'Test funds',
+};
+/** How many services the filter offers: those with the most spent in the last year. */
+const OFFERED = 20;
+
+const ActivityPage = () => {
+  const filtering = useFilters();
+  const query = queryOf(filtering.filters);
+  const transactions = useItems(['transactions', query], (client, cursor, options) =>
+    client.wallet.listTransactions({ ...query, cursor, limit: '50' }, options),
+  );
+  const delegates = useDelegateNames();
+  const nameOf = (id: string): string | null => delegates?.get(id) ?? null;
+  const shownName = (id: string) =>
+    nameOf(id) ?? (delegates === undefined ? `${id.slice(0, 10)}…` : `revoked (${id.slice(0, 10)}…)`);
+  const paid = useSummary(365, 'service').data?.groups.slice(0, OFFERED) ?? [];
+  const names = useRecentNames();
+  const services = paid.flatMap(({ key }) =>
+    key === null ? [] : [[key, names?.get(key) ?? `${key.slice(0, 8)}…`] as const],
+  );
+  const isFiltered = Object.keys(query).length > 0;
+  const { data, error, isPending } = transactions;
+  const isNew = !isFiltered && !isPending && error === null && data.length === 0;
+
+  return (
+    <Page title="Activity" about="What moved, and what it was for.">
+      <Spending nameOf={shownName} />
+      <Section title="Transactions" actions={!isNew && <ExportCsv query={query} nameOf={nameOf} />}>
+        <Stack>
+          {!isNew && (
+            <ActivityFilters {...filtering} services={services} delegates={[...(delegates ?? [])]} />
+          )}
+          <Table
+            label="Transactions"
+            items={transactions}
+            waiting="Asking for your transactions…"
+            keyOf={({ transaction_id }) => transaction_id}
+            empty={
+              isFiltered ? (
+                <Empty title="Nothing fits these filters" />
+              ) : (
+                <Empty title="Nothing has moved yet">
+                  Payments, deposits, withdrawals and refunds appear here once the chain has confirmed them.
+                </Empty>
+              )
+            }
+            columns={[
+              {
+                heading: 'When',
+                show: ({ created_at }) => (
+                  <span className="one-line">
+                    <Time at={created_at} />
+                  </span>
+                ),
+              },
+              { heading: 'What', show: (row) => <What row={row} /> },
+              {
+                heading: 'By',
+                show: ({ delegate_id }) => (delegate_id === null ? null : shownName(delegate_id)),
+              },
+              { heading: 'Status', show: ({ status }) => <Badge state={status} /> },
+              {
+                heading: 'Fee in it',
+                align: 'end',
+                show: ({ fee_amount }) => (fee_amount === '0' ? null : <Money micro={fee_amount} />),
+              },
+              {
+                heading: 'Amount',
+                align: 'end',
+                show: ({ amount, direction }) => (
+                  <Money micro={direction === 'out' ? -BigInt(amount) : BigInt(amount)} sign />
+                ),
+              },
+            ]}
+          />
+        </Stack>
+      </Section>
+    </Page>
+  );
+};
 export default ActivityPage;
+
+/** Its kind, leading to its own page, and for a payment to whom. */
+const What = ({ row: { type, direction, object_id, service_id } }: { row: Transaction }) => {
+  const words = KIND[`${type} ${direction}`];
+  const to = { payment: `/payments/${object_id}`, deposit: '/deposits', withdrawal: '/withdrawals' }[
+    type as string
+  ];
+  return (
+    <>
+      {to === undefined ? words : <Link href={to}>{words}</Link>}
+      {service_id !== null && (
+        <>
+          {' · '}
+          <ServiceName id={service_id} />
+        </>
+      )}
+    </>
+  );
+};

@@ -1,10 +1,86 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useItems } from '../lib/data.ts';
+import { Button, Empty, ErrorNotice, LinkButton, Loading, Page } from '../ui/index.ts';
+import './delegates.css';
+import { DelegateCard } from './delegate-card.tsx';
+import { CreateDelegate } from './delegate-create.tsx';
 
-const DelegatesPage = () => (
-  <Page title="Delegates" about="Keys for programs that pay for you, within limits.">
-    <Section title="Delegates">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+export type Delegate = Output<'identity.listDelegates'>['data'][number];
+
+/** What a delegate has left changes while its program runs. */
+const EVERY_MS = 15_000;
+
+const DelegatesPage = () => {
+  const [creating, setCreating] = useState(false);
+  const wallets = useItems(['wallets'], (client, cursor, options) => client.wallet.list({ cursor }, options));
+  const delegates = useItems(
+    ['delegates'],
+    (client, cursor, options) => client.identity.listDelegates({ cursor }, options),
+    { every: EVERY_MS },
+  );
+  return (
+    <Page
+      title="Delegates"
+      about="A delegate is a key for a program that pays for you: within its limits, from one wallet, and never more."
+      actions={
+        wallets.data.length > 0 && (
+          <Button variant="primary" onPress={() => setCreating(true)}>
+            New delegate
+          </Button>
+        )
+      }
+    >
+      {wallets.error !== null && <ErrorNotice error={wallets.error} retry={wallets.again} />}
+      <Cards delegates={delegates} hasWallet={wallets.isPending || wallets.data.length > 0} />
+      {creating && <CreateDelegate wallets={wallets.data} onClose={() => setCreating(false)} />}
+    </Page>
+  );
+};
 export default DelegatesPage;
+
+const Cards = ({
+  delegates: { data, error, isPending, hasMore, more, isLoadingMore, again },
+  hasWallet,
+}: {
+  delegates: ReturnType<typeof useItems<Delegate>>;
+  hasWallet: boolean;
+}) => {
+  if (isPending) return <Loading>Asking for your delegates and what they have spent…</Loading>;
+  if (data.length === 0 && error !== null) return <ErrorNotice error={error} retry={again} />;
+  if (data.length === 0) {
+    return (
+      <div className="section">
+        {hasWallet ? (
+          <Empty title="No delegate yet">
+            Give each program a key of its own, so that one that goes wrong stops at its own limit.
+          </Empty>
+        ) : (
+          <Empty title="First a wallet">
+            <div>A delegate pays from one of your wallets, and you have none here yet.</div>
+            <LinkButton to="/wallet" variant="primary">
+              To your wallet
+            </LinkButton>
+          </Empty>
+        )}
+      </div>
+    );
+  }
+  return (
+    <>
+      {error !== null && <ErrorNotice error={error} retry={again} />}
+      <div className="cards">
+        {data.map((delegate) => (
+          <DelegateCard key={delegate.delegate_id} delegate={delegate} />
+        ))}
+      </div>
+      {hasMore && (
+        <div className="table-more">
+          <Button size="small" busy={isLoadingMore && 'Asking for more…'} onPress={more}>
+            Show more delegates
+          </Button>
+        </div>
+      )}
+    </>
+  );
+};

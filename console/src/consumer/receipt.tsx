@@ -1,10 +1,179 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { Link, useParams } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useRead } from '../lib/data.ts';
+import { useSession } from '../session/use-session.tsx';
+import {
+  Badge,
+  Button,
+  Columns,
+  Copyable,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Money,
+  Notice,
+  Page,
+  Section,
+  Stack,
+  Time,
+} from '../ui/index.ts';
+import './receipt.css';
+import { ReceiptTokens } from './receipt-tokens.tsx';
 
-const ReceiptPage = () => (
-  <Page title="Receipt" about="One payment, from quote to redeem.">
-    <Section title="Receipt">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+type Payment = Output<'settlement.get'>;
+
+/** While the chain still works on it. */
+const EVERY_MS = 3000;
+
+const ReceiptPage = () => {
+  const { settlement_id } = useParams<{ settlement_id: string }>();
+  const { data, error, isPending, again } = useRead(
+    ['payment', settlement_id],
+    (client, options) => client.settlement.get({ settlement_id }, options),
+    { every: (payment) => (payment !== undefined && isUnderWay(payment) ? EVERY_MS : false) },
+  );
+  return (
+    <Page
+      title="Receipt"
+      about="One payment, from quote to redeem."
+      actions={
+        <>
+          {data !== undefined && <Button onPress={() => window.print()}>Print</Button>}
+          <Link href="/activity" className="no-print">
+            To all activity
+          </Link>
+        </>
+      }
+    >
+      {isPending ? (
+        <Loading>Asking for the payment…</Loading>
+      ) : data === undefined ? (
+        <ErrorNotice error={error} retry={again} />
+      ) : (
+        <Receipt payment={data} />
+      )}
+    </Page>
+  );
+};
 export default ReceiptPage;
+
+const isUnderWay = ({ status, chain_status }: Payment): boolean =>
+  status === 'pending' || chain_status === 'pending' || chain_status === 'confirmed';
+
+const CHAIN: Record<Payment['chain_status'], string> = {
+  pending: 'It is on its way to the chain.',
+  confirmed: 'The chain has confirmed it; it is final some seconds later.',
+  finalized: 'It is final on the chain.',
+  failed: 'It did not come about on the chain.',
+};
+
+/** On paper there is no coloured band. */
+const ENVIRONMENT = { test: 'Test environment: this is not real money.', live: 'Live environment.' };
+const STATUS: Record<Payment['status'], string> = {
+  pending: 'The payment is under way.',
+  issued: 'Paid; the vendor has not redeemed it yet.',
+  redeemed: 'Paid, and redeemed by the vendor.',
+  expired: 'Paid; the vendor did not redeem it in its time.',
+  failed: 'Nothing was paid.',
+};
+
+const Receipt = ({ payment }: { payment: Payment }) => {
+  const { environment } = useSession();
+  const { quote_amount, fee_amount, net_amount, status, chain_status, failure } = payment;
+  const isPayer = payment.payment_attempt_id !== undefined;
+  return (
+    <Stack>
+      <Section
+        title={isPayer ? `Paid to ${payment.service_name}` : `Paid for ${payment.service_name}`}
+        actions={<Badge state={status} />}
+        about={`${STATUS[status]} ${CHAIN[chain_status]} ${ENVIRONMENT[environment]}`}
+      >
+        <Stack>
+          {failure !== null && (
+            <Notice tone="bad" title="The payment failed">
+              {failure.message} <code>{failure.code}</code>
+            </Notice>
+          )}
+          <Facts
+            of={[
+              ['Quote', <Money key="quote" micro={quote_amount} large />],
+              ['Fee in it', <Money key="fee" micro={fee_amount} />],
+              ['Net to vendor', <Money key="net" micro={net_amount} />],
+              [
+                'Units',
+                payment.units_total !== undefined &&
+                  `${payment.units_remaining?.toLocaleString('en')} of ${payment.units_total.toLocaleString('en')} left`,
+              ],
+            ]}
+          />
+        </Stack>
+      </Section>
+      <ReceiptTokens payment={payment} />
+      <Columns>
+        <Section title="Times">
+          <Facts
+            of={[
+              ['Accepted', <Moment key="at" at={payment.created_at} />],
+              [
+                'Redeemed',
+                payment.redeemed_at === null ? 'not yet' : <Moment key="at" at={payment.redeemed_at} />,
+              ],
+              [
+                'Redeem until',
+                payment.redeem_expires_at !== null && <Moment key="until" at={payment.redeem_expires_at} />,
+              ],
+            ]}
+          />
+        </Section>
+        <Section title="On chain">
+          <Facts
+            of={[
+              ['Status', <Badge key="chain" state={chain_status} />],
+              [
+                'Transaction',
+                payment.tx_hash === null ? (
+                  'none yet'
+                ) : (
+                  <Copyable key="hash" text={payment.tx_hash} label="the transaction’s hash" />
+                ),
+              ],
+              [
+                'Replaced',
+                payment.superseded_tx_hashes.length > 0 && payment.superseded_tx_hashes.join(', '),
+              ],
+            ]}
+          />
+        </Section>
+      </Columns>
+      <Section title="Names">
+        <Facts
+          of={[
+            ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
+            ['Quote', <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />],
+            ['Service', <Copyable key="service" text={payment.service_id} label="the service’s id" />],
+            ['Wallet', payment.wallet_id !== undefined && <code key="wallet">{payment.wallet_id}</code>],
+            ['Delegate', payment.delegate_id != null && <code key="delegate">{payment.delegate_id}</code>],
+            [
+              'Attempt',
+              payment.payment_attempt_id !== undefined && (
+                <code key="attempt">{payment.payment_attempt_id}</code>
+              ),
+            ],
+            [
+              'Bought',
+              payment.scope !== null && <pre key="scope">{JSON.stringify(payment.scope, null, 2)}</pre>,
+            ],
+          ]}
+        />
+      </Section>
+    </Stack>
+  );
+};
+
+/** In the reader's time and, since a receipt is read elsewhere too, in UTC. */
+const Moment = ({ at }: { at: string }) => (
+  <>
+    <Time at={at} />
+    <div className="quiet">{at}</div>
+  </>
+);

@@ -61,7 +61,7 @@ export type Delegate = {
 /** A delegate of the owner's wallet with its key; amounts of the limits in micro-units. */
 export const createDelegate = (
   api: Api,
-  owner: Consumer,
+  owner: Pick<Consumer, 'token' | 'walletId'>,
   limits: { per_payment?: string; daily?: string; monthly?: string; total?: string },
   more: object = {},
 ): Promise<Delegate> =>

@@ -1937,6 +1937,8 @@ export interface components {
             chain_status: components["schemas"]["ChainStatus"];
             quote_id: components["schemas"]["QuoteId"];
             service_id: components["schemas"]["ServiceId"];
+            /** @description As it was called in the quote */
+            service_name: string;
             quote_amount: components["schemas"]["MicroUsdc"];
             fee_amount: components["schemas"]["MicroUsdcOrZero"];
             net_amount: components["schemas"]["MicroUsdc"];
@@ -1958,8 +1960,12 @@ export interface components {
             payment_attempt_id?: components["schemas"]["PaymentAttemptId"];
             /** @description Shown to the payer alone */
             wallet_id?: components["schemas"]["WalletId"];
+            /** @description Whose key paid; null: the account itself. Shown to the payer alone */
+            delegate_id?: components["schemas"]["DelegateId"] | null;
             /** @description Shown to the payer alone, once issued */
             settlement_token?: components["schemas"]["CompactToken"];
+            /** @description The quote that was paid. Shown to the payer alone, and not in lists */
+            quote_token?: components["schemas"]["CompactToken"];
         };
         /**
          * @description Identifier beginning with stl_ (TypeID: UUIDv7 in base32)
@@ -2021,6 +2027,10 @@ export interface components {
             tx_hash: components["schemas"]["TransactionHash"] | null;
             /** @description The settlement, deposit, withdrawal, refund or test funding */
             object_id: string;
+            /** @description Of a payment, and of its refund */
+            service_id: components["schemas"]["ServiceId"] | null;
+            /** @description Which delegate paid, or whose payment came back; its payer alone sees it */
+            delegate_id: components["schemas"]["DelegateId"] | null;
             /** @description When the transfer was first seen confirmed */
             created_at: components["schemas"]["Timestamp"];
         };
@@ -2676,6 +2686,7 @@ export interface operations {
                      *           "chain_status": "pending",
                      *           "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "service_name": "text",
                      *           "quote_amount": "2500000",
                      *           "fee_amount": "0",
                      *           "net_amount": "2500000",
@@ -2697,7 +2708,9 @@ export interface operations {
                      *           },
                      *           "payment_attempt_id": "order-1042-1",
                      *           "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *           "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *           "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -2737,6 +2750,7 @@ export interface operations {
                      *       "chain_status": "pending",
                      *       "quote_id": "q_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *       "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *       "service_name": "text",
                      *       "quote_amount": "2500000",
                      *       "fee_amount": "0",
                      *       "net_amount": "2500000",
@@ -2758,7 +2772,9 @@ export interface operations {
                      *       },
                      *       "payment_attempt_id": "order-1042-1",
                      *       "wallet_id": "wal_01kaj5w0c0e8h9x2m4n6p8q0rs",
-                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
+                     *       "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
+                     *       "settlement_token": "eyJ2IjoxfQ.c2lnbmF0dXJl",
+                     *       "quote_token": "eyJ2IjoxfQ.c2lnbmF0dXJl"
                      *     }
                      */
                     "application/json": components["schemas"]["Settlement"];
@@ -3210,6 +3226,10 @@ export interface operations {
                 cursor?: string;
                 limit?: string;
                 type?: components["schemas"]["TransactionType"];
+                direction?: "in" | "out";
+                status?: "confirmed" | "finalized" | "reversed";
+                service_id?: components["schemas"]["ServiceId"];
+                delegate_id?: components["schemas"]["DelegateId"];
                 from?: components["schemas"]["Timestamp"];
                 to?: components["schemas"]["Timestamp"];
             };
@@ -3237,6 +3257,8 @@ export interface operations {
                      *           "status": "confirmed",
                      *           "tx_hash": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW",
                      *           "object_id": "text",
+                     *           "service_id": "0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17",
+                     *           "delegate_id": "del_01kaj5w0c0e8h9x2m4n6p8q0rs",
                      *           "created_at": "2026-11-21T10:00:00.000Z"
                      *         }
                      *       ],

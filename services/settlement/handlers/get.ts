@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { findSettlement } from '../store/settlements.ts';
-import { showSettlement, viewerOf } from '../view.ts';
+import { showWithQuote, viewerOf } from '../view.ts';
 
 /** GET /v1/settlements/:settlement_id. */
 export const get =
@@ -11,5 +11,5 @@ export const get =
   async ({ settlement_id }, caller) => {
     const row = await findSettlement(deps.pool, viewerOf(caller), settlement_id);
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
-    return showSettlement(row, caller);
+    return showWithQuote(row, caller);
   };

@@ -35,10 +35,9 @@ export const SIDES: readonly { type: TransactionType; direction: Direction }[] =
   { type: 'dev_fund', direction: 'in' },
 ];
 /** Those that a delegate has a part in: what it paid, and what of that came back. */
-export const DELEGATE_SIDES: typeof SIDES = [
-  { type: 'payment', direction: 'out' },
-  { type: 'refund', direction: 'in' },
-];
+export const DELEGATE_SIDES = SIDES.filter(
+  ({ type, direction }) => `${type} ${direction}` === 'payment out' || `${type} ${direction}` === 'refund in',
+);
 
 /** What an account gave or got: the fee is the payer's to give and never reaches the vendor. */
 export const shareMicro = (direction: Direction, amountMicro: bigint, feeMicro: bigint): bigint =>

@@ -29,6 +29,8 @@ const show = (row: TransactionRow): z.infer<typeof Transaction> => ({
   status: row.status,
   tx_hash: row.tx_hash,
   object_id: row.object_id,
+  service_id: row.service_id,
+  delegate_id: row.delegate_id,
   created_at: isoTime(row.created_at),
 });
 
@@ -37,12 +39,20 @@ const msOrNull = (time: string | undefined): number | null => (time === undefine
 /** GET /v1/transactions. */
 export const listTransactions =
   (deps: Deps): Handler<typeof transactionOperations.listTransactions> =>
-  async ({ cursor, limit: limitText, type, from, to }, caller) => {
+  async ({ cursor, limit: limitText, from, to, service_id, delegate_id, ...sides }, caller) => {
     const viewer = viewerOf(caller);
-    const binding = ['transactions', viewer, type ?? null, from ?? null, to ?? null];
+    const { type, direction, status } = sides;
+    const asked = [type, direction, status, service_id, delegate_id, from, to].map((each) => each ?? null);
+    const binding = ['transactions', viewer, ...asked];
     const limit = pageLimit(limitText);
     const after = openCursor(deps.cursorKey, binding, cursor);
-    const filters = { type, fromMs: msOrNull(from), toMs: msOrNull(to) };
+    const filters = {
+      ...sides,
+      serviceId: service_id,
+      delegateId: delegate_id,
+      fromMs: msOrNull(from),
+      toMs: msOrNull(to),
+    };
     const before = after === null ? null : placeOf(after);
     const rows = await listOf(deps.pool, viewer, filters, { before, limit });
     return pageOf(rows, limit, { key: deps.cursorKey, binding, idOf: placeText, show });

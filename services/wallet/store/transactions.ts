@@ -6,6 +6,7 @@ import {
   type Movement,
   SIDES,
   STATUS_RANK,
+  type TransactionStatus,
   type TransactionType,
 } from '../domain/transaction.ts';
 
@@ -86,6 +87,8 @@ const Row = z.object({
   tx_hash: z.string().nullable(),
   amount: z.bigint(),
   fee_amount: z.bigint(),
+  service_id: z.string().nullable(),
+  delegate_id: z.string().nullable(),
   created_at: z.number(),
 });
 export type TransactionRow = z.infer<typeof Row>;
@@ -112,24 +115,41 @@ const beyond = (before: Place, direction: Direction) => {
     : sql.fragment`and (created_at, object_id) < ${place}`;
 };
 
-export type Filters = { type: TransactionType | undefined; fromMs: number | null; toMs: number | null };
+/** What a list is narrowed to; whatever is left out is not asked about. */
+export type Filters = {
+  type?: TransactionType | undefined;
+  direction?: Direction | undefined;
+  status?: TransactionStatus | undefined;
+  serviceId?: string | undefined;
+  delegateId?: string | undefined;
+  fromMs: number | null;
+  toMs: number | null;
+};
+
+const isDelegates = (side: (typeof SIDES)[number]) => DELEGATE_SIDES.includes(side);
 
 /** The viewer's transactions after a place in the list, newest first, `limit + 1` rows. */
 export const listOf = async (
   db: Db,
   viewer: Viewer,
-  { type, fromMs, toMs }: Filters,
+  { type, direction, status, serviceId, delegateId, fromMs, toMs }: Filters,
   { before, limit }: { before: Place | null; limit: number },
 ): Promise<readonly TransactionRow[]> => {
-  const sides = (viewer.delegate_id === null ? SIDES : DELEGATE_SIDES).filter(
-    (side) => type === undefined || side.type === type,
+  // Which delegate paid is the payer's to know: asked for one, the other sides have nothing, also where its id is right.
+  const sides = (viewer.delegate_id === null && delegateId === undefined ? SIDES : DELEGATE_SIDES).filter(
+    (side) =>
+      (type === undefined || side.type === type) && (direction === undefined || side.direction === direction),
   );
   if (sides.length === 0) return [];
   const scans = sides.map(
     (side) => sql.fragment`(
-      select object_id, type, ${side.direction} as direction, status, tx_hash, amount, fee_amount, created_at
+      select object_id, type, ${side.direction} as direction, status, tx_hash, amount, fee_amount, service_id::text,
+        ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, created_at
       from transactions
       where ${owned(viewer, side.direction)} and type = ${side.type}
+        ${status === undefined ? nothing : sql.fragment`and status = ${status}`}
+        ${serviceId === undefined ? nothing : sql.fragment`and service_id = ${serviceId}`}
+        ${delegateId === undefined ? nothing : sql.fragment`and delegate_id = ${delegateId}`}
         ${fromMs === null ? nothing : sql.fragment`and created_at >= ${moment(fromMs)}`}
         ${toMs === null ? nothing : sql.fragment`and created_at < ${moment(toMs)}`}
         ${before === null ? nothing : beyond(before, side.direction)}

@@ -1,0 +1,72 @@
+import { useSearchParams } from 'wouter';
+import { Button, Select, TextField } from '../ui/index.ts';
+import { DIRECTIONS, type Filters, NAMES, STATUSES, TYPES } from './activity-query.ts';
+
+/** A list of choices must have a value for "no choice"; in the address it is left out. */
+const ALL = 'all';
+
+export const useFilters = () => {
+  const [params, setParams] = useSearchParams();
+  const filters = Object.fromEntries(NAMES.map((name) => [name, params.get(name) ?? ''])) as Filters;
+  return {
+    filters,
+    set: (name: keyof Filters, value: string) =>
+      setParams(
+        (now) => {
+          const next = new URLSearchParams(now);
+          if (value === '' || value === ALL) next.delete(name);
+          else next.set(name, value);
+          return next;
+        },
+        { replace: true },
+      ),
+    clear: () => setParams({}, { replace: true }),
+  };
+};
+
+export const ActivityFilters = ({
+  filters,
+  set,
+  clear,
+  services,
+  delegates,
+}: ReturnType<typeof useFilters> & {
+  /** Those that were paid lately, by id. */
+  services: readonly (readonly [id: string, name: string])[];
+  delegates: readonly (readonly [id: string, name: string])[];
+}) => {
+  const choose = (
+    name: keyof Filters,
+    label: string,
+    any: string,
+    options: readonly (readonly [string, string])[],
+  ) => {
+    const value = filters[name];
+    // What an address names is shown, also where it is in no list: a delegate that was revoked.
+    const known = value === '' || options.some(([each]) => each === value);
+    return (
+      <Select
+        label={label}
+        value={value === '' ? ALL : value}
+        onChange={(chosen) => set(name, chosen)}
+        options={[[ALL, any], ...options, ...(known ? [] : [[value, `${value.slice(0, 12)}…`] as const])]}
+      />
+    );
+  };
+  return (
+    <search className="filters" aria-label="Narrow the list">
+      {choose('type', 'Kind', 'All kinds', TYPES)}
+      {choose('direction', 'Direction', 'In and out', DIRECTIONS)}
+      {choose('status', 'Status', 'Any status', STATUSES)}
+      {choose('service', 'Service', 'Any service', services)}
+      {choose('delegate', 'Delegate', 'Anybody', delegates)}
+      <TextField label="From" type="date" value={filters.from} onChange={(day) => set('from', day)} />
+      <TextField label="Up to" type="date" value={filters.to} onChange={(day) => set('to', day)} />
+      {NAMES.some((name) => filters[name] !== '') && (
+        <Button variant="quiet" onPress={clear}>
+          Show all
+        </Button>
+      )}
+    </search>
+  );
+};

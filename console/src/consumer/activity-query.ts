@@ -1,0 +1,50 @@
+import type { Input } from '../../../sdk/src/main.ts';
+import { SERVICE_ID } from './delegate-form.ts';
+
+/** What the list is narrowed to. It stands in the address, so that a link or the way back shows the same list. */
+
+type Query = NonNullable<Input<'wallet.listTransactions'>>;
+export type Filters = Record<(typeof NAMES)[number], string>;
+
+export const NAMES = ['type', 'direction', 'status', 'service', 'delegate', 'from', 'to'] as const;
+export const TYPES = [
+  ['payment', 'Payments'],
+  ['deposit', 'Deposits'],
+  ['withdrawal', 'Withdrawals'],
+  ['refund', 'Refunds'],
+  ['dev_fund', 'Test funds'],
+] as const;
+export const DIRECTIONS = [
+  ['in', 'In'],
+  ['out', 'Out'],
+] as const;
+export const STATUSES = [
+  ['confirmed', 'Confirmed'],
+  ['finalized', 'Finalized'],
+  ['reversed', 'Reversed'],
+] as const;
+const DELEGATE_ID = /^del_[0-9a-z]{26}$/;
+
+/** The moment at which a day of the reader's own calendar begins; nothing for what is no day. */
+const beginOf = (day: string, plusDays = 0): string | undefined => {
+  const [year, month, date] = day.split('-').map(Number);
+  const at = new Date(year ?? Number.NaN, (month ?? 1) - 1, (date ?? 1) + plusDays);
+  return /^\d{4}-\d\d-\d\d$/.test(day) && at.getFullYear() >= 1970 ? at.toISOString() : undefined;
+};
+
+const oneOf = <T extends string>(choices: readonly (readonly [T, string])[], value: string): T | undefined =>
+  choices.find(([each]) => each === value)?.[0];
+
+/** As the API is asked: the days are whole ones, the last one included. An address may say anything; what is no choice is nothing. */
+export const queryOf = ({ type, direction, status, service, delegate, from, to }: Filters): Query => {
+  const query = {
+    type: oneOf(TYPES, type),
+    direction: oneOf(DIRECTIONS, direction),
+    status: oneOf(STATUSES, status),
+    service_id: SERVICE_ID.test(service) ? service : undefined,
+    delegate_id: DELEGATE_ID.test(delegate) ? delegate : undefined,
+    from: beginOf(from),
+    to: beginOf(to, 1),
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+};

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { csvHead, csvLine, exactDecimal, textCell } from './csv.ts';
+
+test.each([
+  [0n, '0.000000'],
+  [1n, '0.000001'],
+  [1_000_000n, '1.000000'],
+  [-1_500_000n, '-1.500000'],
+  [9_223_372_036_854_775_807n, '9223372036854.775807'],
+])('%s micro-units are exactly %s', (micro, text) => {
+  expect(exactDecimal(micro)).toBe(text);
+});
+
+test.each([
+  ['Weather', '"Weather"'],
+  ['say "hi", twice', '"say ""hi"", twice"'],
+  ['two\nlines', '"two\nlines"'],
+  ['=HYPERLINK("http://x")', `"'=HYPERLINK(""http://x"")"`],
+  ['+1', `"'+1"`],
+  ['-2+3', `"'-2+3"`],
+  ['@SUM(A1)', `"'@SUM(A1)"`],
+  ['\t=1', `"'\t=1"`],
+  ['\r=1', `"'\r=1"`],
+  ['  =1', `"'  =1"`],
+  ['\u0000=1', `"'\u0000=1"`],
+  ['＝1', `"'＝1"`],
+  ['', '""'],
+])('%j becomes the cell %j', (text, cell) => {
+  expect(textCell(text)).toBe(cell);
+});
+
+test('a line has a cell for every column, amounts exactly, and a vendor’s name is no formula', () => {
+  const line = csvLine(
+    {
+      transaction_id: 'txn_01kaj5w0c0e8h9x2m4n6p8q0rs',
+      type: 'payment',
+      direction: 'out',
+      amount: '9007199254740993',
+      fee_amount: '1',
+      status: 'finalized',
+      tx_hash: null,
+      object_id: 'stl_01kaj5w0c0e8h9x2m4n6p8q0rs',
+      service_id: '6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f',
+      delegate_id: null,
+      created_at: '2026-11-21T10:00:00.000Z',
+    },
+    { service: () => '=cmd|calc', delegate: () => null },
+  );
+  const cells = line.trimEnd().split(',');
+  expect(cells).toHaveLength(csvHead().trimEnd().split(',').length);
+  expect(cells).toEqual(
+    expect.arrayContaining(['"9007199254740993"', '"9007199254.740993"', '"0.000001"', `"'=cmd|calc"`]),
+  );
+});

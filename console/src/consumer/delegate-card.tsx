@@ -1,0 +1,135 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useAction } from '../lib/data.ts';
+import {
+  Badge,
+  Button,
+  ConfirmDialog,
+  Copyable,
+  Facts,
+  Meter,
+  Money,
+  Row,
+  Section,
+  Stack,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { EditDelegate } from './delegate-edit.tsx';
+import { NewKeyOf } from './delegate-key.tsx';
+import type { Delegate } from './delegates.tsx';
+import { ServiceName } from './names.tsx';
+
+const PERIODS = [
+  ['daily', 'Today'],
+  ['monthly', 'This month'],
+  ['total', 'Ever'],
+] as const;
+
+/** One delegate: what it may, what it has spent and holds, and what can be done about it. */
+export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
+  const { delegate_id, name, status, limits, usage, allowed_service_ids, expires_at, created_at } = delegate;
+  const [shown, setShown] = useState<'edit' | 'key' | 'revoke' | null>(null);
+  const close = () => setShown(null);
+  const revoke = useAction((client) => client.identity.deleteDelegate({ delegate_id }), {
+    changes: [['delegates']],
+    done: () => toast(`“${name}” is revoked: its keys have stopped.`),
+  });
+  const limited = PERIODS.filter(([period]) => limits[period] !== null);
+  const { spent, held } = usage.total;
+  return (
+    <Section title={name} actions={<Badge state={status} />}>
+      <Stack>
+        {limited.map(([period, words]) => (
+          <Meter
+            key={period}
+            label={words}
+            spent={BigInt(usage[period].spent)}
+            held={BigInt(usage[period].held)}
+            limit={BigInt(limits[period]!)}
+            note={
+              usage[period].resets_at === null ? undefined : (
+                <>
+                  begins anew <Time at={usage[period].resets_at} />
+                </>
+              )
+            }
+          />
+        ))}
+        {limits.total === null && (
+          <p className="quiet">
+            Ever: <Money micro={spent} /> spent
+            {held !== '0' && (
+              <>
+                , <Money micro={held} /> held
+              </>
+            )}
+            {limited.length === 0 && ', with no limit but the wallet’s allowance'}
+          </p>
+        )}
+        <Facts
+          of={[
+            [
+              'Per payment',
+              limits.per_payment === null ? 'no limit' : <Money key="cap" micro={limits.per_payment} />,
+            ],
+            [
+              'Pays',
+              allowed_service_ids === null ? 'any service' : <Allowed key="ids" ids={allowed_service_ids} />,
+            ],
+            ['Works until', <Time key="until" at={expires_at} never="you revoke it" />],
+            [
+              'Made',
+              <span key="made">
+                <Time at={created_at} date /> as{' '}
+                <Copyable text={delegate_id} shown={14} label={`the id of ${name}`} />
+              </span>,
+            ],
+          ]}
+        />
+        <Row>
+          <Button size="small" aria-label={`Edit ${name}`} onPress={() => setShown('edit')}>
+            Edit
+          </Button>
+          <Button size="small" aria-label={`New key for ${name}`} onPress={() => setShown('key')}>
+            New key
+          </Button>
+          <Button size="small" aria-label={`Revoke ${name}`} onPress={() => setShown('revoke')}>
+            Revoke
+          </Button>
+          <Link href={`/activity?delegate=${delegate_id}`} aria-label={`Its payments: ${name}`}>
+            Its payments
+          </Link>
+        </Row>
+      </Stack>
+      {shown === 'edit' && <EditDelegate delegate={delegate} onClose={close} />}
+      {shown === 'key' && <NewKeyOf delegate={delegate} onClose={close} />}
+      <ConfirmDialog
+        title={`Revoke “${name}”?`}
+        confirm="Revoke it"
+        doing="Revoking…"
+        isOpen={shown === 'revoke'}
+        onClose={close}
+        onConfirm={() => revoke.runOrThrow(undefined)}
+      >
+        Its keys stop at once and cannot be brought back. What it has paid stays paid, and a payment that was
+        accepted before goes on.
+      </ConfirmDialog>
+    </Section>
+  );
+};
+
+/** As many as fit a card; all of them are in its form. */
+const SHOWN = 3;
+
+const Allowed = ({ ids }: { ids: readonly string[] }) => (
+  <>
+    {ids.slice(0, SHOWN).map((id, at) => (
+      <span key={id}>
+        {at > 0 && ', '}
+        <ServiceName id={id} />
+      </span>
+    ))}
+    {ids.length > SHOWN && ` and ${ids.length - SHOWN} more`}
+  </>
+);

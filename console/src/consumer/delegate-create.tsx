@@ -1,0 +1,73 @@
+import { type FormEvent, useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction } from '../lib/data.ts';
+import { formatUsdc } from '../lib/money.ts';
+import { Button, Dialog, DialogActions, ErrorNotice, Notice, Select, Stack } from '../ui/index.ts';
+import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import { newBody, typedOf } from './delegate-form.ts';
+import { KeyShown } from './delegate-key.tsx';
+
+type Wallet = Output<'wallet.list'>['data'][number];
+type Created = Output<'identity.createDelegate'>;
+
+/** Makes a delegate and shows its key, once. */
+export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[]; onClose: () => void }) => {
+  const form = useTyped(typedOf(null));
+  const [walletId, setWalletId] = useState(wallets[0]?.wallet_id ?? '');
+  const [created, setCreated] = useState<Created | null>(null);
+  const create = useAction(
+    (client, body: ReturnType<typeof newBody>) =>
+      client.identity.createDelegate({ ...body, wallet_id: walletId }),
+    { changes: [['delegates']], done: setCreated },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (form.check()) void create.run(newBody(form.typed));
+  };
+  if (created !== null) {
+    return (
+      <Dialog title={`The key of “${created.name}”`} isOpen isFixed wide onClose={onClose}>
+        <KeyShown
+          apiKey={'api_key' in created ? created.api_key : null}
+          perPayment={created.limits.per_payment}
+          onClose={onClose}
+        />
+      </Dialog>
+    );
+  }
+  const { daily, monthly, total } = form.typed;
+  return (
+    <Dialog title="New delegate" isOpen wide isFixed={create.isBusy} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <DelegateFields {...form} />
+          {wallets.length > 1 && (
+            <Select
+              label="Pays from"
+              value={walletId}
+              onChange={setWalletId}
+              options={wallets.map(({ wallet_id, label, address, balance }) => [
+                wallet_id,
+                `${label ?? `${address.slice(0, 8)}…`} (${formatUsdc(BigInt(balance))} USDC)`,
+              ])}
+            />
+          )}
+          {[daily, monthly, total].every((cap) => cap.trim() === '') && (
+            <Notice tone="wait">
+              Without a limit by day, month or in all, this key may spend the wallet’s whole allowance.
+            </Notice>
+          )}
+          {create.error !== null && <ErrorNotice error={create.error} />}
+          <DialogActions>
+            <Button onPress={onClose} isDisabled={create.isBusy}>
+              Cancel
+            </Button>
+            <Button type="submit" variant="primary" busy={create.isBusy && 'Making the delegate…'}>
+              Make it and show its key
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,55 @@
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../lib/data.ts';
+import { Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
+import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import { changedBody, typedOf } from './delegate-form.ts';
+import type { Delegate } from './delegates.tsx';
+
+/** Changes name, limits, services and end of a delegate. Whatever lets the key do more asks for a fresh sign-in. */
+export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClose: () => void }) => {
+  // As it was when the form was opened: what is read anew meanwhile must not look like a change of this form.
+  const [before] = useState(() => typedOf(delegate));
+  const form = useTyped(before);
+  const update = useAction(
+    (client, body: ReturnType<typeof changedBody>) =>
+      client.identity.updateDelegate({ delegate_id: delegate.delegate_id, ...body }),
+    {
+      changes: [['delegates']],
+      done: () => {
+        toast('The delegate is changed. It acts from its next payment on.');
+        onClose();
+      },
+    },
+  );
+  const body = changedBody(before, form.typed);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (form.check()) void update.run(body);
+  };
+  return (
+    <Dialog title={`Edit “${delegate.name}”`} isOpen wide isFixed={update.isBusy} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <DelegateFields {...form} />
+          <p className="quiet">
+            A lowered limit stops further payments; it takes back nothing that was spent or is held.
+          </p>
+          {update.error !== null && <ErrorNotice error={update.error} />}
+          <DialogActions>
+            <Button onPress={onClose} isDisabled={update.isBusy}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              variant="primary"
+              isDisabled={Object.keys(body).length === 0}
+              busy={update.isBusy && 'Changing it…'}
+            >
+              Save the change
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

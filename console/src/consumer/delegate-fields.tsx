@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { Columns, Stack, TextField } from '../ui/index.ts';
+import { CAPS, faultsOf, type Typed } from './delegate-form.ts';
+
+/** The text of the form; what is wrong with it is said from the first attempt to send it on. */
+export const useTyped = (initial: Typed) => {
+  const [typed, setTyped] = useState(initial);
+  const [tried, setTried] = useState(false);
+  const faults = faultsOf(typed);
+  return {
+    typed,
+    faults: tried ? faults : {},
+    set: (name: keyof Typed) => (value: string) => setTyped((now) => ({ ...now, [name]: value })),
+    /** Whether it may be sent. */
+    check: (): boolean => {
+      setTried(true);
+      return Object.keys(faults).length === 0;
+    },
+  };
+};
+
+export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useTyped>) => (
+  <Stack>
+    <TextField
+      label="Name"
+      hint="Of the program that gets the key."
+      value={typed.name}
+      onChange={set('name')}
+      maxLength={80}
+      isRequired
+      autoFocus
+    />
+    <fieldset className="plain">
+      <legend>What it may spend at most; empty is no limit</legend>
+      <div className="caps">
+        {CAPS.map(([name, words]) => (
+          <TextField
+            key={name}
+            label={words}
+            value={typed[name]}
+            onChange={set(name)}
+            error={faults[name]}
+            suffix="USDC"
+            numeric
+          />
+        ))}
+      </div>
+    </fieldset>
+    <Columns>
+      <TextField
+        label="Only these services"
+        hint="Their ids, one a line. Empty: any service."
+        value={typed.services}
+        onChange={set('services')}
+        error={faults.services}
+        lines={3}
+      />
+      <TextField
+        label="Works until"
+        hint="Your time. Empty: until you revoke it."
+        type="datetime-local"
+        value={typed.until}
+        onChange={set('until')}
+        error={faults.until}
+      />
+    </Columns>
+  </Stack>
+);

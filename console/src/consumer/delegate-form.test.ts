@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { changedBody, faultsOf, newBody, typedOf } from './delegate-form.ts';
+import type { Delegate } from './delegates.tsx';
+
+const SERVICES = ['6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f', '0b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f'] as const;
+const empty = typedOf(null);
+const usage = { spent: '0', held: '0', remaining: null, resets_at: null };
+const delegate: Delegate = {
+  delegate_id: 'del_01kaj5w0c0e8h9x2m4n6p8q0rs',
+  name: 'Robot',
+  wallet_id: 'wal_01kaj5w0c0e8h9x2m4n6p8q0rs',
+  limits: { per_payment: null, daily: '1234500001', monthly: null, total: '1' },
+  usage: { daily: usage, monthly: usage, total: usage },
+  allowed_service_ids: [SERVICES[0]],
+  // Between two minutes: what the form cannot show must not be changed by it.
+  expires_at: '2099-12-31T23:59:59.999Z',
+  status: 'active',
+  created_at: '2026-11-21T10:00:00.000Z',
+};
+
+test('what is left empty is no limit, and is not sent', () => {
+  expect(newBody({ ...empty, name: ' Robot ' })).toEqual({ name: 'Robot', limits: {} });
+  expect(
+    newBody({ ...empty, name: 'R', daily: '1,000', services: `${SERVICES[0]}, ${SERVICES[0]}` }),
+  ).toEqual({
+    name: 'R',
+    limits: { daily: '1000000000' },
+    allowed_service_ids: [SERVICES[0]],
+  });
+});
+
+test('a form that was not touched changes nothing; one that was, that field alone', () => {
+  const before = typedOf(delegate);
+  expect(before).toMatchObject({ daily: '1,234.500001', total: '0.000001', monthly: '' });
+  expect(faultsOf(before)).toEqual({});
+  expect(changedBody(before, { ...before })).toEqual({});
+  expect(changedBody(before, { ...before, name: 'Robot ' })).toEqual({});
+  expect(changedBody(before, { ...before, daily: '' })).toEqual({ limits: { daily: null } });
+  expect(changedBody(before, { ...before, monthly: '5' })).toEqual({ limits: { monthly: '5000000' } });
+  expect(changedBody(before, { ...before, services: '' })).toEqual({ allowed_service_ids: null });
+  expect(changedBody(before, { ...before, services: SERVICES.join('\n') })).toEqual({
+    allowed_service_ids: SERVICES,
+  });
+  expect(changedBody(before, { ...before, until: '' })).toEqual({ expires_at: null });
+});
+
+test.each([
+  ['a seventh decimal', { daily: '0.0000001' }, ['daily']],
+  ['zero', { total: '0' }, ['total']],
+  ['a word', { per_payment: 'many' }, ['per_payment']],
+  ['an id that is none', { services: `${SERVICES[0]} weather` }, ['services']],
+  ['101 services', { services: Array.from({ length: 101 }, () => SERVICES[0]).join(' ') }, ['services']],
+  ['a moment that has passed', { until: '2020-01-01T00:00' }, ['until']],
+  ['half a moment', { until: '2099-' }, ['until']],
+  ['nothing at all', {}, []],
+])('said to be wrong: %s', (_name, typed, fields) => {
+  expect(Object.keys(faultsOf({ ...empty, ...typed }))).toEqual(fields);
+});

@@ -1,0 +1,147 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction } from '../lib/data.ts';
+import {
+  Button,
+  Copyable,
+  Dialog,
+  DialogActions,
+  ErrorNotice,
+  Notice,
+  Stack,
+  Switch,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import type { Delegate } from './delegates.tsx';
+
+/** TypeScript that pays with the key; `perPayment` in micro-units as the wire has it. */
+export const snippetOf = (apiKey: string, perPayment: string | null): string =>
+  [
+    "import { payingFetch } from '@quittance/sdk/pay';",
+    '',
+    'const pay = payingFetch(fetch, {',
+    `  baseUrl: '${location.origin}',`,
+    `  delegateKey: '${apiKey}',`,
+    ...(perPayment === null ? [] : [`  maxAmount: ${perPayment}n, // of one payment, micro-units`]),
+    '});',
+    "const answer = await pay('https://api.example.com/report');",
+  ].join('\n');
+
+/** A key as it is shown, once: it is in this component's props and nowhere else, and gone with it. */
+export const KeyShown = ({
+  apiKey,
+  perPayment,
+  onClose,
+  children,
+}: {
+  /** Null: it was in an answer that was lost. */
+  apiKey: string | null;
+  perPayment: string | null;
+  onClose: () => void;
+  children?: React.ReactNode;
+}) => (
+  <Stack>
+    {apiKey === null ? (
+      <Notice tone="wait" title="The key was in an answer that was lost">
+        It is kept nowhere, so it cannot be shown again. Close this and choose “New key”.
+      </Notice>
+    ) : (
+      <>
+        <p>
+          It is shown this once, and kept nowhere. Put it where your program reads its secrets, not into its
+          source.
+        </p>
+        <Copyable block label="the key" text={apiKey} />
+        <h3>A fetch that pays with it</h3>
+        <Copyable block label="the snippet" text={snippetOf(apiKey, perPayment)} />
+      </>
+    )}
+    {children}
+    <DialogActions>
+      <Button variant="primary" onPress={onClose}>
+        {apiKey === null ? 'Close' : 'I have kept it'}
+      </Button>
+    </DialogActions>
+  </Stack>
+);
+
+type Rotated = Output<'identity.rotateDelegateKey'>;
+
+/** Replaces the key: here and now, or by a link to the account's address. */
+export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: () => void }) => {
+  const { delegate_id, name, limits } = delegate;
+  const [atOnce, setAtOnce] = useState(false);
+  const [made, setMade] = useState<Rotated | null>(null);
+  const rotate = useAction(
+    (client, revoke_previous: boolean) => client.identity.rotateDelegateKey({ delegate_id, revoke_previous }),
+    { done: setMade },
+  );
+  const mail = useAction(
+    (client, revoke_previous: boolean) => client.identity.revealDelegateKey({ delegate_id, revoke_previous }),
+    {
+      done: () => {
+        toast('A link to a new key is in your mail, for 15 minutes.');
+        onClose();
+      },
+    },
+  );
+  const isBusy = rotate.isBusy || mail.isBusy;
+  if (made !== null) {
+    const ends = made.previous_key_expires_at;
+    return (
+      <Dialog title={`The new key of “${name}”`} isOpen isFixed wide onClose={onClose}>
+        <KeyShown
+          apiKey={'api_key' in made ? made.api_key : null}
+          perPayment={limits.per_payment}
+          onClose={onClose}
+        >
+          <p className="quiet">
+            {ends !== null && new Date(ends) > new Date() ? (
+              <>
+                The previous key works until <Time at={ends} />.
+              </>
+            ) : (
+              'The previous key has ended.'
+            )}
+          </p>
+        </KeyShown>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={`A new key for “${name}”`} isOpen isFixed={isBusy} onClose={onClose}>
+      <Stack>
+        <p>
+          Limits and what was spent stay as they are. The present key goes on for its time of grace, so that
+          your program can change over.
+        </p>
+        <Switch isSelected={atOnce} onChange={setAtOnce} isDisabled={isBusy}>
+          End the present key at once
+        </Switch>
+        {rotate.error !== null && <ErrorNotice error={rotate.error} />}
+        {mail.error !== null && <ErrorNotice error={mail.error} />}
+        <DialogActions>
+          <Button onPress={onClose} isDisabled={isBusy}>
+            Cancel
+          </Button>
+          <Button
+            isDisabled={rotate.isBusy}
+            busy={mail.isBusy && 'Sending…'}
+            onPress={() => void mail.run(atOnce)}
+          >
+            Mail me a link to it
+          </Button>
+          <Button
+            variant="primary"
+            isDisabled={mail.isBusy}
+            busy={rotate.isBusy && 'Making the key…'}
+            onPress={() => void rotate.run(atOnce)}
+          >
+            Show it here
+          </Button>
+        </DialogActions>
+      </Stack>
+    </Dialog>
+  );
+};

@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Client, Input, Output } from '../../../sdk/src/main.ts';
+import { session } from '../session/store.ts';
+import { Button, ErrorNotice, Row, toast } from '../ui/index.ts';
+import { csvHead, csvLine } from './csv.ts';
+import { serviceNameOf } from './names.tsx';
+
+type Query = NonNullable<Input<'wallet.listTransactions'>>;
+type Transaction = Output<'wallet.listTransactions'>['data'][number];
+
+/** All transactions of a list, page by page; `read` is told after each how many there are so far. */
+const readAll = async (client: Client, query: Query, signal: AbortSignal, read: (count: number) => void) => {
+  const rows: Transaction[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.wallet.listTransactions({ ...query, cursor, limit: '100' }, { signal });
+    rows.push(...page.data);
+    read(rows.length);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return rows;
+};
+
+const download = (name: string, parts: string[]) => {
+  const url = URL.createObjectURL(new Blob(parts, { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+};
+
+/** The filtered list as a CSV file, made in this page from all pages of the list; it can be cancelled. */
+export const ExportCsv = ({
+  query,
+  nameOf,
+}: {
+  query: Query;
+  nameOf: (delegateId: string) => string | null;
+}) => {
+  const [progress, setProgress] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const start = async () => {
+    const { client, environment } = session.get();
+    const abort = new AbortController();
+    running.current = abort;
+    setError(null);
+    setProgress('Reading the first transactions…');
+    try {
+      const rows = await readAll(client, query, abort.signal, (count) =>
+        setProgress(`${count.toLocaleString('en')} transactions read…`),
+      );
+      const names = new Map<string, string | null>();
+      const ids = new Set(rows.flatMap(({ service_id }) => service_id ?? []));
+      for (const id of ids) {
+        setProgress(`Asking for names: ${names.size} of ${ids.size} services…`);
+        names.set(id, await serviceNameOf(client, id, { signal: abort.signal }));
+      }
+      const lines = rows.map((row) =>
+        csvLine(row, { service: (id) => names.get(id) ?? null, delegate: nameOf }),
+      );
+      // An export of test money says so in its name. The mark makes spreadsheets read names as UTF-8.
+      const name = `quittance-${environment}-${new Date().toISOString().slice(0, 10)}.csv`;
+      download(name, ['\ufeff', csvHead(), ...lines]);
+      toast(`${rows.length.toLocaleString('en')} transactions are in ${name}.`);
+    } catch (failure) {
+      if (!abort.signal.aborted) setError(failure);
+    } finally {
+      if (running.current === abort) {
+        running.current = null;
+        setProgress(null);
+      }
+    }
+  };
+  const cancel = () => {
+    running.current?.abort();
+    setProgress(null);
+    toast('The export is cancelled; no file was made.');
+  };
+  return (
+    <>
+      <Row>
+        {progress === null ? (
+          <Button size="small" onPress={() => void start()}>
+            Export as CSV
+          </Button>
+        ) : (
+          <>
+            <span role="status" className="quiet">
+              {progress}
+            </span>
+            <Button size="small" onPress={cancel}>
+              Cancel the export
+            </Button>
+          </>
+        )}
+      </Row>
+      {error !== null && <ErrorNotice error={error} retry={() => void start()} />}
+    </>
+  );
+};

@@ -1,0 +1,49 @@
+import type { Client } from '../../../sdk/src/main.ts';
+import { useRead } from '../lib/data.ts';
+
+/** Services are known to their buyers by what they have paid: a name is what the vendor called it in the last quote. */
+
+/** Of the newest payments, by one call: most services that a page shows are among them. */
+const RECENT = '50';
+
+/** Null for a service that nothing was paid to, or got by. */
+export const serviceNameOf = async (
+  client: Client,
+  service_id: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<string | null> => {
+  for (const role of ['payer', 'vendor'] as const) {
+    const { data } = await client.settlement.list({ service_id, role, limit: '1' }, options);
+    if (data[0] !== undefined) return data[0].service_name;
+  }
+  return null;
+};
+
+/** Names by id of the services that were paid lately; undefined until they are there. */
+export const useRecentNames = (): ReadonlyMap<string, string> | undefined => {
+  const { data, error } = useRead(['service-names'], async (client, options) => {
+    const { data: payments } = await client.settlement.list({ limit: RECENT }, options);
+    // The newest comes first, and its name counts.
+    return new Map(payments.toReversed().map(({ service_id, service_name }) => [service_id, service_name]));
+  });
+  return error === null ? data : new Map();
+};
+
+/** The name where it is known, else the beginning of the id; the id itself on hover. */
+export const ServiceName = ({ id }: { id: string }) => {
+  const recent = useRecentNames();
+  const known = recent?.get(id);
+  const { data } = useRead(['service-names', id], (client, options) => serviceNameOf(client, id, options), {
+    enabled: recent !== undefined && known === undefined,
+  });
+  return <span title={id}>{known ?? data ?? <code>{id.slice(0, 8)}…</code>}</span>;
+};
+
+/** Names by id of all delegates that are not revoked; undefined until they are there, or where they cannot be read. */
+export const useDelegateNames = (): ReadonlyMap<string, string> | undefined =>
+  useRead(['delegates', 'names'], async (client, options) => {
+    const names = new Map<string, string>();
+    for await (const each of client.identity.listDelegates({ limit: '100' }, options))
+      names.set(each.delegate_id, each.name);
+    return names;
+  }).data;

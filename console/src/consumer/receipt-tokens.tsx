@@ -1,0 +1,123 @@
+import type { Output } from '../../../sdk/src/main.ts';
+import { useRead } from '../lib/data.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Copyable, ErrorNotice, Loading, Notice, Section, Stack, Time } from '../ui/index.ts';
+import { checkTokens, type Verdict } from './token-check.ts';
+
+type Payment = Output<'settlement.get'>;
+
+/** What this page found out about the two signed tokens of a payment, in words. */
+export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
+  const { environment } = useSession();
+  const { quote_token, settlement_token } = payment;
+  const { data, error, isPending, again } = useRead(['tokens', payment], async (client, options) =>
+    checkTokens(
+      payment,
+      environment,
+      (await client.gateway.jwks({ environment, all: 'true' }, options)).keys,
+    ),
+  );
+  if (payment.payment_attempt_id === undefined) {
+    return (
+      <Section title="Tokens">
+        <p className="quiet">Both tokens are shown to who paid alone.</p>
+      </Section>
+    );
+  }
+  return (
+    <Section
+      title="Tokens"
+      about="Checked in this page against the system’s published keys, without asking anybody whether they are good."
+    >
+      {isPending ? (
+        <Loading>Asking for the published keys, to check both tokens…</Loading>
+      ) : data === undefined ? (
+        <Stack>
+          <Notice tone="wait" title="Not checked">
+            The published keys could not be read, so nothing can be said about the tokens.
+          </Notice>
+          <ErrorNotice error={error} retry={again} />
+        </Stack>
+      ) : (
+        <Stack>
+          <Word
+            what="quote"
+            verdict={data.quote}
+            environment={environment}
+            absent="There is no quote token in this answer."
+          />
+          <Word
+            what="settlement"
+            verdict={data.settlement}
+            environment={environment}
+            absent="There is no settlement token: it is issued once the payment is confirmed."
+          />
+          <details className="no-print">
+            <summary>The tokens themselves</summary>
+            <Stack>
+              {quote_token !== undefined && <Copyable block text={quote_token} label="the quote token" />}
+              {settlement_token !== undefined && (
+                <Copyable block text={settlement_token} label="the settlement token" />
+              )}
+            </Stack>
+          </details>
+        </Stack>
+      )}
+    </Section>
+  );
+};
+
+const Word = ({
+  what,
+  verdict,
+  environment,
+  absent,
+}: {
+  what: 'quote' | 'settlement';
+  verdict: Verdict<{ kid: string; issued_at: string }>;
+  environment: string;
+  absent: string;
+}) => {
+  if (verdict.is === 'absent') return <p className="quiet">{absent}</p>;
+  if (verdict.is === 'bad') {
+    return (
+      <Notice tone="bad" title={`The ${what} token is not genuine`}>
+        {WHY[verdict.why] ?? `It is ${verdict.why}.`}
+      </Notice>
+    );
+  }
+  const { claims, publicKey, disagree } = verdict;
+  if (disagree.length > 0) {
+    return (
+      <Notice tone="bad" title={`The ${what} token is genuine, but this record was altered`}>
+        {disagree.map((each) => (
+          <p key={each}>{each}.</p>
+        ))}
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="good" title={`The ${what} token is genuine`}>
+      Signed by the key <code>{claims.kid}</code> of the <strong>{environment}</strong> environment, and it
+      agrees with this record.
+      <div className="notice-facts">
+        <span>
+          Signed <Time at={claims.issued_at} />
+        </span>
+        <span>
+          Public key <code>{publicKey}</code>
+        </span>
+      </div>
+    </Notice>
+  );
+};
+
+/** What the check says, for who does not write programs. */
+const WHY: Record<string, string> = {
+  'the token signature is invalid':
+    'Its signature does not fit its content: one of the two was changed after the system signed it.',
+  'the token’s key is not known': 'It names a key that the system has not published.',
+  'the token is malformed': 'It is not a token at all: something is missing, or too much.',
+  'the token is not in canonical base64url':
+    'It is written in another way than the system writes it: it was changed.',
+};

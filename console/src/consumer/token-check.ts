@@ -1,0 +1,75 @@
+import type { Output } from '../../../sdk/src/main.ts';
+import {
+  BadTokenError,
+  createTokenVerifier,
+  type QuoteClaims,
+  type SettlementClaims,
+} from '../../../sdk/src/tokens.ts';
+
+/** The two tokens of a payment, checked in this page against the published keys and against what the record says. */
+
+type Payment = Output<'settlement.get'>;
+export type Keys = Output<'gateway.jwks'>['keys'];
+
+export type Verdict<C> =
+  /** `disagree`: what the record says otherwise, in words; empty when it agrees in everything. */
+  | { is: 'genuine'; claims: C; publicKey: string; disagree: string[] }
+  | { is: 'bad'; why: string }
+  | { is: 'absent' };
+type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
+export type Verdicts = { quote: Verdict<QuoteClaims>; settlement: Verdict<SettlementClaims> };
+
+/** What both sides name, as pairs of words, the token's and the record's. */
+const differences = (pairs: readonly (readonly [string, string, string])[]): string[] =>
+  pairs
+    .filter(([, signed, recorded]) => signed !== recorded)
+    .map(([what, signed, recorded]) => `${what}: signed is ${signed}, the record says ${recorded}`);
+
+const check = async <T extends keyof Claims>(
+  type: T,
+  token: string | undefined,
+  environment: 'test' | 'live',
+  keys: Keys,
+  compare: (claims: Claims[T]) => string[],
+): Promise<Verdict<Claims[T]>> => {
+  if (token === undefined) return { is: 'absent' };
+  try {
+    const verify = createTokenVerifier(environment, async () => keys);
+    const claims: Claims[T] = await verify(type, token);
+    const publicKey = keys.find(({ kid }) => kid === claims.kid)?.x ?? '';
+    return { is: 'genuine', claims, publicKey, disagree: compare(claims) };
+  } catch (error) {
+    if (!(error instanceof BadTokenError)) throw error;
+    return { is: 'bad', why: error.message };
+  }
+};
+
+/**
+ * Checks both tokens of a payment.
+ * @param keys the published keys, those that sign no more among them: a receipt may be old
+ * @throws what WebCrypto throws where it knows no Ed25519
+ */
+export const checkTokens = async (
+  payment: Payment,
+  environment: 'test' | 'live',
+  keys: Keys,
+): Promise<Verdicts> => ({
+  quote: await check('quote', payment.quote_token, environment, keys, (claims) =>
+    differences([
+      ['Quote', claims.quote_id, payment.quote_id],
+      ['Service', claims.service_id, payment.service_id],
+      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
+      ['Fee in micro-units', claims.fee_amount, payment.fee_amount],
+      ['What was bought', JSON.stringify(claims.scope), JSON.stringify(payment.scope)],
+    ]),
+  ),
+  settlement: await check('settlement', payment.settlement_token, environment, keys, (claims) =>
+    differences([
+      ['Payment', claims.settlement_id, payment.settlement_id],
+      ['Quote', claims.quote_id, payment.quote_id],
+      ['Service', claims.service_id, payment.service_id],
+      ['Amount in micro-units', claims.quote_amount, payment.quote_amount],
+      ['Redeem until', claims.redeem_expires_at, payment.redeem_expires_at ?? 'nothing'],
+    ]),
+  ),
+});

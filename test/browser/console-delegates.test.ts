@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
+import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { again, signInPayer } from '../support/console-payer.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
+
+/** The page of delegates in real Chromium: made, spent with, narrowed, widened, given new keys and revoked. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const button = (console: ConsolePage, name: string) =>
+  console.page.getByRole('button', { name, exact: true });
+const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });
+const field = (console: ConsolePage, label: string) => console.page.getByLabel(label, { exact: true });
+const own = (key: string) =>
+  api<{ name: string; limits: object; allowed_service_ids: string[] | null; expires_at: string | null }>(
+    'GET /v1/delegates/me',
+    { token: key },
+  );
+
+test('made with limits, its key shown once and good; spent with; edited, with a step-up only to widen; revoked', async () => {
+  const payer = await signInPayer(stack);
+  const vendor = await createVendor(api, stack, { price: 2_500_000n });
+  const page = await opened({ person: payer });
+  await page.go('/delegates');
+  await page.page.getByText('No delegate yet').waitFor();
+  await page.shoot('delegates-empty');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'New delegate').click();
+  await page.page.getByText('may spend the wallet’s whole allowance').waitFor();
+  await field(page, 'Name').fill('Research agent');
+  await field(page, 'Of one payment').fill('5');
+  await field(page, 'Each day (UTC)').fill('10.0000001');
+  await field(page, 'Only these services').fill(`${vendor.serviceId}\nweather`);
+  await button(page, 'Make it and show its key').click();
+  await page.page.getByText('at most six decimals').first().waitFor();
+  await page.page.getByText('“weather” is not the id of a service.').waitFor();
+  await page.shoot('delegates-new-faults');
+  expect(await page.findings()).toEqual([]);
+  await field(page, 'Each day (UTC)').fill('10');
+  await field(page, 'Only these services').fill(vendor.serviceId);
+  await button(page, 'Make it and show its key').click();
+  await heading(page, 'The key of “Research agent”').waitFor();
+  const [key, snippet] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
+  expect(key).toMatch(/^dk_test_/);
+  expect(snippet).toContain(`delegateKey: '${key}'`);
+  expect(snippet).toContain('maxAmount: 5000000n');
+  await page.page.keyboard.press('Escape');
+  await heading(page, 'The key of “Research agent”').waitFor();
+  await page.page.getByRole('button', { name: 'Copy the snippet' }).click();
+  expect(await page.page.evaluate('navigator.clipboard.readText()')).toBe(snippet);
+  await page.shoot('delegates-key');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'I have kept it').click();
+  expect(await page.page.content()).not.toContain(key);
+  expect((await own(key!)).body).toMatchObject({
+    limits: { per_payment: '5000000', daily: '10000000', monthly: null, total: null },
+    allowed_service_ids: [vendor.serviceId],
+  });
+
+  // It pays; the meter follows, and the service has a name now.
+  expect((await settleWith(api, key!, await quoteOf(api, vendor))).status).toBe(200);
+  await page.go('/delegates');
+  const today = page.page.getByRole('meter', { name: 'Today' });
+  expect(await today.getAttribute('aria-valuetext')).toBe('2.50 spent, 0.00 held, 7.50 left of 10.00 USDC');
+  await page.page.getByText('begins anew').waitFor();
+  await page.page.getByText('Weather API', { exact: true }).waitFor();
+  await page.shoot('delegates');
+  expect(await page.findings()).toEqual([]);
+
+  // Narrower needs no fresh sign-in, and sends what was changed alone.
+  const sent: unknown[] = [];
+  page.page.on('request', (request) => {
+    if (request.method() === 'PATCH') sent.push(request.postDataJSON());
+  });
+  await page.go('/delegates');
+  await button(page, 'Edit Research agent').click();
+  await field(page, 'Each day (UTC)').fill('1');
+  await button(page, 'Save the change').click();
+  await page.page.getByText('The delegate is changed.').waitFor();
+  expect(sent).toEqual([{ limits: { daily: '1000000' } }]);
+  await page.page.getByText('0.00 USDC left of 1.00 USDC').waitFor();
+
+  await button(page, 'Edit Research agent').click();
+  await field(page, 'Each day (UTC)').fill('');
+  await field(page, 'Only these services').fill('');
+  // The API's own answer to a sign-in that is older than five minutes.
+  await page.page.route(
+    '**/v1/delegates/*',
+    (route) =>
+      route.fulfill({
+        status: 403,
+        json: { error: { code: 'reauthentication_required', message: 'sign in again' } },
+      }),
+    { times: 1 },
+  );
+  const since = Date.now();
+  await button(page, 'Save the change').click();
+  await heading(page, 'Is it still you?').waitFor();
+  expect((await own(key!)).body).toMatchObject({ limits: { daily: '1000000' } });
+  await button(page, 'Mail me a link').click();
+  await page.page.getByText('A link is on its way').waitFor();
+  const token = await linkToken(stack.mail_url, payer.email, 'test', since);
+  const tab = await page.context.newPage();
+  await tab.goto(`${stack.console_url}/sign-in/link#token=${token}`, { waitUntil: 'networkidle' });
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
+  await tab.close();
+  await page.page.getByText('any service', { exact: true }).waitFor();
+  expect((await own(key!)).body).toMatchObject({
+    limits: { per_payment: '5000000', daily: null },
+    allowed_service_ids: null,
+  });
+
+  // A new key: the old one goes on, unless it is ended at once.
+  await button(page, 'New key for Research agent').click();
+  await button(page, 'Show it here').click();
+  await heading(page, 'The new key of “Research agent”').waitFor();
+  const [second] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
+  await page.page.getByText('The previous key works until').waitFor();
+  expect(await atOnce(2, async (i) => (await own(i === 0 ? key! : second!)).status)).toEqual([200, 200]);
+  await button(page, 'I have kept it').click();
+  await button(page, 'New key for Research agent').click();
+  await page.page.getByText('End the present key at once').click();
+  await button(page, 'Show it here').click();
+  await page.page.getByText('The previous key has ended.').waitFor();
+  const [third] = await page.page.locator('[role=dialog] .copyable code').allTextContents();
+  expect((await own(second!)).status).toBe(401);
+  await button(page, 'I have kept it').click();
+
+  await button(page, 'Revoke Research agent').click();
+  await page.page.getByText('Its keys stop at once').waitFor();
+  await button(page, 'Cancel').click();
+  expect((await own(third!)).status).toBe(200);
+  await button(page, 'Revoke Research agent').click();
+  await button(page, 'Revoke it').click();
+  await page.page.getByText('No delegate yet').waitFor();
+  expect((await own(third!)).status).toBe(401);
+}, 180_000);
+
+test('overfull, on a phone and in the dark: many, long names, capped and spent; more by the page', async () => {
+  const payer = await signInPayer(stack);
+  const names = Array.from({ length: 24 }, (_, i) =>
+    i % 5 === 0
+      ? `A program whose name nobody kept short enough for any list that it stands in ${i}`
+      : `Agent ${i}`,
+  );
+  for (const [i, name] of names.entries()) {
+    await must(
+      api('POST /v1/delegates', {
+        token: payer.token,
+        body: {
+          name,
+          wallet_id: payer.walletId,
+          limits:
+            i % 3 === 0 ? {} : { daily: '999999999999999999', monthly: `${i}000001`, total: '50000000' },
+        },
+      }),
+      'delegate',
+    );
+  }
+  for (const [width, colours] of [
+    ['desktop', 'light'],
+    ['phone', 'light'],
+    ['phone', 'dark'],
+  ] as const) {
+    const page = await opened({ person: await again(stack, payer), width, colours });
+    await page.go('/delegates');
+    const cards = page.page.getByRole('button', { name: /^Revoke / });
+    expect(await cards.count()).toBe(20);
+    await button(page, 'Show more delegates').click();
+    await page.page.getByRole('button', { name: /^Revoke Agent 1$/ }).waitFor();
+    expect(await cards.count()).toBe(24);
+    expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.shoot('delegates-overfull');
+    expect(await page.findings()).toEqual([]);
+  }
+}, 180_000);
+
+test('without a wallet, with an API that fails, and a slow one', async () => {
+  const payer = await signInPerson(stack);
+  const page = await opened({ person: payer });
+  await page.go('/delegates');
+  await page.page.getByText('First a wallet').waitFor();
+  expect(await button(page, 'New delegate').count()).toBe(0);
+  await page.shoot('delegates-no-wallet');
+
+  let answered = 0;
+  await page.page.route('**/v1/delegates*', async (route) => {
+    answered += 1;
+    const error = {
+      code: 'internal_error',
+      message: 'something went wrong',
+      request_id: 'req_1',
+      details: [],
+    };
+    await route.fulfill({ status: 500, json: { error } });
+  });
+  await page.go('/delegates');
+  await page.page.getByText('Something went wrong on our side').waitFor();
+  await page.shoot('delegates-failing');
+  expect(await page.findings()).toEqual([]);
+  expect(answered).toBeGreaterThan(0);
+  await page.page.unroute('**/v1/delegates*');
+  await button(page, 'Try again').click();
+  await page.page.getByText('First a wallet').waitFor();
+
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.page.route('**/v1/delegates*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.page.goto(`${stack.console_url}/delegates`);
+  await page.page.getByText('Asking for your delegates').waitFor();
+  await page.shoot('delegates-slow');
+  release();
+  await page.page.getByText('First a wallet').waitFor();
+}, 120_000);

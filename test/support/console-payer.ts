@@ -1,0 +1,22 @@
+import { Keypair } from '@solana/web3.js';
+import { createApi } from '../../deploy/local/people/api.ts';
+import type { Consumer } from '../../deploy/local/people/people.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import type { Stack } from '../../deploy/local/stack-file.ts';
+import { type Person, signInPerson } from './console.ts';
+
+export type Payer = Person & Pick<Consumer, 'wallet' | 'walletId'>;
+
+/** Somebody with a sign-in for a page and a wallet that is funded and may be spent from. */
+export const signInPayer = async (stack: Stack, balance = 100_000_000n): Promise<Payer> => {
+  const api = createApi(stack.gateway_url);
+  const person = await signInPerson(stack);
+  const wallet = Keypair.generate();
+  const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
+  await fund(api, person.token, wallet_id, balance);
+  await allowSpending(api, person.token, wallet_id, wallet, balance);
+  return { ...person, wallet, walletId: wallet_id };
+};
+
+/** Another sign-in of the same person: each page needs its own. */
+export const again = (stack: Stack, { email }: Person): Promise<Person> => signInPerson(stack, { email });
