@@ -140,7 +140,7 @@ test('an endpoint from its making to its end: secret once, test event, log, rede
   expect(await api('GET /v1/webhook-endpoints', { token: person.token })).toMatchObject({
     body: { data: [] },
   });
-});
+}, 90_000);
 
 test('a receiver that fails: the answer and the next try in the log, all since a time once it is mended', async () => {
   behave = answer(500, {}, 'database is away');
@@ -175,7 +175,7 @@ test('a receiver that fails: the answer and the next try in the log, all since a
   await page.page.getByRole('button', { name: /Show/ }).first().click();
   await page.page.getByRole('option', { name: 'failed' }).click();
   await seen(page, 'None is failed');
-});
+}, 90_000);
 
 test('one that says 410 Gone is off, and the page says why', async () => {
   behave = answer(410);
@@ -191,7 +191,7 @@ test('one that says 410 Gone is off, and the page says why', async () => {
   expect(await page.findings()).toEqual([]);
   await page.go('/webhooks');
   await seen(page, 'off: gone');
-});
+}, 90_000);
 
 test('many endpoints and deliveries with long names, in the dark and on a phone', async () => {
   behave = answer(200, {}, 'x'.repeat(400));
@@ -217,7 +217,9 @@ test('many endpoints and deliveries with long names, in the dark and on a phone'
     ['phone', 'light'],
     ['phone', 'dark'],
   ] as const) {
-    const page = await opened({ person, width, colours });
+    // A sign-in of its own: its cookie is good in one browser.
+    const again = await signInPerson(stack, { email: person.email });
+    const page = await opened({ person: again, width, colours });
     await page.go('/webhooks');
     await page.page.getByRole('table', { name: 'Endpoints' }).waitFor();
     await page.shoot('webhooks-many');
@@ -255,4 +257,4 @@ test('while the API is slow the page says what it waits for, and when it fails, 
   await page.page.getByRole('alert').getByText('validation_error').waitFor();
   await page.shoot('webhooks-failed');
   expect(await page.findings()).toEqual([]);
-});
+}, 90_000);

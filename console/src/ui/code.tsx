@@ -3,17 +3,20 @@ import { Button } from './button.tsx';
 
 /**
  * Lines of code, a request or an answer, as they are: they scroll instead of breaking, also by keyboard. `copy` is what the
- * button copies where that is more than is shown (a secret that the page covers); null: no button.
+ * button copies where that is another text (the same call for a shell); null: no button.
  */
 export const Code = ({
   text,
   label,
   copy = text,
+  action = 'Copy',
 }: {
   text: string;
   /** What it is, above it and for the button's name. */
   label: string;
   copy?: string | null;
+  /** The button's words where what it copies is not what is shown. */
+  action?: string;
 }) => {
   const [said, setSaid] = useState<string | null>(null);
   const take = async () => {
@@ -29,8 +32,8 @@ export const Code = ({
       <figcaption>
         <span className="quiet">{label}</span>
         {copy !== null && (
-          <Button size="small" variant="quiet" aria-label={`Copy: ${label}`} onPress={() => void take()}>
-            {said ?? 'Copy'}
+          <Button size="small" variant="quiet" aria-label={`${action}: ${label}`} onPress={() => void take()}>
+            {said ?? action}
           </Button>
         )}
       </figcaption>

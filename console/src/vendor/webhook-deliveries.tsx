@@ -58,25 +58,25 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
       title="Deliveries"
       about="The last 30 days. Any 2xx within 15 seconds takes an event; else it is tried 8 times over three days. It may arrive twice: know it again by its id."
       actions={
-        <Row>
-          <Select
-            label="Show"
-            value={filter}
-            onChange={setFilter}
-            options={[
-              ['all', 'all'],
-              ['delivered', 'delivered'],
-              ['pending', 'pending'],
-              ['failed', 'failed'],
-            ]}
-          />
-          <Button size="small" isDisabled={!enabled} onPress={() => setSince(true)}>
-            Redeliver all since…
-          </Button>
-        </Row>
+        <Button size="small" isDisabled={!enabled} onPress={() => setSince(true)}>
+          Redeliver all since…
+        </Button>
       }
     >
       {again.error !== null && <ErrorNotice error={again.error} />}
+      <Row>
+        <Select
+          label="Show"
+          value={filter}
+          onChange={setFilter}
+          options={[
+            ['all', 'all deliveries'],
+            ['delivered', 'delivered'],
+            ['pending', 'pending'],
+            ['failed', 'failed'],
+          ]}
+        />
+      </Row>
       <Table
         label="Deliveries"
         items={deliveries}
