@@ -87,7 +87,7 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   await button(page, 'Try to redeem twice').click();
   const fifth = region(page, /^5\. /);
   await fifth.getByText('done').waitFor();
-  expect(await fifth.textContent()).toMatch(/"replayed": false[^]*"replayed": true/);
+  expect(await fifth.textContent()).toMatch(/"replayed": false[\s\S]*"replayed": true/);
   expect(await fifth.textContent()).toContain('x-payment-replayed: true');
   await seen(page, 'That was all of it');
   await page.shoot('try-done');
@@ -106,9 +106,8 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   expect(told).toContain('"$ACCESS_TOKEN"');
   expect(told).not.toContain(api_key);
   expect(told).not.toMatch(/Bearer (vendor_|eyJ)/);
-  expect(told.match(/x-settlement-token: ([^\n]*)/g)).toEqual(
-    expect.arrayContaining(['x-settlement-token: $SETTLEMENT_TOKEN']),
-  );
+  expect(told).toContain('x-settlement-token: $SETTLEMENT_TOKEN');
+  expect(told).not.toMatch(/x-settlement-token: (?!\$SETTLEMENT_TOKEN|'"\$SETTLEMENT_TOKEN")/);
   expect(told).not.toMatch(/settlement_token": "(?!\$SETTLEMENT_TOKEN)/);
   expect(await page.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
     api_key,
@@ -131,7 +130,7 @@ test('all at once, paid by a delegate key, with a key that is made here; anew af
   expect(made).not.toBe(api_key);
   await page.page.getByRole('button', { name: /Paid by/ }).click();
   await page.page.getByRole('option', { name: 'a delegate key' }).click();
-  await page.page.getByLabel('Delegate key').fill(delegate.api_key);
+  await page.page.getByRole('textbox', { name: 'Delegate key' }).fill(delegate.api_key);
   await button(page, 'Run all steps').click();
   await seen(page, 'That was all of it');
   await page.shoot('try-done');

@@ -62,43 +62,50 @@ export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode
 /** A step that was taken: what was sent and answered, and what went wrong. */
 export const TakenStep = ({
   step,
-  title,
-  about,
+  of: { run, title, about },
   secrets,
 }: {
   step: Step;
-  title: string;
-  about: ReactNode;
+  of: (typeof STEPS)[number];
   secrets: Secrets;
-}) => (
-  <Section
-    title={title}
-    about={about}
-    actions={
-      <Badge
-        state={step.trouble === null ? 'done' : 'failed'}
-        tone={step.trouble === null ? 'good' : 'bad'}
-      />
-    }
-  >
-    <Stack>
-      {step.trouble !== null && <Trouble of={step.trouble} />}
-      {step.claims !== undefined && <Claims of={step.claims} />}
-      {step.exchanged.map((each) => (
-        <Exchange key={`${each.method} ${each.url}`} of={each} between="buyer and vendor" secrets={secrets} />
-      ))}
-      {step.api.map((each, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: what was recorded keeps its order
-        <details key={`${index} ${each.url}`} open={step.exchanged.length === 0 || step.trouble !== null}>
-          <summary>
-            {each.method} {new URL(each.url).pathname} → {each.answer?.status ?? 'no answer'}
-          </summary>
-          <Exchange of={each} between="with the API" secrets={secrets} />
-        </details>
-      ))}
-    </Stack>
-  </Section>
-);
+}) => {
+  // Beside what buyer and vendor say the calls of the API are folded, unless they are what the step is about.
+  const isOpen = step.exchanged.length === 0 || step.trouble !== null || run === 'redeem';
+  return (
+    <Section
+      title={title}
+      about={about}
+      actions={
+        <Badge
+          state={step.trouble === null ? 'done' : 'failed'}
+          tone={step.trouble === null ? 'good' : 'bad'}
+        />
+      }
+    >
+      <Stack>
+        {step.trouble !== null && <Trouble of={step.trouble} />}
+        {step.claims !== undefined && <Claims of={step.claims} />}
+        {step.exchanged.map((each) => (
+          <Exchange
+            key={`${each.method} ${each.url}`}
+            of={each}
+            between="buyer and vendor"
+            secrets={secrets}
+          />
+        ))}
+        {step.api.map((each, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: what was recorded keeps its order
+          <details key={`${index} ${each.url}`} open={isOpen}>
+            <summary>
+              {each.method} {new URL(each.url).pathname} → {each.answer?.status ?? 'no answer'}
+            </summary>
+            <Exchange of={each} between="with the API" secrets={secrets} />
+          </details>
+        ))}
+      </Stack>
+    </Section>
+  );
+};
 
 const Exchange = ({ of, between, secrets }: { of: Exchanged; between: string; secrets: Secrets }) => (
   <div className="columns">

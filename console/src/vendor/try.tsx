@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button, Columns, Money, Notice, Page, Row, Section, Stack } from '../ui/index.ts';
@@ -37,6 +37,16 @@ const TryPage = () => {
   );
 };
 export default TryPage;
+
+type Next = (typeof STEPS)[number] | undefined;
+const headingOf = (next: Next, hasFailed: boolean): string => {
+  if (next === undefined) return 'That was all of it';
+  return hasFailed ? 'Go on' : next.title;
+};
+const aboutOf = (next: Next, hasFailed: boolean): ReactNode => {
+  if (next === undefined) return 'Paid once, delivered once. The settlement stands under Sales.';
+  return hasFailed ? 'Mend what is said above, then take the step again; nothing is paid twice.' : next.about;
+};
 
 /** A token of the sign-in that is good now: whatever reads by the session's own client renews it. */
 const freshAccessToken = async (): Promise<string> => {
@@ -95,6 +105,7 @@ const Exchange = ({ service }: { service: Service }) => {
     setSecrets(new Map());
   };
 
+  const hasFailed = taken.length > done;
   const hasBegun = taken.length > 0 || busy !== null;
   return (
     <Stack>
@@ -125,19 +136,11 @@ const Exchange = ({ service }: { service: Service }) => {
         </Columns>
       </Section>
       {taken.map((step, index) => (
-        <TakenStep
-          key={STEPS[index]!.run}
-          step={step}
-          title={STEPS[index]!.title}
-          about={STEPS[index]!.about}
-          secrets={secrets}
-        />
+        <TakenStep key={STEPS[index]!.run} step={step} of={STEPS[index]!} secrets={secrets} />
       ))}
       <Section
-        title={next === undefined ? 'That was all of it' : next.title}
-        about={
-          next === undefined ? 'Paid once, delivered once. The settlement stands under Sales.' : next.about
-        }
+        title={headingOf(next, hasFailed)}
+        about={aboutOf(next, hasFailed)}
       >
         <Stack>
           {!isReady && <p className="quiet">Give a service key, and who pays, to begin.</p>}
@@ -150,7 +153,7 @@ const Exchange = ({ service }: { service: Service }) => {
                   busy={busy === 'one' && 'Taking the step…'}
                   onPress={() => void go(false)}
                 >
-                  {taken.length > done ? `${next.next} again` : next.next}
+                  {hasFailed ? 'Take the step again' : next.next}
                 </Button>
                 <Button
                   isDisabled={!isReady || busy === 'one'}
