@@ -46,7 +46,7 @@ const serviceOf = ({ token }: Person, name = 'Weather API') =>
 const copied = async ({ page }: ConsolePage): Promise<string> => {
   await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
   const texts = [(await page.textContent('body')) ?? ''];
-  for (const each of await page.getByRole('button', { name: /^Copy/ }).all()) {
+  for (const each of await page.getByRole('button', { name: /^Cop(y|ied)/ }).all()) {
     await each.click();
     texts.push(await page.evaluate<string>('navigator.clipboard.readText()'));
   }

@@ -32,7 +32,12 @@ export const Code = ({
       <figcaption>
         <span className="quiet">{label}</span>
         {copy !== null && (
-          <Button size="small" variant="quiet" aria-label={`${action}: ${label}`} onPress={() => void take()}>
+          <Button
+            size="small"
+            variant="quiet"
+            aria-label={`${said ?? action}: ${label}`}
+            onPress={() => void take()}
+          >
             {said ?? action}
           </Button>
         )}

@@ -93,7 +93,7 @@ export const Copyable = ({
   return (
     <span className="copyable" data-block={block || undefined}>
       <code title={cut === text ? undefined : text}>{cut}</code>
-      <Button size="small" variant="quiet" aria-label={`Copy ${label}`} onPress={() => void copy()}>
+      <Button size="small" variant="quiet" aria-label={said ?? `Copy ${label}`} onPress={() => void copy()}>
         {said ?? 'Copy'}
       </Button>
     </span>

@@ -57,8 +57,8 @@ const SnippetsPage = () => {
             ]}
           />
           <Notice>
-            The service key is not shown here: it was when it was made. Keep it in the environment of your
-            server, never in code or in a page.
+            You saw the service key when it was made, and it is not shown again. Keep it in the environment of
+            your server, never in code or in a page.
           </Notice>
         </Stack>
       </Section>

@@ -138,10 +138,7 @@ const Exchange = ({ service }: { service: Service }) => {
       {taken.map((step, index) => (
         <TakenStep key={STEPS[index]!.run} step={step} of={STEPS[index]!} secrets={secrets} />
       ))}
-      <Section
-        title={headingOf(next, hasFailed)}
-        about={aboutOf(next, hasFailed)}
-      >
+      <Section title={headingOf(next, hasFailed)} about={aboutOf(next, hasFailed)}>
         <Stack>
           {!isReady && <p className="quiet">Give a service key, and who pays, to begin.</p>}
           <Row>

@@ -63,64 +63,66 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
         </Button>
       }
     >
-      {again.error !== null && <ErrorNotice error={again.error} />}
-      <Row>
-        <Select
-          label="Show"
-          value={filter}
-          onChange={setFilter}
-          options={[
-            ['all', 'all deliveries'],
-            ['delivered', 'delivered'],
-            ['pending', 'pending'],
-            ['failed', 'failed'],
+      <Stack>
+        {again.error !== null && <ErrorNotice error={again.error} />}
+        <Row>
+          <Select
+            label="Show"
+            value={filter}
+            onChange={setFilter}
+            options={[
+              ['all', 'all deliveries'],
+              ['delivered', 'delivered'],
+              ['pending', 'pending'],
+              ['failed', 'failed'],
+            ]}
+          />
+        </Row>
+        <Table
+          label="Deliveries"
+          items={deliveries}
+          waiting="Asking for the log…"
+          keyOf={({ event_id }) => event_id}
+          empty={
+            filter === 'all' ? (
+              <Empty title="Nothing was delivered yet">
+                Send a test event to see how it looks at your receiver.
+              </Empty>
+            ) : (
+              <Empty title={`None is ${filter}`} />
+            )
+          }
+          columns={[
+            { heading: 'Event', show: ({ type }) => <code>{type}</code> },
+            { heading: 'State', show: ({ status }) => <Badge state={status} /> },
+            { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
+            { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
+            {
+              heading: 'Next try',
+              show: ({ next_attempt_at, status }) =>
+                status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
+            },
+            { heading: 'Happened', show: ({ created_at }) => <Time at={created_at} /> },
+            {
+              heading: '',
+              align: 'end',
+              show: (delivery) => (
+                <>
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    aria-label={`Show ${delivery.type} ${delivery.event_id}`}
+                    onPress={() => setShown(delivery)}
+                  >
+                    Show
+                  </Button>
+                  {redeliver(delivery)}
+                </>
+              ),
+            },
           ]}
         />
-      </Row>
-      <Table
-        label="Deliveries"
-        items={deliveries}
-        waiting="Asking for the log…"
-        keyOf={({ event_id }) => event_id}
-        empty={
-          filter === 'all' ? (
-            <Empty title="Nothing was delivered yet">
-              Send a test event to see how it looks at your receiver.
-            </Empty>
-          ) : (
-            <Empty title={`None is ${filter}`} />
-          )
-        }
-        columns={[
-          { heading: 'Event', show: ({ type }) => <code>{type}</code> },
-          { heading: 'State', show: ({ status }) => <Badge state={status} /> },
-          { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
-          { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
-          {
-            heading: 'Next try',
-            show: ({ next_attempt_at, status }) =>
-              status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
-          },
-          { heading: 'Happened', show: ({ created_at }) => <Time at={created_at} /> },
-          {
-            heading: '',
-            align: 'end',
-            show: (delivery) => (
-              <>
-                <Button
-                  size="small"
-                  variant="quiet"
-                  aria-label={`Show ${delivery.type} ${delivery.event_id}`}
-                  onPress={() => setShown(delivery)}
-                >
-                  Show
-                </Button>
-                {redeliver(delivery)}
-              </>
-            ),
-          },
-        ]}
-      />
+      </Stack>
       {shown !== null && (
         <DeliveryDialog endpoint={endpoint} delivery={shown} onClose={() => setShown(null)} />
       )}
@@ -217,6 +219,11 @@ const SPANS = [
   ['own', 'since a time of my choice'],
 ] as const;
 
+const redeliveredWords = (events: number): string => {
+  if (events === 0) return 'There is nothing to deliver since then.';
+  return events === 1 ? 'One event is delivered once more.' : `${events} events are delivered once more.`;
+};
+
 const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () => void }) => {
   const [span, setSpan] = useState<(typeof SPANS)[number][0]>('1');
   const [own, setOwn] = useState('');
@@ -226,11 +233,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
     {
       changes: [['deliveries', endpointId]],
       done: ({ redelivering }) => {
-        toast(
-          redelivering === 1
-            ? 'One event is delivered once more.'
-            : `${redelivering} events are delivered once more.`,
-        );
+        toast(redeliveredWords(redelivering));
         onClose();
       },
     },
@@ -247,7 +250,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
         <Stack>
           <p>
             All events that the endpoint asks for, also those that it never got, and those that it has taken
-            already. At most 10,000, the oldest first.
+            already; but no test events. At most 10,000, the oldest first.
           </p>
           <Select label="What happened" value={span} onChange={setSpan} options={SPANS} />
           {span === 'own' && (
@@ -255,7 +258,11 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
               label="Since"
               type="datetime-local"
               value={own}
-              onChange={setOwn}
+              onChange={(typed) => {
+                setOwn(typed);
+                // The browser sends no form with a field that is said to be wrong.
+                setWrong(null);
+              }}
               error={wrong}
               hint="In your own time zone."
             />
