@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openApiDocument } from '../shared/contract/openapi.ts';
+import { consoleExamples } from './console-examples.ts';
 import { DASHBOARDS } from './dashboards.ts';
 import { grafanaJson } from './grafana.ts';
 import { clusterFiles } from './k8s/files.ts';
@@ -9,8 +10,8 @@ import { metricsPage } from './metrics-page.ts';
 import { sdkErrors, sdkOperations, sdkTypes } from './sdk-sources.ts';
 
 /**
- * Writes what is derived from the contract, the services' settings and the catalog of metrics into docs/, sdk/ and k8s/. With --check it writes nothing
- * and exits 1 where a file differs from what it would write, naming the file.
+ * Writes what is derived from the contract, the services' settings, the catalog of metrics and the examples into docs/, sdk/,
+ * k8s/ and console/. With --check it writes nothing and exits 1 where a file differs from what it would write, naming the file.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const outputs: Record<string, string> = {
@@ -23,6 +24,7 @@ const outputs: Record<string, string> = {
   'sdk/src/generated/types.ts': await sdkTypes(),
   'sdk/src/generated/operations.ts': sdkOperations(),
   'sdk/src/generated/errors.ts': sdkErrors(),
+  'console/src/generated/examples.ts': consoleExamples(),
   ...(await clusterFiles()),
 };
 
@@ -31,7 +33,7 @@ const current = (file: string): string | null =>
 const stale = Object.entries(outputs).filter(([file, content]) => current(file) !== content);
 
 if (process.argv.includes('--check')) {
-  for (const [file] of stale) console.error(`${file} differs from the contract: run npm run generate`);
+  for (const [file] of stale) console.error(`${file} is not what its sources say: run npm run generate`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
   for (const [file, content] of stale) {

@@ -1,6 +1,8 @@
 /** All that a page is written with; each component says at its own place how. */
 export { Button, LinkButton } from './button.tsx';
 export { Chart, type Point } from './chart.tsx';
+export { Choices } from './choices.tsx';
+export { Code } from './code.tsx';
 export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';
 export { ErrorNotice, Notice } from './error-notice.tsx';
 export { Select, Switch, TextField } from './field.tsx';

@@ -6,6 +6,7 @@ export const vendorPages: readonly PageEntry[] = [
   { path: '/sales', nav: 'Sales', load: () => import('./sales.tsx') },
   { path: '/sales/:settlement_id', load: () => import('./settlement.tsx') },
   { path: '/webhooks', nav: 'Webhooks', load: () => import('./webhooks.tsx') },
+  { path: '/webhooks/:endpoint_id', load: () => import('./webhook.tsx') },
   { path: '/try', nav: 'Try it', load: () => import('./try.tsx') },
   { path: '/integrate', nav: 'Integrate', load: () => import('./snippets.tsx') },
 ];

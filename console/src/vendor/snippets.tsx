@@ -1,10 +1,119 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { EXAMPLES } from '../generated/examples.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Code, Copyable, Facts, LinkButton, Notice, Page, Section, Stack, Tabs } from '../ui/index.ts';
+import { ChooseService, useOwnServices } from './choose-service.tsx';
 
-const SnippetsPage = () => (
-  <Page title="Integrate" about="Code for your own service.">
-    <Section title="Integrate">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+const FRAMEWORKS = [
+  ['express', 'Express', 'express.ts'],
+  ['fastify', 'Fastify', 'fastify.ts'],
+  ['hono', 'Hono', 'hono.ts'],
+  ['next', 'Next', 'app/report/route.ts'],
+] as const;
+
+/** A text of a script between single quotes. */
+const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
+
+/** Code for the own service: out of the SDK's manual and the examples, with what is known here written above it. */
+const SnippetsPage = () => {
+  const { environment } = useSession();
+  const own = useOwnServices();
+  const serviceId = own.service?.service_id ?? 'SERVICE_ID';
+  const baseUrl = location.origin;
+  const here = (code: string): string =>
+    code
+      .replaceAll('_test_…', `_${environment}_…`)
+      .replace("environment: 'test'", `environment: '${environment}'`);
+  const given = (code: string, names: Record<string, string>): string => {
+    const lines = Object.entries(names).map(([name, value]) => `const ${name} = ${quoted(value)};`);
+    // Imports stay on top.
+    const [head, ...rest] = here(code).split('\n\n');
+    return [head, lines.join('\n'), ...rest].join('\n\n');
+  };
+  const settings = [
+    `QUITTANCE_URL=${baseUrl}`,
+    `SERVICE_ID=${serviceId}`,
+    `SERVICE_KEY=vendor_${environment}_…`,
+    'PUBLIC_URL=https://shop.example.com',
+    'REDIS_URL=redis://127.0.0.1:6379',
+    'PORT=8402',
+  ].join('\n');
+  return (
+    <Page
+      title="Integrate"
+      about="Code to copy, with your service and this gateway filled in. It is the code of the manual and of the examples that our tests run."
+      actions={<LinkButton to="/try">Try it first</LinkButton>}
+    >
+      <Section title="Your service">
+        <Stack>
+          <ChooseService {...own} />
+          <Facts
+            of={[
+              [
+                'Service id',
+                own.service !== undefined && <Copyable key="id" label="the service id" text={serviceId} />,
+              ],
+              ['Gateway', <Copyable key="url" label="the gateway’s address" text={baseUrl} />],
+              ['Environment', environment],
+            ]}
+          />
+          <Notice>
+            You saw the service key when it was made, and it is not shown again. Keep it in the environment of
+            your server, never in code or in a page.
+          </Notice>
+        </Stack>
+      </Section>
+      <Section
+        title="Sell a route"
+        about="A paywall answers 402 with a quote, checks the payment and delivers once."
+      >
+        <Stack>
+          <Code label="In your project" text="npm install @quittance/sdk" />
+          <Code label="paywall.ts" text={given(EXAMPLES.paywall, { baseUrl, serviceId })} />
+          <p className="quiet">
+            <code>store</code> and <code>logger</code> are yours. A store is what several processes share;
+            with a single one, leave that line out.
+          </p>
+          <Tabs
+            label="Framework"
+            tabs={FRAMEWORKS.map(([key, words, file]) => [
+              key,
+              words,
+              <Stack key={key}>
+                <Code label={`The route, in ${words}`} text={EXAMPLES.frameworks[key].route} />
+                <details>
+                  <summary>A whole vendor in {words}</summary>
+                  <Stack>
+                    <Code label={file} text={EXAMPLES.frameworks[key].example} />
+                    <Code label="paywall.ts, by the environment" text={EXAMPLES.paywallExample} />
+                    <Code label="shop.ts" text={EXAMPLES.shopExample} />
+                    <Code label="redis-store.ts" text={EXAMPLES.storeExample} />
+                    <Code label=".env" text={settings} />
+                  </Stack>
+                </details>
+              </Stack>,
+            ])}
+          />
+        </Stack>
+      </Section>
+      <Section
+        title="Buy from others"
+        about="A fetch that pays answers of 402 by itself, with a delegate key and within limits that you set."
+      >
+        <Stack>
+          <Code label="A fetch that pays" text={given(EXAMPLES.pay, { baseUrl })} />
+          <details>
+            <summary>A whole buyer</summary>
+            <Code label="buyer.ts" text={here(EXAMPLES.buyerExample)} />
+          </details>
+        </Stack>
+      </Section>
+      <Section
+        title="Every operation of the API"
+        about="The client without a paywall: quote, settle and redeem by hand."
+      >
+        <Code label="The client" text={given(EXAMPLES.client, { baseUrl, service_id: serviceId })} />
+      </Section>
+    </Page>
+  );
+};
 export default SnippetsPage;

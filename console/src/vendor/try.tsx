@@ -1,10 +1,174 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { type ReactNode, useRef, useState } from 'react';
+import { session } from '../session/store.ts';
+import { useSession } from '../session/use-session.tsx';
+import { Button, Columns, Money, Notice, Page, Row, Section, Stack } from '../ui/index.ts';
+import { ChooseService, type Service, useOwnServices } from './choose-service.tsx';
+import { createTrial, type Step, type Trial } from './trial.ts';
+import { type PayBy, Payer, ServiceKey } from './try-setup.tsx';
+import { STEPS, TakenStep } from './try-steps.tsx';
 
-const TryPage = () => (
-  <Page title="Try it" about="The 402 exchange, step by step.">
-    <Section title="Try it">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+/** The 402 exchange on the running system, with the account's own service; the page plays buyer and vendor. */
+const TryPage = () => {
+  const { environment } = useSession();
+  const own = useOwnServices();
+  return (
+    <Page
+      title="Try it"
+      about="A call that costs something, from the 402 to the delivery: every request and answer of it, on the running system."
+    >
+      {environment === 'live' ? (
+        <Notice tone="wait" title="Only in the test environment">
+          Step 3 makes a payment. Switch to the test environment above, where its money is not real.
+        </Notice>
+      ) : (
+        <>
+          <Notice>
+            No server is behind this page: it plays the vendor itself, by the vendor part of{' '}
+            <code>@quittance/sdk</code> on the browser’s own Request and Response. That is the same code as in
+            the middlewares for Express, Fastify, Hono and Next; what it asks of the API is real.
+          </Notice>
+          <Section title="Before you start">
+            <ChooseService {...own} />
+          </Section>
+          {own.service !== undefined && <Exchange key={own.service.service_id} service={own.service} />}
+        </>
+      )}
+    </Page>
+  );
+};
 export default TryPage;
+
+type Next = (typeof STEPS)[number] | undefined;
+const headingOf = (next: Next, hasFailed: boolean): string => {
+  if (next === undefined) return 'That was all of it';
+  return hasFailed ? 'Go on' : next.title;
+};
+const aboutOf = (next: Next, hasFailed: boolean): ReactNode => {
+  if (next === undefined) return 'Paid once, delivered once. The settlement stands under Sales.';
+  return hasFailed ? 'Mend what is said above, then take the step again; nothing is paid twice.' : next.about;
+};
+
+/** A token of the sign-in that is good now: whatever reads by the session's own client renews it. */
+const freshAccessToken = async (): Promise<string> => {
+  await session.get().client.identity.getAccount();
+  return session.accessToken() ?? '';
+};
+
+const Exchange = ({ service }: { service: Service }) => {
+  const [serviceKey, setServiceKey] = useState('');
+  const [by, setBy] = useState<PayBy>('account');
+  const [delegateKey, setDelegateKey] = useState('');
+  const [taken, setTaken] = useState<readonly Step[]>([]);
+  const [busy, setBusy] = useState<'one' | 'all' | null>(null);
+  const [secrets, setSecrets] = useState<ReadonlyMap<string, string>>(new Map());
+  const trial = useRef<Trial | null>(null);
+
+  const key = serviceKey.trim();
+  const isReady = /^vendor_test_./.test(key) && (by === 'account' || /^dk_test_./.test(delegateKey.trim()));
+  const done = taken.filter(({ trouble }) => trouble === null).length;
+  const next = STEPS[done];
+
+  const keepSecret = (secret: string, name: string) =>
+    setSecrets((known) => new Map(known).set(secret, name));
+  const begin = (): Trial => {
+    keepSecret(key, 'SERVICE_KEY');
+    return createTrial({
+      baseUrl: location.origin,
+      environment: 'test',
+      service,
+      serviceKey: key,
+      payer: async () => {
+        const [token, name] =
+          by === 'delegate'
+            ? [delegateKey.trim(), 'DELEGATE_KEY']
+            : [await freshAccessToken(), 'ACCESS_TOKEN'];
+        keepSecret(token, name);
+        return token;
+      },
+      onSecret: keepSecret,
+    });
+  };
+  /** Takes the next step, or all that are left; a failed one may be taken again. */
+  const go = async (all: boolean) => {
+    setBusy(all ? 'all' : 'one');
+    trial.current ??= begin();
+    for (let at = done; at < (all ? STEPS.length : done + 1); at += 1) {
+      const step = await trial.current[STEPS[at]!.run]();
+      setTaken((steps) => [...steps.slice(0, at), step]);
+      if (step.trouble !== null) break;
+    }
+    setBusy(null);
+  };
+  const startAgain = () => {
+    trial.current = null;
+    setTaken([]);
+    setSecrets(new Map());
+  };
+
+  const hasFailed = taken.length > done;
+  const hasBegun = taken.length > 0 || busy !== null;
+  return (
+    <Stack>
+      <Section
+        title="Who takes part"
+        about={
+          <>
+            The vendor sells one report for <Money micro={service.price} />.
+          </>
+        }
+      >
+        <Columns>
+          <Stack>
+            <h3>The vendor</h3>
+            <ServiceKey service={service} value={serviceKey} onChange={setServiceKey} isDisabled={hasBegun} />
+          </Stack>
+          <Stack>
+            <h3>The buyer</h3>
+            <Payer
+              by={by}
+              onBy={setBy}
+              delegateKey={delegateKey}
+              onDelegateKey={setDelegateKey}
+              price={BigInt(service.price)}
+              isDisabled={hasBegun}
+            />
+          </Stack>
+        </Columns>
+      </Section>
+      {taken.map((step, index) => (
+        <TakenStep key={STEPS[index]!.run} step={step} of={STEPS[index]!} secrets={secrets} />
+      ))}
+      <Section title={headingOf(next, hasFailed)} about={aboutOf(next, hasFailed)}>
+        <Stack>
+          {!isReady && <p className="quiet">Give a service key, and who pays, to begin.</p>}
+          <Row>
+            {next !== undefined && (
+              <>
+                <Button
+                  variant="primary"
+                  isDisabled={!isReady || busy === 'all'}
+                  busy={busy === 'one' && 'Taking the step…'}
+                  onPress={() => void go(false)}
+                >
+                  {hasFailed ? 'Take the step again' : next.next}
+                </Button>
+                <Button
+                  isDisabled={!isReady || busy === 'one'}
+                  busy={busy === 'all' && 'Running all steps…'}
+                  onPress={() => void go(true)}
+                >
+                  {done === 0 ? 'Run all steps' : 'Run the rest'}
+                </Button>
+              </>
+            )}
+            {taken.length > 0 && (
+              <Button variant="quiet" isDisabled={busy !== null} onPress={startAgain}>
+                Begin anew
+              </Button>
+            )}
+          </Row>
+        </Stack>
+      </Section>
+    </Stack>
+  );
+};

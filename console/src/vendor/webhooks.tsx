@@ -1,10 +1,75 @@
-import { Empty, Page, Section } from '../ui/index.ts';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useItems } from '../lib/data.ts';
+import { Badge, Button, Empty, Page, Section, Table, Time } from '../ui/index.ts';
+import { EndpointForm, SecretDialog } from './webhook-form.tsx';
+import { type Endpoint, wantedWords } from './webhook-words.ts';
 
-const WebhooksPage = () => (
-  <Page title="Webhooks" about="Where events are sent, and what was delivered.">
-    <Section title="Webhooks">
-      <Empty title="This page is not written yet" />
-    </Section>
-  </Page>
-);
+const stateOf = ({ enabled, disabled_reason, failing_since }: Endpoint) => {
+  if (!enabled)
+    return (
+      <Badge
+        state={disabled_reason === 'owner' ? 'off' : `off: ${disabled_reason}`}
+        tone={disabled_reason === 'owner' ? 'none' : 'bad'}
+      />
+    );
+  return failing_since === null ? <Badge state="on" tone="good" /> : <Badge state="failing" tone="wait" />;
+};
+
+/** All endpoints of the account. */
+const WebhooksPage = () => {
+  const [adding, setAdding] = useState(false);
+  const [made, setMade] = useState<Output<'webhook.createEndpoint'> | null>(null);
+  const endpoints = useItems(['endpoints'], (client, cursor, options) =>
+    client.webhook.listEndpoints({ cursor }, options),
+  );
+  return (
+    <Page
+      title="Webhooks"
+      about="Addresses of yours that are told what happens: each event is POSTed as signed JSON, until one of your servers takes it."
+      actions={
+        <Button variant="primary" onPress={() => setAdding(true)}>
+          New endpoint
+        </Button>
+      }
+    >
+      <Section title="Endpoints">
+        <Table
+          label="Endpoints"
+          items={endpoints}
+          waiting="Asking for your endpoints…"
+          keyOf={({ endpoint_id }) => endpoint_id}
+          empty={
+            <Empty title="No endpoint yet">
+              Make one to hear of payments at once instead of asking for them. Whoever cannot be reached reads{' '}
+              <code>GET /v1/events</code>.
+            </Empty>
+          }
+          columns={[
+            {
+              heading: 'Address',
+              show: ({ endpoint_id, url, description }) => (
+                <>
+                  <Link className="long" href={`/webhooks/${endpoint_id}`}>
+                    {url}
+                  </Link>
+                  {description !== null && <div className="quiet">{description}</div>}
+                </>
+              ),
+            },
+            {
+              heading: 'Events',
+              show: ({ event_types }) => <span className="long">{wantedWords(event_types)}</span>,
+            },
+            { heading: 'State', show: stateOf },
+            { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
+          ]}
+        />
+      </Section>
+      {adding && <EndpointForm onMade={setMade} onClose={() => setAdding(false)} />}
+      {made !== null && <SecretDialog answer={made} onClose={() => setMade(null)} />}
+    </Page>
+  );
+};
 export default WebhooksPage;

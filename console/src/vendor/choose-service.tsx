@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useItems } from '../lib/data.ts';
+import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
+
+export type Service = Output<'identity.listServices'>['data'][number];
+
+/** The services that still sell, and the one that is chosen: the first until another is. */
+export const useOwnServices = (): {
+  services: Items<Service>;
+  selling: readonly Service[];
+  service: Service | undefined;
+  choose: (id: string) => void;
+} => {
+  const [id, choose] = useState<string | null>(null);
+  const services = useItems(['services'], (client, cursor, options) =>
+    client.identity.listServices({ cursor }, options),
+  );
+  const selling = services.data.filter(({ status }) => status === 'active');
+  const service = selling.find(({ service_id }) => service_id === id) ?? selling[0];
+  return { services, selling, service, choose };
+};
+
+/** Chooses one of the own services; where there is none, says so and leads to making one. */
+export const ChooseService = ({ services, selling, service, choose }: ReturnType<typeof useOwnServices>) => {
+  if (services.isPending) return <Loading>Asking for your services…</Loading>;
+  if (services.error !== null) return <ErrorNotice error={services.error} retry={services.again} />;
+  if (service === undefined)
+    return (
+      <Empty title="You have no service yet">
+        A service has a name, a price and the address that is paid.
+        <div>
+          <LinkButton to="/services" variant="primary">
+            Make a service
+          </LinkButton>
+        </div>
+      </Empty>
+    );
+  return (
+    <Select
+      label="Service"
+      value={service.service_id}
+      onChange={choose}
+      options={selling.map(({ service_id, name }) => [service_id, name])}
+    />
+  );
+};

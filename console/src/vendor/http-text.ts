@@ -1,0 +1,60 @@
+/** Requests and answers as text to read and to copy, with secrets covered. */
+
+export type Exchanged = {
+  method: string;
+  url: string;
+  /** As they were sent, names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+  /** Null: no answer came. */
+  answer: { status: number; headers: Readonly<Record<string, string>>; body: string } | null;
+};
+/** What must not be shown, each with the name of the variable that stands for it. */
+export type Secrets = ReadonlyMap<string, string>;
+
+/** What says something about the exchange; the rest of an answer's headers is about browsers and caches. */
+const TOLD =
+  /^(content-type|cache-control|retry-after|idempotent-replayed|x-(payment|settlement|request)-.*)$/;
+
+const cover = (text: string, secrets: Secrets, as: (name: string) => string): string => {
+  let covered = text;
+  for (const [secret, name] of secrets) if (secret !== '') covered = covered.replaceAll(secret, as(name));
+  return covered;
+};
+const shown = (text: string, secrets: Secrets): string => cover(text, secrets, (name) => `$${name}`);
+
+const readable = (body: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+};
+const lines = (first: string, headers: Readonly<Record<string, string>>, body: string | null): string => {
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [first, ...named, ...(body === null || body === '' ? [] : ['', readable(body)])].join('\n');
+};
+
+/** The request as it was sent; JSON is broken into lines. */
+export const requestText = ({ method, url, headers, body }: Exchanged, secrets: Secrets): string =>
+  shown(lines(`${method} ${url}`, headers, body), secrets);
+
+/** The answer with the headers that say something. */
+export const answerText = ({ answer }: Exchanged, secrets: Secrets): string => {
+  if (answer === null) return 'no answer came';
+  const told = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => TOLD.test(name)));
+  return shown(lines(String(answer.status), told, answer.body), secrets);
+};
+
+/** The request for a shell; secrets are variables of it, which the reader sets. */
+export const curlText = ({ method, url, headers, body }: Exchanged, secrets: Secrets): string => {
+  // Quoted first: what stands for a secret leaves the quotes.
+  const quoted = (text: string) =>
+    cover(`'${text.replaceAll("'", `'\\''`)}'`, secrets, (name) => `'"$${name}"'`);
+  const parts = [
+    `curl -i -X ${method} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data ${quoted(body)}`]),
+  ];
+  return parts.join(' \\\n  ');
+};

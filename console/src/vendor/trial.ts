@@ -1,0 +1,197 @@
+import { createClient } from '../../../sdk/src/main.ts';
+import { createTokenVerifier, type Environment, type QuoteClaims } from '../../../sdk/src/tokens.ts';
+import type { Fetch } from '../../../sdk/src/transport.ts';
+import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
+import type { Exchanged } from './http-text.ts';
+
+/**
+ * The whole 402 exchange in a page: the paywall of the SDK plays the vendor on web-standard Request and Response, the very code
+ * of its middlewares; everything that it and the buyer ask of the API is real, and recorded.
+ */
+
+/** Where the shop would be reached. It is signed into the quote; nothing is ever sent there. */
+const SHOP = 'https://shop.example.com';
+export const RESOURCE = `${SHOP}/report`;
+
+export type Trial = {
+  ask: () => Promise<Step>;
+  verify: () => Promise<Step>;
+  settle: () => Promise<Step>;
+  call: () => Promise<Step>;
+  redeem: () => Promise<Step>;
+};
+/** What came of a step. `trouble` says why it failed: an error of the SDK, or words. */
+export type Step = {
+  /** Between buyer and vendor. */
+  exchanged: readonly Exchanged[];
+  /** With the API. */
+  api: readonly Exchanged[];
+  claims?: QuoteClaims;
+  trouble: unknown;
+};
+export type TrialOptions = {
+  baseUrl: string;
+  environment: Environment;
+  service: { service_id: string; price: string };
+  serviceKey: string;
+  /** Who pays: a delegate key, or an access token of the account, asked for when it is needed. */
+  payer: () => Promise<string>;
+  /** Told of every secret as soon as it is known, so that nothing shows it. */
+  onSecret: (secret: string, name: string) => void;
+};
+
+const headersOf = (headers: Headers): Record<string, string> => Object.fromEntries(headers.entries());
+const recorded = async (request: Request, body: string | null, response: Response): Promise<Exchanged> => ({
+  method: request.method,
+  url: request.url,
+  headers: headersOf(request.headers),
+  body,
+  answer: {
+    status: response.status,
+    headers: headersOf(response.headers),
+    body: await response.clone().text(),
+  },
+});
+
+const isRedeem = ({ url }: Exchanged): boolean => url.endsWith('/redeem');
+
+/** Why the paywall let a call not through, for its vendor. */
+const REASONS: Record<string, string> = {
+  no_quote: 'The API gave no quote. Its answer is below: mostly the key is not one of this service.',
+  vendor_configuration: 'The API refused the service key. Nothing was taken: the payment is still good.',
+  being_confirmed:
+    'The chain has undone the payment and it is made anew. Try this step again in some seconds.',
+  invalid_token: 'The settlement token is not one that the API signed.',
+  settlement_expired: 'The settlement was not redeemed in time. Begin anew.',
+  spent: 'The settlement was redeemed before, by another request.',
+};
+const reasonOf = (exchanged: Exchanged): string => {
+  const reason = /"reason":"(\w+)"/.exec(exchanged.answer?.body ?? '')?.[1] ?? '';
+  return REASONS[reason] ?? `The vendor answered ${exchanged.answer?.status} ${reason}`.trim();
+};
+
+export const createTrial = ({
+  baseUrl,
+  environment,
+  service,
+  serviceKey,
+  payer,
+  onSecret,
+}: TrialOptions): Trial => {
+  let api: Exchanged[] = [];
+  const record: Fetch = async (url, init) => {
+    const body = typeof init.body === 'string' ? init.body : null;
+    // Beside its answer's headers a Request knows what would be sent, in lower case.
+    const request = new Request(url, { method: init.method ?? 'GET', headers: init.headers ?? {} });
+    const place =
+      api.push({ method: request.method, url, headers: headersOf(request.headers), body, answer: null }) - 1;
+    const into = api;
+    const response = await fetch(url, init);
+    const token = /"settlement_token":"([^"]+)"/.exec(await response.clone().text())?.[1];
+    if (token !== undefined) onSecret(token, 'SETTLEMENT_TOKEN');
+    into[place] = await recorded(request, body, response);
+    return response;
+  };
+  let quoteToken = '';
+  let settlement: { settlement_id: string; settlement_token: string } | null = null;
+  let attempt = crypto.randomUUID();
+  let redeemed: Exchanged[] = [];
+  const paywall = createPaywall({
+    baseUrl,
+    serviceKey,
+    serviceId: service.service_id,
+    environment,
+    publicUrl: SHOP,
+    store: memoryStore(),
+    fetch: record,
+  });
+  const serve = paywall.protect({ price: service.price }, () =>
+    Response.json({ report: 'All is well.', delivered_at: new Date().toISOString() }),
+  );
+
+  /** A step's calls are its own; what it throws is its trouble. */
+  const step = async (run: () => Promise<Partial<Step>>): Promise<Step> => {
+    api = [];
+    const mine = api;
+    try {
+      return { exchanged: [], trouble: null, ...(await run()), api: mine };
+    } catch (trouble) {
+      return { exchanged: [], trouble, api: mine };
+    }
+  };
+  const callShop = async (): Promise<Exchanged> => {
+    const shown = settlement ?? { settlement_id: '', settlement_token: '' };
+    const paid = { 'x-settlement-id': shown.settlement_id, 'x-settlement-token': shown.settlement_token };
+    const request = new Request(RESOURCE, {
+      headers: {
+        accept: 'application/json',
+        'x-payment-request-id': attempt,
+        ...(settlement === null ? {} : paid),
+      },
+    });
+    return recorded(request, null, await serve(request));
+  };
+
+  return {
+    ask: () =>
+      step(async () => {
+        const exchanged = await callShop();
+        const body = JSON.parse(exchanged.answer!.body) as { quote_token?: string };
+        if (exchanged.answer!.status !== 402 || body.quote_token === undefined)
+          return { exchanged: [exchanged], trouble: reasonOf(exchanged) };
+        quoteToken = body.quote_token;
+        return { exchanged: [exchanged] };
+      }),
+    verify: () =>
+      step(async () => {
+        const client = createClient({ baseUrl, fetch: record });
+        const keys = async () => (await client.gateway.jwks({ environment })).keys;
+        const claims = await createTokenVerifier(environment, keys)('quote', quoteToken);
+        if (Date.parse(claims.expires_at) < Date.now())
+          return { claims, trouble: 'The quote has lapsed while you looked at it. Begin anew.' };
+        return claims.scope?.resource === RESOURCE
+          ? { claims }
+          : { claims, trouble: 'The quote is for another address: a buyer must not pay it.' };
+      }),
+    settle: () =>
+      step(async () => {
+        const client = createClient({ baseUrl, credential: await payer(), fetch: record });
+        const paid = await client.settlement.settle({ quote_token: quoteToken, payment_attempt_id: attempt });
+        settlement = { settlement_id: paid.settlement_id, settlement_token: paid.settlement_token };
+        return {};
+      }).then((done) => {
+        // Refused for good and nothing moved: a further try is another attempt.
+        const { moneyMoved } = (done.trouble ?? {}) as { moneyMoved?: string };
+        if (moneyMoved === 'no') attempt = crypto.randomUUID();
+        return done;
+      }),
+    call: () =>
+      step(async () => {
+        const exchanged = await callShop();
+        return {
+          exchanged: [exchanged],
+          trouble: exchanged.answer!.status === 200 ? null : reasonOf(exchanged),
+        };
+      }).then((done) => {
+        if (done.trouble !== null) return done;
+        // The middleware's redeem is what the next step is about.
+        redeemed = done.api.filter(isRedeem);
+        return { ...done, api: done.api.filter((each) => !isRedeem(each)) };
+      }),
+    redeem: () =>
+      step(async () => {
+        const client = createClient({ baseUrl, credential: serviceKey, fetch: record });
+        // By another name than the delivery's: what a thief of the token, or a second server, would do.
+        const { replayed } = await client.settlement.redeem({
+          ...settlement!,
+          redeem_id: crypto.randomUUID(),
+        });
+        const again = await callShop();
+        api.unshift(...redeemed);
+        return {
+          exchanged: [again],
+          trouble: replayed ? null : 'The settlement could be redeemed a second time.',
+        };
+      }),
+  };
+};

@@ -1,0 +1,173 @@
+import { useState } from 'react';
+import { useAction, useItems } from '../lib/data.ts';
+import {
+  Button,
+  ConfirmDialog,
+  Copyable,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Money,
+  Notice,
+  Select,
+  Stack,
+  TextField,
+} from '../ui/index.ts';
+import type { Service } from './choose-service.tsx';
+
+/** The vendor's key of a service: pasted, or made by rotating. It is in the memory of this page alone. */
+export const ServiceKey = ({
+  service,
+  value,
+  onChange,
+  isDisabled,
+}: {
+  service: Service;
+  value: string;
+  onChange: (key: string) => void;
+  isDisabled: boolean;
+}) => {
+  const [asking, setAsking] = useState(false);
+  const [made, setMade] = useState<string | null>(null);
+  const rotate = useAction(
+    (client, _: undefined) => client.identity.rotateServiceKey({ service_id: service.service_id }),
+    {
+      changes: [['services']],
+      done: (answer) => {
+        if (!('api_key' in answer)) return;
+        setMade(answer.api_key);
+        onChange(answer.api_key);
+      },
+    },
+  );
+  return (
+    <>
+      <TextField
+        label="Its key"
+        hint="Stays in the memory of this page: it is not stored, and sent to this gateway alone."
+        type="password"
+        autoComplete="off"
+        placeholder="vendor_test_…"
+        value={value}
+        onChange={onChange}
+        isDisabled={isDisabled}
+        error={
+          value !== '' && !value.startsWith('vendor_test_')
+            ? 'A service key of the test environment begins with vendor_test_.'
+            : null
+        }
+      />
+      {made !== null && made === value ? (
+        <Notice tone="good" title="This is the service’s new key">
+          <Copyable label="the new key" text={made} shown={20} />
+          <p>Copy it if you want to keep it: it is shown this once, and gone with this page.</p>
+        </Notice>
+      ) : (
+        <div>
+          <Button size="small" isDisabled={isDisabled} onPress={() => setAsking(true)}>
+            Make a new key
+          </Button>
+        </div>
+      )}
+      <ConfirmDialog
+        title={`Make a new key of “${service.name}”?`}
+        confirm="Make the key"
+        doing="Making the key…"
+        danger={false}
+        isOpen={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => rotate.runOrThrow(undefined)}
+      >
+        The key is rotated: the present one works for {service.key_grace_hours} more hours, one that is older
+        still ends at once. If a server of yours sells this service, give it the new key.
+      </ConfirmDialog>
+    </>
+  );
+};
+
+export type PayBy = 'account' | 'delegate';
+
+/** Who plays the buyer: this account by its own wallet, or a delegate key. */
+export const Payer = ({
+  by,
+  onBy,
+  delegateKey,
+  onDelegateKey,
+  price,
+  isDisabled,
+}: {
+  by: PayBy;
+  onBy: (by: PayBy) => void;
+  delegateKey: string;
+  onDelegateKey: (key: string) => void;
+  price: bigint;
+  isDisabled: boolean;
+}) => (
+  <Stack>
+    <Select
+      label="Paid by"
+      value={by}
+      onChange={onBy}
+      isDisabled={isDisabled}
+      options={[
+        ['account', 'my own wallet'],
+        ['delegate', 'a delegate key'],
+      ]}
+    />
+    {by === 'delegate' ? (
+      <TextField
+        label="Delegate key"
+        hint="Stays in the memory of this page, like the service key."
+        type="password"
+        autoComplete="off"
+        placeholder="dk_test_…"
+        value={delegateKey}
+        onChange={onDelegateKey}
+        isDisabled={isDisabled}
+        error={
+          delegateKey !== '' && !delegateKey.startsWith('dk_test_')
+            ? 'A delegate key of the test environment begins with dk_test_.'
+            : null
+        }
+      />
+    ) : (
+      <OwnWallet price={price} />
+    )}
+  </Stack>
+);
+
+/** Whether the account's own wallet can pay this, and what is missing. */
+const OwnWallet = ({ price }: { price: bigint }) => {
+  const wallets = useItems(
+    ['wallets', 'to-try'],
+    (client, cursor, options) => client.wallet.list({ cursor }, options),
+    { every: 10_000 },
+  );
+  if (wallets.isPending) return <Loading>Asking for your wallets…</Loading>;
+  if (wallets.error !== null) return <ErrorNotice error={wallets.error} retry={wallets.again} />;
+  const { data } = wallets;
+  const ready = data.find(
+    ({ balance, delegation }) => BigInt(balance) >= price && BigInt(delegation.allowance) >= price,
+  );
+  if (ready !== undefined)
+    return (
+      <p className="quiet">
+        Ready: <Money micro={ready.balance} /> in the wallet, <Money micro={ready.delegation.allowance} /> of
+        it allowed for payments.
+      </p>
+    );
+  const missing =
+    data.length === 0
+      ? 'You have no wallet yet. Make one, put USDC of the test environment into it and allow payments from it.'
+      : data.some(({ balance }) => BigInt(balance) >= price)
+        ? 'Your wallet allows no payment of this price. Raise its allowance.'
+        : 'Your wallet has less USDC than this costs. In the test environment you get some for nothing.';
+  return (
+    <Notice tone="wait" title="Your wallet cannot pay this yet">
+      {missing}
+      <div>
+        <LinkButton to="/wallet">To the wallet</LinkButton>
+      </div>
+    </Notice>
+  );
+};

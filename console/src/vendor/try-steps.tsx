@@ -1,0 +1,166 @@
+import type { ReactNode } from 'react';
+import { ApiError, NoAnswerError, PaymentUndecidedError } from '../../../sdk/src/main.ts';
+import type { QuoteClaims } from '../../../sdk/src/tokens.ts';
+import {
+  Badge,
+  Code,
+  ErrorNotice,
+  Facts,
+  LinkButton,
+  Money,
+  Notice,
+  Section,
+  Stack,
+  Time,
+} from '../ui/index.ts';
+import { answerText, curlText, type Exchanged, requestText, type Secrets } from './http-text.ts';
+import { RESOURCE, type Step, type Trial } from './trial.ts';
+
+/** The steps in their order: their name, what happens in them, and what the next button says. */
+export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode; next: string }[] = [
+  {
+    run: 'ask',
+    title: '1. A buyer asks, and is told the price',
+    about: (
+      <>
+        The middleware has the API quote the price of <code>{RESOURCE}</code> and answers 402. Only the signed
+        token counts; the figures beside it are for display.
+      </>
+    ),
+    next: 'Ask without paying',
+  },
+  {
+    run: 'verify',
+    title: '2. The buyer checks the quote',
+    about:
+      'By the API’s published keys, here in the page: who is paid, how much, for which address and until when.',
+    next: 'Check the quote',
+  },
+  {
+    run: 'settle',
+    title: '3. The buyer pays',
+    about:
+      'Settle makes one payment on the chain and answers when it is confirmed. The attempt’s id makes it safe to repeat: nothing is paid twice.',
+    next: 'Pay',
+  },
+  {
+    run: 'call',
+    title: '4. The call again, with the payment',
+    about:
+      'The same request with two headers more. The middleware checks the token, takes the payment and delivers.',
+    next: 'Call again',
+  },
+  {
+    run: 'redeem',
+    title: '5. Redeemed by the vendor’s key, once',
+    about:
+      'The first redeem is the one that the middleware made in step 4. A second one by another name is answered “replayed”: it must deliver nothing. The buyer who asks again gets the kept delivery, as after a broken connection.',
+    next: 'Try to redeem twice',
+  },
+];
+
+/** A step that was taken: what was sent and answered, and what went wrong. */
+export const TakenStep = ({
+  step,
+  of: { run, title, about },
+  secrets,
+}: {
+  step: Step;
+  of: (typeof STEPS)[number];
+  secrets: Secrets;
+}) => {
+  // Beside what buyer and vendor say the calls of the API are folded, unless they are what the step is about.
+  const isOpen = step.exchanged.length === 0 || step.trouble !== null || run === 'redeem';
+  return (
+    <Section
+      title={title}
+      about={about}
+      actions={
+        <Badge
+          state={step.trouble === null ? 'done' : 'failed'}
+          tone={step.trouble === null ? 'good' : 'bad'}
+        />
+      }
+    >
+      <Stack>
+        {step.trouble !== null && <Trouble of={step.trouble} />}
+        {step.claims !== undefined && <Claims of={step.claims} />}
+        {step.exchanged.map((each) => (
+          <Exchange
+            key={`${each.method} ${each.url}`}
+            of={each}
+            between="buyer and vendor"
+            secrets={secrets}
+          />
+        ))}
+        {step.api.map((each, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: what was recorded keeps its order
+          <details key={`${index} ${each.url}`} open={isOpen}>
+            <summary>
+              {each.method} {new URL(each.url).pathname} → {each.answer?.status ?? 'no answer'}
+            </summary>
+            <Exchange of={each} between="with the API" secrets={secrets} />
+          </details>
+        ))}
+      </Stack>
+    </Section>
+  );
+};
+
+const Exchange = ({ of, between, secrets }: { of: Exchanged; between: string; secrets: Secrets }) => (
+  <div className="columns">
+    <Code
+      label={`Request, ${between}`}
+      text={requestText(of, secrets)}
+      copy={curlText(of, secrets)}
+      action="Copy as curl"
+    />
+    <Code label="Answer" text={answerText(of, secrets)} />
+  </div>
+);
+
+const Claims = ({ of }: { of: QuoteClaims }) => (
+  <Facts
+    of={[
+      ['Signature', <Badge key="s" state="valid, checked in this page" tone="good" />],
+      ['Service', of.service_name],
+      ['Amount', <Money key="a" micro={of.quote_amount} />],
+      ['Fee in it', <Money key="f" micro={of.fee_amount} />],
+      ['For the address', <code key="r">{String(of.scope?.resource)}</code>],
+      ['Paid to', <code key="p">{of.payout_address}</code>],
+      ['Good until', <Time key="t" at={of.expires_at} />],
+    ]}
+  />
+);
+
+/** What helps where the payer’s wallet is not ready. */
+const WALLET_CODES = new Set(['not_found', 'insufficient_funds', 'delegation_inactive']);
+
+const Trouble = ({ of }: { of: unknown }) => {
+  if (typeof of === 'string')
+    return (
+      <Notice tone="bad" title="This step failed">
+        {of}
+      </Notice>
+    );
+  if (of instanceof PaymentUndecidedError)
+    return (
+      <Notice tone="wait" title="It is not decided yet whether this was paid">
+        Take the step again: it asks for the same attempt and never pays twice.
+      </Notice>
+    );
+  if (!(of instanceof ApiError) && !(of instanceof NoAnswerError)) return <ErrorNotice error={of} />;
+  return (
+    <>
+      <ErrorNotice error={of} />
+      {of instanceof ApiError && WALLET_CODES.has(of.code) && (
+        <Notice title="Make the paying wallet ready">
+          It needs USDC of the test environment, and an allowance from which payments are drawn.
+          <div>
+            <LinkButton to="/wallet">To the wallet</LinkButton>
+          </div>
+        </Notice>
+      )}
+    </>
+  );
+};

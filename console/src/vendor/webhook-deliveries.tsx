@@ -1,0 +1,281 @@
+import { type FormEvent, useState } from 'react';
+import { useAction, useItems, useRead } from '../lib/data.ts';
+import {
+  Badge,
+  Button,
+  Code,
+  Dialog,
+  DialogActions,
+  Empty,
+  ErrorNotice,
+  Loading,
+  Row,
+  Section,
+  Select,
+  Stack,
+  Table,
+  TextField,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-words.ts';
+
+type Filter = 'all' | Delivery['status'];
+
+/** The log of an endpoint, newest first: what was sent, what was answered, and once more. */
+export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
+  const { endpoint_id, enabled } = endpoint;
+  const [filter, setFilter] = useState<Filter>('all');
+  const [shown, setShown] = useState<Delivery | null>(null);
+  const [since, setSince] = useState(false);
+  const deliveries = useItems(
+    ['deliveries', endpoint_id, filter],
+    (client, cursor, options) =>
+      client.webhook.listDeliveries(
+        { endpoint_id, cursor, ...(filter === 'all' ? {} : { status: filter }) },
+        options,
+      ),
+    { every: 3000 },
+  );
+  const again = useAction((client, event_id: string) => client.webhook.redeliver({ endpoint_id, event_id }), {
+    changes: [['deliveries', endpoint_id]],
+    done: ({ redelivering }) =>
+      toast(redelivering === 0 ? 'It is on its way already.' : 'It is delivered once more.'),
+  });
+  const redeliver = ({ event_id, type }: Delivery) => (
+    <Button
+      size="small"
+      variant="quiet"
+      isDisabled={!enabled}
+      aria-label={`Redeliver ${type} ${event_id}`}
+      onPress={() => void again.run(event_id)}
+    >
+      Redeliver
+    </Button>
+  );
+  return (
+    <Section
+      title="Deliveries"
+      about="The last 30 days. Any 2xx within 15 seconds takes an event; else it is tried 8 times over three days. It may arrive twice: know it again by its id."
+      actions={
+        <Button size="small" isDisabled={!enabled} onPress={() => setSince(true)}>
+          Redeliver all since…
+        </Button>
+      }
+    >
+      <Stack>
+        {again.error !== null && <ErrorNotice error={again.error} />}
+        <Row>
+          <Select
+            label="Show"
+            value={filter}
+            onChange={setFilter}
+            options={[
+              ['all', 'all deliveries'],
+              ['delivered', 'delivered'],
+              ['pending', 'pending'],
+              ['failed', 'failed'],
+            ]}
+          />
+        </Row>
+        <Table
+          label="Deliveries"
+          items={deliveries}
+          waiting="Asking for the log…"
+          keyOf={({ event_id }) => event_id}
+          empty={
+            filter === 'all' ? (
+              <Empty title="Nothing was delivered yet">
+                Send a test event to see how it looks at your receiver.
+              </Empty>
+            ) : (
+              <Empty title={`None is ${filter}`} />
+            )
+          }
+          columns={[
+            { heading: 'Event', show: ({ type }) => <code>{type}</code> },
+            { heading: 'State', show: ({ status }) => <Badge state={status} /> },
+            { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
+            { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
+            {
+              heading: 'Next try',
+              show: ({ next_attempt_at, status }) =>
+                status === 'pending' ? <Time at={next_attempt_at} never="now" /> : null,
+            },
+            { heading: 'Happened', show: ({ created_at }) => <Time at={created_at} /> },
+            {
+              heading: '',
+              align: 'end',
+              show: (delivery) => (
+                <>
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    aria-label={`Show ${delivery.type} ${delivery.event_id}`}
+                    onPress={() => setShown(delivery)}
+                  >
+                    Show
+                  </Button>
+                  {redeliver(delivery)}
+                </>
+              ),
+            },
+          ]}
+        />
+      </Stack>
+      {shown !== null && (
+        <DeliveryDialog endpoint={endpoint} delivery={shown} onClose={() => setShown(null)} />
+      )}
+      {since && <SinceDialog endpointId={endpoint_id} onClose={() => setSince(false)} />}
+    </Section>
+  );
+};
+
+const LastTry = ({ attempt }: { attempt: Attempt | undefined }) =>
+  attempt === undefined ? (
+    <span className="quiet">none yet</span>
+  ) : (
+    <>
+      {outcomeOf(attempt)} <span className="quiet">in {attempt.duration_ms} ms</span>
+    </>
+  );
+
+/** The request as it was sent, and every answer. The signature is of each try anew and is kept nowhere. */
+const requestOf = (
+  { url }: Endpoint,
+  { attempts }: Delivery,
+  event: { event_id: string; type: string; created_at: string; data: unknown },
+): string => {
+  const { host, pathname, search } = new URL(url);
+  const { event_id: id, type, created_at: timestamp, data } = event;
+  const last = attempts.at(-1);
+  const at = last === undefined ? '(of the try)' : Math.floor(Date.parse(last.at) / 1000);
+  return [
+    `POST ${pathname}${search}`,
+    `host: ${host}`,
+    'content-type: application/json',
+    'user-agent: Quittance-Webhooks/1',
+    `webhook-id: ${id}`,
+    `webhook-timestamp: ${at}`,
+    'webhook-signature: v1,(of each try anew, not kept)',
+    '',
+    JSON.stringify({ id, type, timestamp, data }, null, 2),
+  ].join('\n');
+};
+
+const DeliveryDialog = ({
+  endpoint,
+  delivery,
+  onClose,
+}: {
+  endpoint: Endpoint;
+  delivery: Delivery;
+  onClose: () => void;
+}) => {
+  const { event_id, attempts, type } = delivery;
+  const event = useRead(['event', event_id], (client, options) =>
+    client.webhook.getEvent({ event_id }, options),
+  );
+  return (
+    <Dialog title={type} wide isOpen onClose={onClose}>
+      {event.isPending && <Loading>Asking for what was sent…</Loading>}
+      {event.error !== null && <ErrorNotice error={event.error} retry={event.again} />}
+      {event.data !== undefined && (
+        <>
+          <Code
+            label="Request, to the address as it is now"
+            text={requestOf(endpoint, delivery, event.data)}
+          />
+          <p className="quiet">The body is sent in one line; it is broken here to be read.</p>
+        </>
+      )}
+      <h3>{attempts.length === 0 ? 'Not tried yet' : 'What was answered'}</h3>
+      {attempts.toReversed().map((attempt) => (
+        <div key={attempt.at} className="notice" data-tone={attempt.error === null ? 'good' : 'bad'}>
+          <Row>
+            <strong>{outcomeOf(attempt)}</strong>
+            <Time at={attempt.at} />
+            <span className="quiet">{attempt.duration_ms} ms</span>
+          </Row>
+          {attempt.response === null ? (
+            <span className="quiet">without a body</span>
+          ) : (
+            <code className="long">{attempt.response}</code>
+          )}
+        </div>
+      ))}
+      <DialogActions>
+        <Button onPress={onClose}>Close</Button>
+      </DialogActions>
+    </Dialog>
+  );
+};
+
+const SPANS = [
+  ['1', 'in the last hour'],
+  ['24', 'in the last day'],
+  ['168', 'in the last week'],
+  ['720', 'in the last 30 days'],
+  ['own', 'since a time of my choice'],
+] as const;
+
+const redeliveredWords = (events: number): string => {
+  if (events === 0) return 'There is nothing to deliver since then.';
+  return events === 1 ? 'One event is delivered once more.' : `${events} events are delivered once more.`;
+};
+
+const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () => void }) => {
+  const [span, setSpan] = useState<(typeof SPANS)[number][0]>('1');
+  const [own, setOwn] = useState('');
+  const [wrong, setWrong] = useState<string | null>(null);
+  const again = useAction(
+    (client, since: string) => client.webhook.redeliver({ endpoint_id: endpointId, since }),
+    {
+      changes: [['deliveries', endpointId]],
+      done: ({ redelivering }) => {
+        toast(redeliveredWords(redelivering));
+        onClose();
+      },
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const from = span === 'own' ? Date.parse(own) : Date.now() - Number(span) * 3_600_000;
+    setWrong(Number.isNaN(from) ? 'Give a day and a time.' : null);
+    if (!Number.isNaN(from)) void again.run(new Date(from).toISOString());
+  };
+  return (
+    <Dialog title="Redeliver all since a time" isOpen onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <p>
+            All events that the endpoint asks for, also those that it never got, and those that it has taken
+            already; but no test events. At most 10,000, the oldest first.
+          </p>
+          <Select label="What happened" value={span} onChange={setSpan} options={SPANS} />
+          {span === 'own' && (
+            <TextField
+              label="Since"
+              type="datetime-local"
+              value={own}
+              onChange={(typed) => {
+                setOwn(typed);
+                // The browser sends no form with a field that is said to be wrong.
+                setWrong(null);
+              }}
+              error={wrong}
+              hint="In your own time zone."
+            />
+          )}
+          {again.error !== null && <ErrorNotice error={again.error} />}
+          <DialogActions>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button type="submit" variant="primary" busy={again.isBusy && 'Putting them into the queue…'}>
+              Redeliver them
+            </Button>
+          </DialogActions>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+};

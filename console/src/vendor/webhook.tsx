@@ -1,0 +1,182 @@
+import { useEffect, useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import type { Output } from '../../../sdk/src/main.ts';
+import { useAction, useRead } from '../lib/data.ts';
+import {
+  Badge,
+  Button,
+  ConfirmDialog,
+  Copyable,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Notice,
+  Page,
+  Row,
+  Section,
+  Stack,
+  Time,
+  toast,
+} from '../ui/index.ts';
+import { Deliveries } from './webhook-deliveries.tsx';
+import { EndpointForm, SecretDialog } from './webhook-form.tsx';
+import { type Endpoint, OFF, timeLeft, wantedWords } from './webhook-words.ts';
+
+/** One endpoint with its log. */
+const WebhookPage = () => {
+  const { endpoint_id } = useParams<{ endpoint_id: string }>();
+  const endpoint = useRead(
+    ['endpoints', endpoint_id],
+    (client, options) => client.webhook.getEndpoint({ endpoint_id }, options),
+    { every: 15_000 },
+  );
+  return (
+    <Page title="Webhook endpoint" about="What it is told, by which secret, and what came of it.">
+      {endpoint.isPending && <Loading>Asking for the endpoint…</Loading>}
+      {endpoint.error !== null && <ErrorNotice error={endpoint.error} retry={endpoint.again} />}
+      {endpoint.data !== undefined && <Shown endpoint={endpoint.data} />}
+    </Page>
+  );
+};
+export default WebhookPage;
+
+type Open = 'change' | 'rotate' | 'delete' | null;
+
+const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
+  const { endpoint_id, enabled } = endpoint;
+  const [open, setOpen] = useState<Open>(null);
+  const [rotated, setRotated] = useState<Output<'webhook.rotateEndpointSecret'> | null>(null);
+  const [, goTo] = useLocation();
+  const close = () => setOpen(null);
+  const changes = [['endpoints']];
+  const turn = useAction(
+    (client, on: boolean) => client.webhook.updateEndpoint({ endpoint_id, enabled: on }),
+    {
+      changes: [...changes, ['deliveries', endpoint_id]],
+      done: (now) => toast(now.enabled ? 'It is told again what happens.' : 'It is told nothing any more.'),
+    },
+  );
+  const test = useAction((client, _: undefined) => client.webhook.testEndpoint({ endpoint_id }), {
+    changes: [['deliveries', endpoint_id]],
+    done: () => toast('A test event is on its way: see the log.'),
+  });
+  const rotate = useAction((client, _: undefined) => client.webhook.rotateEndpointSecret({ endpoint_id }), {
+    changes,
+    done: setRotated,
+  });
+  const remove = useAction((client, _: undefined) => client.webhook.deleteEndpoint({ endpoint_id }), {
+    changes,
+    done: () => {
+      toast('The endpoint is deleted.');
+      goTo('/webhooks');
+    },
+  });
+  const failed = turn.error ?? test.error;
+  return (
+    <Stack>
+      <Standing endpoint={endpoint} />
+      <Section
+        title="Endpoint"
+        actions={
+          <Row>
+            <Button
+              size="small"
+              variant="primary"
+              isDisabled={!enabled}
+              busy={test.isBusy && 'Sending…'}
+              onPress={() => void test.run(undefined)}
+            >
+              Send a test event
+            </Button>
+            <Button size="small" busy={turn.isBusy && 'Changing…'} onPress={() => void turn.run(!enabled)}>
+              {enabled ? 'Turn off' : 'Turn on'}
+            </Button>
+            <Button size="small" onPress={() => setOpen('change')}>
+              Change
+            </Button>
+            <Button size="small" onPress={() => setOpen('rotate')}>
+              Rotate the secret
+            </Button>
+            <Button size="small" variant="quiet" onPress={() => setOpen('delete')}>
+              Delete
+            </Button>
+          </Row>
+        }
+      >
+        <Stack>
+          {failed !== null && <ErrorNotice error={failed} />}
+          <Facts
+            of={[
+              ['Address', <Copyable key="url" label="the address" text={endpoint.url} />],
+              ['What for', endpoint.description],
+              [
+                'State',
+                <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />,
+              ],
+              ['Events', wantedWords(endpoint.event_types)],
+              ['Id', <Copyable key="id" label="the endpoint id" text={endpoint_id} />],
+              ['Made', <Time key="made" at={endpoint.created_at} />],
+            ]}
+          />
+        </Stack>
+      </Section>
+      <Deliveries endpoint={endpoint} />
+      {open === 'change' && <EndpointForm endpoint={endpoint} onClose={close} />}
+      <ConfirmDialog
+        title="Rotate the signing secret?"
+        confirm="Rotate it"
+        doing="Making a new secret…"
+        danger={false}
+        isOpen={open === 'rotate'}
+        onClose={close}
+        onConfirm={() => rotate.runOrThrow(undefined)}
+      >
+        For 24 hours every delivery is signed with both secrets, so that your receiver may change over
+        whenever it suits you. A secret that is older still ends at once.
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Delete this endpoint?"
+        confirm="Delete the endpoint"
+        doing="Deleting…"
+        isOpen={open === 'delete'}
+        onClose={close}
+        onConfirm={() => remove.runOrThrow(undefined)}
+      >
+        It is told nothing any more, and its log is gone. The events themselves stay readable for 30 days.
+      </ConfirmDialog>
+      {rotated !== null && <SecretDialog answer={rotated} onClose={() => setRotated(null)} />}
+    </Stack>
+  );
+};
+
+/** What needs the owner's eye: that it is off, that it fails, that two secrets sign. */
+const Standing = ({ endpoint }: { endpoint: Endpoint }) => {
+  const { enabled, disabled_reason, failing_since, previous_secret_expires_at } = endpoint;
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  const overlaps = previous_secret_expires_at !== null && Date.parse(previous_secret_expires_at) > now;
+  return (
+    <>
+      {!enabled && disabled_reason !== null && (
+        <Notice tone={disabled_reason === 'owner' ? 'wait' : 'bad'} title="This endpoint is off">
+          {OFF[disabled_reason]} What happens meanwhile you can have redelivered afterwards.
+        </Notice>
+      )}
+      {enabled && failing_since !== null && (
+        <Notice tone="wait" title="Every try fails">
+          Nothing was taken since <Time at={failing_since} />. Events wait and are tried again; after five
+          days of this the endpoint is turned off and you are mailed.
+        </Notice>
+      )}
+      {overlaps && (
+        <Notice tone="wait" title={`Two secrets sign for ${timeLeft(previous_secret_expires_at, now)} more`}>
+          Until <Time at={previous_secret_expires_at} /> deliveries carry a signature of each; then of the new
+          secret alone.
+        </Notice>
+      )}
+    </>
+  );
+};

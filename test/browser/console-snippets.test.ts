@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { createApi } from '../../deploy/local/people/api.ts';
+import { createVendor } from '../../deploy/local/people/people.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The page of code to copy: the own service in it, and the rest as the manual and the examples have it. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+const root = path.resolve(import.meta.dirname, '../..');
+const source = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+/** What the button of a piece of code copies. */
+const copied = async ({ page }: ConsolePage, label: string): Promise<string> => {
+  await page.getByRole('button', { name: `Copy: ${label}`, exact: true }).click();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+};
+
+test.each([
+  ['Express', 'examples/express.ts', 'express.ts'],
+  ['Fastify', 'examples/fastify.ts', 'fastify.ts'],
+  ['Hono', 'examples/hono.ts', 'hono.ts'],
+  ['Next', 'examples/next/app/report/route.ts', 'app/report/route.ts'],
+])(
+  '%s: the lines of the manual and the whole example, word for word',
+  async (name, file, label) => {
+    const page = await opened({ person: await signInPerson(stack) });
+    await page.go('/integrate');
+    await page.page.getByRole('tab', { name, exact: true }).click();
+    const route = await copied(page, `The route, in ${name}`);
+    expect(route).toContain(`@quittance/sdk/${name.toLowerCase()}`);
+    expect(source('sdk/README.md')).toContain(route);
+    await page.page.getByText(`A whole vendor in ${name}`).click();
+    expect(await copied(page, label)).toBe(source(file));
+    expect(await copied(page, 'paywall.ts, by the environment')).toBe(source('examples/paywall.ts'));
+    expect(await page.findings()).toEqual([]);
+  },
+  60_000,
+);
+
+test('the own service and this gateway are in the code; what is not known here stays as the manual has it', async () => {
+  const email = `snippets-${crypto.randomUUID().slice(0, 8)}@example.com`;
+  await createVendor(api, stack, { email, name: 'First API' });
+  const { serviceId, apiKey } = await createVendor(api, stack, { email, name: 'It is the "second" API' });
+  const person = await signInPerson(stack, { email });
+  const page = await opened({ person });
+  await page.go('/integrate');
+  await page.page.getByRole('button', { name: /Service/ }).click();
+  await page.page.getByRole('option', { name: 'It is the "second" API' }).click();
+  const { origin } = new URL(stack.console_url);
+  const paywall = await copied(page, 'paywall.ts');
+  expect(paywall).toContain(`const baseUrl = '${origin}';\nconst serviceId = '${serviceId}';`);
+  expect(paywall).toContain("environment: 'test'");
+  const manual = source('sdk/README.md');
+  for (const line of paywall.split('\n').filter((each) => !/^const (baseUrl|serviceId) = /.test(each)))
+    expect(manual).toContain(line);
+  expect(await copied(page, 'The client')).toContain(`const service_id = '${serviceId}';`);
+  expect(await copied(page, 'A fetch that pays')).toContain(`const baseUrl = '${origin}';`);
+  await page.page.getByText('A whole vendor in Express').click();
+  expect(await copied(page, '.env')).toContain(`SERVICE_ID=${serviceId}\nSERVICE_KEY=vendor_test_…`);
+  expect(await page.page.textContent('body')).not.toContain(apiKey);
+  await page.shoot('integrate');
+  expect(await page.findings()).toEqual([]);
+}, 60_000);
+
+test('on a phone and without a service', async () => {
+  const page = await opened({ person: await signInPerson(stack), width: 'phone', colours: 'dark' });
+  await page.go('/integrate');
+  await page.page.getByText('You have no service yet').waitFor();
+  expect(await copied(page, 'paywall.ts')).toContain("const serviceId = 'SERVICE_ID';");
+  await page.shoot('integrate-empty');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+}, 60_000);

@@ -1,0 +1,183 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { createConsumer, createDelegate, createVendor } from '../../deploy/local/people/people.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { runningStack } from '../support/stack.ts';
+
+/** The page that plays the 402 exchange: real quotes, payments and redeems of the running system. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+let browser: Browser;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(() => browser?.close());
+
+const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const region = ({ page }: ConsolePage, name: RegExp) => page.getByRole('region', { name });
+const seen = ({ page }: ConsolePage, text: string | RegExp) => page.getByText(text).first().waitFor();
+type Service = { service_id: string; api_key: string };
+const serviceOf = ({ token }: Person, name = 'Weather API') =>
+  must(
+    api<Service>('POST /v1/services', {
+      token,
+      body: { name, price: '2500000', payout_address: Keypair.generate().publicKey.toBase58() },
+    }),
+    'service',
+  );
+/** Everything that is written on the page and everything that its buttons of step and answer would copy. */
+const copied = async ({ page }: ConsolePage): Promise<string> => {
+  await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+  const texts = [(await page.textContent('body')) ?? ''];
+  for (const each of await page.getByRole('button', { name: /^Cop(y|ied)/ }).all()) {
+    await each.click();
+    texts.push(await page.evaluate<string>('navigator.clipboard.readText()'));
+  }
+  return texts.join('\n');
+};
+
+test('step by step, paid by the account’s own wallet: 402, check, settle, delivery, and no second redeem', async () => {
+  const person = await signInPerson(stack);
+  const { service_id, api_key } = await serviceOf(person);
+  const page = await opened({ person });
+  await page.go('/try');
+  await seen(page, 'You have no wallet yet.');
+  await page.shoot('try-no-wallet');
+  expect(await page.findings()).toEqual([]);
+
+  const wallet = Keypair.generate();
+  const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
+  await fund(api, person.token, wallet_id, 5_000_000n);
+  await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
+  await seen(page, /Ready:/);
+  expect(await button(page, 'Ask without paying').isDisabled()).toBe(true);
+  await page.page.getByLabel('Its key').fill(api_key);
+
+  await button(page, 'Ask without paying').click();
+  const first = region(page, /^1\. /);
+  await first.getByText('done').waitFor();
+  expect(await first.textContent()).toContain('"error": "payment_required"');
+  await button(page, 'Check the quote').click();
+  await region(page, /^2\. /).getByText('valid, checked in this page').waitFor();
+  await page.shoot('try-checked');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Pay').click();
+  await region(page, /^3\. /).getByText('done').waitFor();
+  await button(page, 'Call again').click();
+  const fourth = region(page, /^4\. /);
+  await fourth.getByText('done').waitFor();
+  expect(await fourth.textContent()).toContain('All is well.');
+  await button(page, 'Try to redeem twice').click();
+  const fifth = region(page, /^5\. /);
+  await fifth.getByText('done').waitFor();
+  expect(await fifth.textContent()).toMatch(/"replayed": false[\s\S]*"replayed": true/);
+  expect(await fifth.textContent()).toContain('x-payment-replayed: true');
+  await seen(page, 'That was all of it');
+  await page.shoot('try-done');
+  expect(await page.findings()).toEqual([]);
+
+  // It happened.
+  const { data } = await must(
+    api<{ data: { service_id: string; status: string }[] }>('GET /v1/settlements', { token: api_key }),
+    'settlements',
+  );
+  expect(data).toMatchObject([{ service_id, status: 'redeemed' }]);
+  // Neither shown nor copied: the key, the sign-in, the settlement token.
+  const told = await copied(page);
+  expect(told).toContain('curl -i -X POST');
+  expect(told).toContain('"$SERVICE_KEY"');
+  expect(told).toContain('"$ACCESS_TOKEN"');
+  expect(told).not.toContain(api_key);
+  expect(told).not.toMatch(/Bearer (vendor_|eyJ)/);
+  expect(told).toContain('x-settlement-token: $SETTLEMENT_TOKEN');
+  expect(told).not.toMatch(/x-settlement-token: (?!\$SETTLEMENT_TOKEN|'"\$SETTLEMENT_TOKEN")/);
+  expect(told).not.toMatch(/settlement_token": "(?!\$SETTLEMENT_TOKEN)/);
+  expect(await page.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
+    api_key,
+  );
+}, 120_000);
+
+test('all at once, paid by a delegate key, with a key that is made here; anew after that', async () => {
+  const person = await signInPerson(stack);
+  const { api_key } = await serviceOf(person);
+  const consumer = await createConsumer(api, stack);
+  const delegate = await createDelegate(api, consumer, { daily: '5000000' });
+  const page = await opened({ person, width: 'phone' });
+  await page.go('/try');
+  await button(page, 'Make a new key').click();
+  await page.shoot('try-new-key');
+  await button(page, 'Make the key').click();
+  await seen(page, 'This is the service’s new key');
+  const made = await page.page.getByLabel('Its key').inputValue();
+  expect(made).toMatch(/^vendor_test_/);
+  expect(made).not.toBe(api_key);
+  await page.page.getByRole('button', { name: /Paid by/ }).click();
+  await page.page.getByRole('option', { name: 'a delegate key' }).click();
+  await page.page.getByRole('textbox', { name: 'Delegate key' }).fill(delegate.api_key);
+  await button(page, 'Run all steps').click();
+  await seen(page, 'That was all of it');
+  await page.shoot('try-done');
+  expect(await page.findings()).toEqual([]);
+  expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(await page.page.textContent('body')).not.toContain(delegate.api_key);
+  await button(page, 'Begin anew').click();
+  await button(page, 'Ask without paying').waitFor();
+  await expect(region(page, /^2\. /).count()).resolves.toBe(0);
+}, 120_000);
+
+test('a step that fails says why: a key of another service, a payer without money; it can be taken again', async () => {
+  const person = await signInPerson(stack);
+  const { api_key } = await serviceOf(person);
+  const other = await createVendor(api, stack);
+  const page = await opened({ person, colours: 'dark' });
+  await page.go('/try');
+  await page.page.getByLabel('Its key').fill('vendor_live_x');
+  await seen(page, 'A service key of the test environment begins with vendor_test_.');
+  await page.page.getByLabel('Its key').fill(other.apiKey);
+  await button(page, 'Ask without paying').click();
+  await seen(page, /The API gave no quote/);
+  await page.shoot('try-wrong-key');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'Begin anew').click();
+  await page.page.getByLabel('Its key').fill(api_key);
+  await button(page, 'Run all steps').click();
+  await region(page, /^3\. /).getByText('failed').waitFor();
+  await seen(page, 'Make the paying wallet ready');
+  await page.shoot('try-no-money');
+  expect(await page.findings()).toEqual([]);
+
+  const wallet = Keypair.generate();
+  const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
+  await fund(api, person.token, wallet_id, 5_000_000n);
+  await allowSpending(api, person.token, wallet_id, wallet, 5_000_000n);
+  await button(page, 'Run the rest').click();
+  await seen(page, 'That was all of it');
+}, 120_000);
+
+test('without a service it leads to making one', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  await page.go('/try');
+  await seen(page, 'You have no service yet');
+  await page.shoot('try-empty');
+  expect(await page.findings()).toEqual([]);
+  await page.page.getByRole('link', { name: 'Make a service' }).click();
+  await page.page.getByRole('heading', { name: 'Services', level: 1 }).waitFor();
+}, 60_000);

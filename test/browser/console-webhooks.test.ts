@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import type { Browser } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import { createApi, must } from '../../deploy/local/people/api.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { type Answer, answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import { atOnce, runningStack } from '../support/stack.ts';
+
+/** The webhook pages of the console against a receiver that this test runs. */
+const stack = runningStack();
+const api = createApi(stack.gateway_url);
+
+let browser: Browser;
+let receiver: Receiver;
+let behave: Answer;
+let open: ConsolePage[] = [];
+beforeAll(async () => {
+  browser = await startBrowser();
+  receiver = await startReceiver((response, request) => behave(response, request));
+}, 60_000);
+afterEach(async () => {
+  const trouble = open.flatMap((each) => each.trouble());
+  await Promise.all(open.map((each) => each.close()));
+  open = [];
+  expect(trouble).toEqual([]);
+});
+afterAll(async () => {
+  await receiver?.stop();
+  await browser?.close();
+});
+
+const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
+  const page = await openConsole(browser, stack, options);
+  open.push(page);
+  return page;
+};
+const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
+const log = ({ page }: ConsolePage) => page.getByRole('table', { name: 'Deliveries' });
+const seen = (page: ConsolePage, text: string | RegExp) => page.page.getByText(text).first().waitFor();
+type Made = { endpoint_id: string; secret: string };
+const endpointOf = ({ token }: Person, body: object = {}) =>
+  must(api<Made>('POST /v1/webhook-endpoints', { token, body: { url: receiver.url, ...body } }), 'endpoint');
+/** Something that happens to an account by its own doing: a key is rotated. */
+const keyEvent = async ({ token }: Person): Promise<void> => {
+  const payout_address = Keypair.generate().publicKey.toBase58();
+  const body = { name: 'Weather API', price: '2500000', payout_address };
+  const { service_id } = await must(
+    api<{ service_id: string }>('POST /v1/services', { token, body }),
+    'service',
+  );
+  await must(api(`POST /v1/services/${service_id}/key/rotate`, { token, body: {} }), 'rotate');
+};
+/** Whether the last thing that the receiver got is signed by this secret. */
+const isSignedBy = (secret: string): boolean => {
+  const { body, headers } = receiver.received.at(-1)!;
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('an endpoint from its making to its end: secret once, test event, log, redeliver, rotate, off and on', async () => {
+  behave = answer(200, {}, 'thank you');
+  const person = await signInPerson(stack);
+  const page = await opened({ person });
+  await page.go('/webhooks');
+  await seen(page, 'No endpoint yet');
+  await page.shoot('webhooks-empty');
+  expect(await page.findings()).toEqual([]);
+
+  await button(page, 'New endpoint').click();
+  await page.page.getByLabel('Address').fill(receiver.url);
+  await page.page.getByLabel('What it is for').fill('Order service');
+  await page.page.getByRole('button', { name: /Events/ }).click();
+  await page.page.getByRole('option', { name: 'Only what I choose' }).click();
+  await page.page.getByRole('group', { name: 'Keys' }).getByText('Rotated').click();
+  await page.shoot('webhooks-new');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Make the endpoint').click();
+  await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
+  const secret = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
+  expect(secret).toMatch(/^whsec_/);
+  // A slip must not lose it.
+  await page.page.keyboard.press('Escape');
+  await page.shoot('webhooks-secret');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'I have kept it').click();
+  await expect(page.page.getByText(secret).count()).resolves.toBe(0);
+
+  await page.page.getByRole('link', { name: receiver.url }).click();
+  await seen(page, 'settlement.*, key.rotated');
+  await seen(page, 'Nothing was delivered yet');
+  await button(page, 'Send a test event').click();
+  await log(page).getByText('delivered').waitFor();
+  expect(isSignedBy(secret)).toBe(true);
+  const { body, headers } = receiver.received.at(-1)!;
+  await page.shoot('webhook');
+  expect(await page.findings()).toEqual([]);
+
+  await log(page).getByRole('button', { name: /^Show/ }).click();
+  const request = page.page.getByRole('dialog').locator('pre');
+  await request.waitFor();
+  const [head, json] = ((await request.textContent()) ?? '').split('\n\n');
+  expect(head).toContain(`webhook-id: ${headers['webhook-id']}`);
+  expect(JSON.stringify(JSON.parse(json!))).toBe(body);
+  await page.page.getByRole('dialog').getByText('thank you').waitFor();
+  await page.shoot('webhook-delivery');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Close').click();
+
+  const before = receiver.received.length;
+  await log(page)
+    .getByRole('button', { name: /^Redeliver/ })
+    .click();
+  await log(page).getByRole('cell', { name: '2', exact: true }).waitFor();
+  expect(receiver.received.length).toBe(before + 1);
+  expect(receiver.received.at(-1)!.body).toBe(body);
+
+  await button(page, 'Rotate the secret').click();
+  await button(page, 'Rotate it').click();
+  await page.page.getByRole('heading', { name: 'The signing secret' }).waitFor();
+  const next = (await page.page.getByRole('dialog').locator('.copyable code').textContent()) ?? '';
+  expect(next).not.toBe(secret);
+  await button(page, 'I have kept it').click();
+  await seen(page, /Two secrets sign for 2[34] h/);
+  await button(page, 'Send a test event').click();
+  await log(page).getByRole('row').nth(2).getByText('delivered').waitFor();
+  await log(page).getByRole('row').nth(1).getByText('delivered').waitFor();
+  expect([isSignedBy(secret), isSignedBy(next)]).toEqual([true, true]);
+
+  await button(page, 'Turn off').click();
+  await seen(page, 'You turned it off.');
+  expect(await button(page, 'Send a test event').isDisabled()).toBe(true);
+  await page.shoot('webhook-off');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Turn on').click();
+  await page.page.getByText('You turned it off.').waitFor({ state: 'hidden' });
+
+  await button(page, 'Change').click();
+  await page.page.getByLabel('What it is for').fill('Other service');
+  await button(page, 'Save').click();
+  await seen(page, 'Other service');
+
+  await button(page, 'Delete').click();
+  await button(page, 'Delete the endpoint').click();
+  await seen(page, 'No endpoint yet');
+  expect(await api('GET /v1/webhook-endpoints', { token: person.token })).toMatchObject({
+    body: { data: [] },
+  });
+}, 90_000);
+
+test('a receiver that fails: the answer and the next try in the log, all since a time once it is mended', async () => {
+  behave = answer(500, {}, 'database is away');
+  const person = await signInPerson(stack);
+  const { endpoint_id } = await endpointOf(person, { event_types: ['key.*'] });
+  const page = await opened({ person });
+  await page.go(`/webhooks/${endpoint_id}`);
+  await keyEvent(person);
+  await log(page).getByText('500, not a 2xx').waitFor();
+  await page.page.reload();
+  await seen(page, 'Every try fails');
+  await log(page).getByText('500, not a 2xx').waitFor();
+  await page.shoot('webhook-failing');
+  await log(page).getByRole('button', { name: /^Show/ }).click();
+  await page.page.getByRole('dialog').getByText('database is away').first().waitFor();
+  await button(page, 'Close').click();
+
+  behave = answer(200);
+  const failed = receiver.received.length;
+  await button(page, 'Redeliver all since…').click();
+  await page.page.getByRole('button', { name: /What happened/ }).click();
+  await page.page.getByRole('option', { name: 'since a time of my choice' }).click();
+  await button(page, 'Redeliver them').click();
+  await seen(page, 'Give a day and a time.');
+  await page.page.getByRole('textbox', { name: 'Since' }).fill('2020-01-01T10:00');
+  expect(await page.findings()).toEqual([]);
+  await button(page, 'Redeliver them').click();
+  await seen(page, 'One event is delivered once more.');
+  await log(page).getByText('delivered').waitFor();
+  expect(receiver.received.length).toBeGreaterThan(failed);
+  // Filtered, it is among the delivered and not among the failed.
+  await page.page.getByRole('button', { name: /^all deliveries/ }).click();
+  await page.page.getByRole('option', { name: 'failed' }).click();
+  await seen(page, 'None is failed');
+}, 90_000);
+
+test('one that says 410 Gone is off, and the page says why', async () => {
+  behave = answer(410);
+  const person = await signInPerson(stack);
+  const { endpoint_id } = await endpointOf(person);
+  const page = await opened({ person });
+  await page.go(`/webhooks/${endpoint_id}`);
+  await button(page, 'Send a test event').click();
+  await log(page).getByText('410, not a 2xx').waitFor();
+  await page.page.reload();
+  await seen(page, /it answered 410 Gone/);
+  await page.shoot('webhook-gone');
+  expect(await page.findings()).toEqual([]);
+  await page.go('/webhooks');
+  await seen(page, 'off: gone');
+}, 90_000);
+
+test('many endpoints and deliveries with long names, in the dark and on a phone', async () => {
+  behave = answer(200, {}, 'x'.repeat(400));
+  const person = await signInPerson(stack);
+  const long = `${receiver.url}/${'a-path-that-does-not-end-'.repeat(12)}`;
+  const made = await atOnce(9, (i) =>
+    endpointOf(person, {
+      url: i === 8 ? long : `${receiver.url}/${i}`,
+      description:
+        i % 3 === 0 ? 'A description that goes on for longer than anybody reads '.repeat(3).trim() : 'Orders',
+      event_types:
+        i === 8 ? ['quote.*', 'settlement.*', 'refund.*', 'deposit.completed', 'key.ended'] : ['*'],
+    }),
+  );
+  const { endpoint_id } = made[8]!;
+  for (let sent = 0; sent < 8; sent += 1)
+    await must(
+      api(`POST /v1/webhook-endpoints/${endpoint_id}/test`, { token: person.token, body: {} }),
+      'test',
+    );
+  for (const [width, colours] of [
+    ['desktop', 'dark'],
+    ['phone', 'light'],
+    ['phone', 'dark'],
+  ] as const) {
+    // A sign-in of its own: its cookie is good in one browser.
+    const again = await signInPerson(stack, { email: person.email });
+    const page = await opened({ person: again, width, colours });
+    await page.go('/webhooks');
+    await page.page.getByRole('table', { name: 'Endpoints' }).waitFor();
+    await page.shoot('webhooks-many');
+    expect(await page.findings()).toEqual([]);
+    expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    await page.go(`/webhooks/${endpoint_id}`);
+    await log(page).getByRole('row').nth(8).waitFor();
+    await page.shoot('webhook-many');
+    expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    expect(await page.findings()).toEqual([]);
+    await log(page).getByRole('button', { name: /^Show/ }).first().click();
+    await page.page.getByRole('dialog').locator('pre').waitFor();
+    await page.shoot('webhook-delivery');
+    expect(await page.findings()).toEqual([]);
+    expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  }
+}, 120_000);
+
+test('while the API is slow the page says what it waits for, and when it fails, what it said', async () => {
+  const page = await opened({ person: await signInPerson(stack) });
+  let answerNow: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    answerNow = resolve;
+  });
+  await page.page.route('**/v1/webhook-endpoints**', async (route) => {
+    await held;
+    await route.fulfill({
+      status: 400,
+      json: { error: { code: 'validation_error', message: 'no such page' } },
+    });
+  });
+  await page.page.goto(`${stack.console_url}/webhooks`);
+  await seen(page, 'Asking for your endpoints…');
+  await page.shoot('webhooks-slow');
+  answerNow();
+  await page.page.getByRole('alert').getByText('validation_error').waitFor();
+  await page.shoot('webhooks-failed');
+  expect(await page.findings()).toEqual([]);
+}, 90_000);
