@@ -156,7 +156,6 @@ test('a step that fails says why: a key of another service, a payer without mone
   await page.shoot('try-wrong-key');
   expect(await page.findings()).toEqual([]);
 
-  await button(page, 'Begin anew').click();
   await page.page.getByLabel('Its key').fill(api_key);
   await button(page, 'Run all steps').click();
   await region(page, /^3\. /).getByText('failed').waitFor();
@@ -171,6 +170,15 @@ test('a step that fails says why: a key of another service, a payer without mone
   await button(page, 'Run the rest').click();
   await seen(page, 'That was all of it');
 }, 120_000);
+
+test('live: nothing is run, and the page says why', async () => {
+  if (!('live' in stack.environments)) return;
+  const page = await opened({ person: await signInPerson(stack, { environment: 'live' }) });
+  await page.go('/try');
+  await seen(page, 'Only in the test environment');
+  await expect(button(page, 'Run all steps').count()).resolves.toBe(0);
+  expect(await page.findings()).toEqual([]);
+}, 60_000);
 
 test('without a service it leads to making one', async () => {
   const page = await opened({ person: await signInPerson(stack) });

@@ -9,6 +9,7 @@ import {
   Loading,
   Money,
   Notice,
+  Row,
   Select,
   Stack,
   TextField,
@@ -165,9 +166,10 @@ const OwnWallet = ({ price }: { price: bigint }) => {
   return (
     <Notice tone="wait" title="Your wallet cannot pay this yet">
       {missing}
-      <div>
+      <Row>
         <LinkButton to="/wallet">To the wallet</LinkButton>
-      </div>
+        {data.length > 0 && <LinkButton to="/deposits">To deposits</LinkButton>}
+      </Row>
     </Notice>
   );
 };

@@ -9,6 +9,7 @@ import {
   LinkButton,
   Money,
   Notice,
+  Row,
   Section,
   Stack,
   Time,
@@ -156,9 +157,10 @@ const Trouble = ({ of }: { of: unknown }) => {
       {of instanceof ApiError && WALLET_CODES.has(of.code) && (
         <Notice title="Make the paying wallet ready">
           It needs USDC of the test environment, and an allowance from which payments are drawn.
-          <div>
+          <Row>
             <LinkButton to="/wallet">To the wallet</LinkButton>
-          </div>
+            <LinkButton to="/deposits">To deposits</LinkButton>
+          </Row>
         </Notice>
       )}
     </>

@@ -70,6 +70,14 @@ const Exchange = ({ service }: { service: Service }) => {
 
   const keepSecret = (secret: string, name: string) =>
     setSecrets((known) => new Map(known).set(secret, name));
+  // Asked for when it pays: until then another payer may be chosen.
+  const payer = useRef<() => Promise<string>>(freshAccessToken);
+  payer.current = async () => {
+    const [token, name] =
+      by === 'delegate' ? [delegateKey.trim(), 'DELEGATE_KEY'] : [await freshAccessToken(), 'ACCESS_TOKEN'];
+    keepSecret(token, name);
+    return token;
+  };
   const begin = (): Trial => {
     keepSecret(key, 'SERVICE_KEY');
     return createTrial({
@@ -77,24 +85,19 @@ const Exchange = ({ service }: { service: Service }) => {
       environment: 'test',
       service,
       serviceKey: key,
-      payer: async () => {
-        const [token, name] =
-          by === 'delegate'
-            ? [delegateKey.trim(), 'DELEGATE_KEY']
-            : [await freshAccessToken(), 'ACCESS_TOKEN'];
-        keepSecret(token, name);
-        return token;
-      },
+      payer: () => payer.current(),
       onSecret: keepSecret,
     });
   };
   /** Takes the next step, or all that are left; a failed one may be taken again. */
   const go = async (all: boolean) => {
     setBusy(all ? 'all' : 'one');
-    trial.current ??= begin();
+    // Until the first step has worked the key may be another one.
+    if (done === 0 || trial.current === null) trial.current = begin();
+    const steps = trial.current;
     for (let at = done; at < (all ? STEPS.length : done + 1); at += 1) {
-      const step = await trial.current[STEPS[at]!.run]();
-      setTaken((steps) => [...steps.slice(0, at), step]);
+      const step = await steps[STEPS[at]!.run]();
+      setTaken((before) => [...before.slice(0, at), step]);
       if (step.trouble !== null) break;
     }
     setBusy(null);
@@ -106,7 +109,7 @@ const Exchange = ({ service }: { service: Service }) => {
   };
 
   const hasFailed = taken.length > done;
-  const hasBegun = taken.length > 0 || busy !== null;
+  const isPaid = done > STEPS.findIndex(({ run }) => run === 'settle');
   return (
     <Stack>
       <Section
@@ -120,7 +123,12 @@ const Exchange = ({ service }: { service: Service }) => {
         <Columns>
           <Stack>
             <h3>The vendor</h3>
-            <ServiceKey service={service} value={serviceKey} onChange={setServiceKey} isDisabled={hasBegun} />
+            <ServiceKey
+              service={service}
+              value={serviceKey}
+              onChange={setServiceKey}
+              isDisabled={done > 0 || busy !== null}
+            />
           </Stack>
           <Stack>
             <h3>The buyer</h3>
@@ -130,7 +138,7 @@ const Exchange = ({ service }: { service: Service }) => {
               delegateKey={delegateKey}
               onDelegateKey={setDelegateKey}
               price={BigInt(service.price)}
-              isDisabled={hasBegun}
+              isDisabled={isPaid || busy !== null}
             />
           </Stack>
         </Columns>
