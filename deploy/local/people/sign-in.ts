@@ -8,7 +8,7 @@ export type SignIn = {
   account: { account_id: string; email: string };
 };
 
-const MAIL_WAIT_MS = 10_000;
+const MAIL_WAIT_MS = 30_000;
 
 /** The token in the newest link that this address was mailed after the given moment. */
 export const linkToken = async (
