@@ -250,8 +250,9 @@ test('five days of nothing but failures turn an endpoint off, with a mail; enabl
   await database.shiftClock('119 hours');
   await expectSoon(async () => (await log(who, endpoint))[0]?.attempts.length, 2);
   expect((await read(who, endpoint)).enabled).toBe(true);
-  await database.shiftClock('121 hours');
   await happens(who);
+  await expectSoon(async () => (await log(who, endpoint)).length, 2);
+  await database.shiftClock('121 hours');
   await expectSoon(async () => (await read(who, endpoint)).disabled_reason, 'failing');
   await expectSoon(
     async () => facts,
