@@ -1,35 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser, Route } from 'playwright-core';
+import { expect, test } from '@jest/globals';
+import type { Route } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { createDelegate, createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** The page of activity in real Chromium: filters, spending, the export; empty, overfull, failing and slow. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
-
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
 const rows = (console: ConsolePage) =>

@@ -1,35 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
 import { linkToken } from '../../deploy/local/people/sign-in.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
 /** The page of delegates in real Chromium: made, spent with, narrowed, widened, given new keys and revoked. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
-
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
 const heading = (console: ConsolePage, name: string) => console.page.getByRole('heading', { name });

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
@@ -10,33 +9,20 @@ import {
   settleWith,
   type Vendor,
 } from '../../deploy/local/people/people.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** What a vendor sees of its sales in the console, while they happen. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
 let consumer: Consumer;
-let open: ConsolePage[] = [];
 beforeAll(async () => {
-  [browser, consumer] = await Promise.all([startBrowser(), createConsumer(api, stack)]);
+  consumer = await createConsumer(api, stack);
 }, 90_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
 
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
 const rows = (console: ConsolePage) =>

@@ -1,35 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { createApi } from '../../deploy/local/people/api.ts';
 import { createVendor } from '../../deploy/local/people/people.ts';
 import { linkToken } from '../../deploy/local/people/sign-in.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** Signing into the console and out of it, in real Chromium: by link, by passkey, again for what is dangerous. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
-
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const newAddress = () => `door-${crypto.randomUUID().slice(0, 8)}@example.com`;
 /** The newest link with this in its address that an address was mailed since. */
 const mailedLink = async (email: string, since: number, part: string): Promise<string> => {

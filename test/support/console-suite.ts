@@ -1,0 +1,30 @@
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from './browser.ts';
+import { type ConsolePage, openConsole } from './console.ts';
+
+/**
+ * What a suite of the console stands on: one browser, pages that are closed after each test, and no trouble in any of them.
+ * @returns `opened` opens a page (see openConsole)
+ */
+export const consoleSuite = (stack: Parameters<typeof openConsole>[1]) => {
+  let browser: Browser;
+  let open: ConsolePage[] = [];
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+  afterEach(async () => {
+    const trouble = open.flatMap((each) => each.trouble());
+    await Promise.all(open.map((each) => each.close()));
+    open = [];
+    expect(trouble).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+
+  const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+    const page = await openConsole(browser, stack, options);
+    open.push(page);
+    return page;
+  };
+  return { opened };
+};
