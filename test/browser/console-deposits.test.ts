@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { linkWallet } from '../../deploy/local/people/wallet.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** Deposits in real Chromium: to the provider's page, back, and followed there until the chain has it. */
@@ -14,28 +13,12 @@ const api = createApi(stack.gateway_url);
 /** Reading the list, by whatever query. */
 const LIST = /\/v1\/deposits(\?.*)?$/;
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
 // Of what waits for the chain, and of a busy machine.
 jest.setTimeout(150_000);
-afterEach(async () => {
-  // The provider's own page is another origin; it is gone to, never asked from here.
-  const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;
-  const trouble = open.flatMap((each) => each.trouble()).filter((each) => !provider.test(each));
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
 
-const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+// The provider's own page is another origin; it is gone to, never asked from here.
+const provider = /^foreign: http:\/\/(localhost|127\.0\.0\.1):\d+\/(moonpay|coinbase)?/;
+const { opened } = consoleSuite(stack, { except: provider });
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const table = ({ page }: ConsolePage) => page.getByRole('table', { name: 'All deposits' });
 const withWallet = async () => {

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   createDelegate,
@@ -9,21 +8,19 @@ import {
   settleWith,
   type Vendor,
 } from '../../deploy/local/people/people.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole } from '../support/console.ts';
+import type { ConsolePage } from '../support/console.ts';
 import { again, type Payer, signInPayer } from '../support/console-payer.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** The receipt of one payment in real Chromium: what it says, its tokens checked in the page, altered ones found out. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
+const suite = consoleSuite(stack);
 let [payer, vendor, paid]: [Payer?, Vendor?, Paid?] = [];
 let delegateId: string;
-let open: ConsolePage[] = [];
 beforeAll(async () => {
-  browser = await startBrowser();
   payer = await signInPayer(stack);
   vendor = await createVendor(api, stack, { price: 2_500_001n });
   const robot = await createDelegate(api, payer, {});
@@ -38,19 +35,9 @@ beforeAll(async () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }, 120_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
 
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, { person: await again(stack, payer!), ...options });
-  open.push(page);
-  return page;
-};
+const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> =>
+  suite.opened({ person: await again(stack, payer!), ...options });
 const text = (console: ConsolePage) => console.page.locator('main').innerText();
 
 type Payment = Record<string, string> & { quote_token: string; settlement_token: string };

@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
@@ -12,9 +11,9 @@ import {
   type Vendor,
 } from '../../deploy/local/people/people.ts';
 import { signPrepared } from '../../deploy/local/people/wallet.ts';
-import { startBrowser } from '../support/browser.ts';
 import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** One payment as its vendor sees it, and what of it is given back, signed by a wallet of the browser. */
@@ -22,30 +21,20 @@ const stack = runningStack();
 const api = createApi(stack.gateway_url);
 const chain = chainOf(stack.environments.test!);
 
-let browser: Browser;
+const suite = consoleSuite(stack);
 let consumer: Consumer;
 let vendor: Vendor & { person: Person };
-let open: ConsolePage[] = [];
 beforeAll(async () => {
   const email = `seller-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const made = await createVendor(api, stack, { email });
   vendor = { ...made, person: await signInPerson(stack, { email }) };
-  [browser, consumer] = await Promise.all([startBrowser(), createConsumer(api, stack)]);
+  consumer = await createConsumer(api, stack);
 }, 90_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
 
 /** A console of the vendor, in a sign-in of its own. */
-const opened = async (options: Parameters<typeof openConsole>[2] = {}): Promise<ConsolePage> => {
+const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise<ConsolePage> => {
   const person = await signInPerson(stack, { email: vendor.person.email });
-  const page = await openConsole(browser, stack, { person, ...options });
-  open.push(page);
-  return page;
+  return suite.opened({ person, ...options });
 };
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });

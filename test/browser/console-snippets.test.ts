@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { expect, test } from '@jest/globals';
 import { createApi } from '../../deploy/local/people/api.ts';
 import { createVendor } from '../../deploy/local/people/people.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** The page of code to copy: the own service in it, and the rest as the manual and the examples have it. */
@@ -14,24 +13,7 @@ const api = createApi(stack.gateway_url);
 const root = path.resolve(import.meta.dirname, '../..');
 const source = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
-
-const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 /** What the button of a piece of code copies. */
 const copied = async ({ page }: ConsolePage, label: string): Promise<string> => {
   await page.getByRole('button', { name: `Copy: ${label}`, exact: true }).click();

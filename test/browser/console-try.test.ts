@@ -1,35 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { createConsumer, createDelegate, createVendor } from '../../deploy/local/people/people.ts';
 import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** The page that plays the 402 exchange: real quotes, payments and redeems of the running system. */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
-
-const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const region = ({ page }: ConsolePage, name: RegExp) => page.getByRole('region', { name });
 const seen = ({ page }: ConsolePage, text: string | RegExp) => page.getByText(text).first().waitFor();

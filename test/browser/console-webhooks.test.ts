@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { createApi, must } from '../../deploy/local/people/api.ts';
-import { startBrowser } from '../support/browser.ts';
-import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';
+import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { type Answer, answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
@@ -12,30 +11,14 @@ import { atOnce, runningStack } from '../support/stack.ts';
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 
-let browser: Browser;
 let receiver: Receiver;
 let behave: Answer;
-let open: ConsolePage[] = [];
 beforeAll(async () => {
-  browser = await startBrowser();
   receiver = await startReceiver((response, request) => behave(response, request));
 }, 60_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(async () => {
-  await receiver?.stop();
-  await browser?.close();
-});
+afterAll(() => receiver?.stop());
 
-const opened = async (options: Parameters<typeof openConsole>[2]): Promise<ConsolePage> => {
-  const page = await openConsole(browser, stack, options);
-  open.push(page);
-  return page;
-};
+const { opened } = consoleSuite(stack);
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const log = ({ page }: ConsolePage) => page.getByRole('table', { name: 'Deliveries' });
 const seen = (page: ConsolePage, text: string | RegExp) => page.page.getByText(text).first().waitFor();

@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import type { Browser } from 'playwright-core';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import { fund, linkWallet } from '../../deploy/local/people/wallet.ts';
-import { startBrowser } from '../support/browser.ts';
 import { walletScript } from '../support/browser-wallet.ts';
 import { chainOf } from '../support/chain.ts';
-import { type ConsolePage, openConsole, signInPerson } from '../support/console.ts';
+import { type ConsolePage, signInPerson } from '../support/console.ts';
+import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** Withdrawals in real Chromium: written down, signed by the wallet's owner, followed; cancelled; nothing else signed. */
@@ -16,20 +15,9 @@ const api = createApi(stack.gateway_url);
 /** Reading the list, by whatever query. */
 const LIST = /\/v1\/withdrawals(\?.*)?$/;
 
-let browser: Browser;
-let open: ConsolePage[] = [];
-beforeAll(async () => {
-  browser = await startBrowser();
-}, 60_000);
 // Of what waits for the chain, and of a busy machine.
 jest.setTimeout(150_000);
-afterEach(async () => {
-  const trouble = open.flatMap((each) => each.trouble());
-  await Promise.all(open.map((each) => each.close()));
-  open = [];
-  expect(trouble).toEqual([]);
-});
-afterAll(() => browser?.close());
+const { opened } = consoleSuite(stack);
 
 const button = ({ page }: ConsolePage, name: string) => page.getByRole('button', { name, exact: true });
 const dialog = ({ page }: ConsolePage) => page.getByRole('dialog');
@@ -40,13 +28,12 @@ const write = async (page: ConsolePage, amount: string, to: string) => {
   await button(page, 'Go on to sign').click();
 };
 /** A person whose wallet is in the browser and holds 50 USDC. */
-const scene = async (options: Omit<NonNullable<Parameters<typeof openConsole>[2]>, 'person'> = {}) => {
+const scene = async (options: Omit<Parameters<typeof opened>[0] & object, 'person'> = {}) => {
   const person = await signInPerson(stack);
   const wallet = Keypair.generate();
   const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
   await fund(api, person.token, wallet_id, 50_000_000n);
-  const page = await openConsole(browser, stack, { person, ...options });
-  open.push(page);
+  const page = await opened({ person, ...options });
   await page.context.addInitScript(walletScript(wallet));
   return { person, wallet, wallet_id, page };
 };

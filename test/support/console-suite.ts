@@ -5,16 +5,20 @@ import { type ConsolePage, openConsole } from './console.ts';
 
 /**
  * What a suite of the console stands on: one browser, pages that are closed after each test, and no trouble in any of them.
+ * @param except trouble that is none here
  * @returns `opened` opens a page (see openConsole)
  */
-export const consoleSuite = (stack: Parameters<typeof openConsole>[1]) => {
+export const consoleSuite = (
+  stack: Parameters<typeof openConsole>[1],
+  { except }: { except?: RegExp } = {},
+) => {
   let browser: Browser;
   let open: ConsolePage[] = [];
   beforeAll(async () => {
     browser = await startBrowser();
   }, 60_000);
   afterEach(async () => {
-    const trouble = open.flatMap((each) => each.trouble());
+    const trouble = open.flatMap((each) => each.trouble()).filter((each) => except?.test(each) !== true);
     await Promise.all(open.map((each) => each.close()));
     open = [];
     expect(trouble).toEqual([]);
