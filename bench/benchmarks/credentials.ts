@@ -64,7 +64,7 @@ const checking = async (bench: BenchStack): Promise<{ check: Check; close: () =>
     },
     createLogger('bench', 'fatal'),
   );
-  while (environment.busIfConnected() === undefined) await sleep(20);
+  await environment.reached;
   const { keys } = await must(
     bench.api<{ keys: { kid: string; x: string }[] }>('GET /.well-known/jwks.json?environment=test'),
     'jwks',

@@ -21,6 +21,8 @@ export type GatewayEnvironment = {
   bus: () => Bus;
   /** The bus once it was reached, for health and drain. */
   busIfConnected: () => Bus | undefined;
+  /** Settles when its NATS was reached, or has refused this gateway. */
+  reached: Promise<void>;
   findKey: (keyHash: string) => Promise<KnownKey | null>;
   findSession: (session: {
     accountId: string;
@@ -48,7 +50,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   );
   const log = logger.child({ environment: connection.name });
   let connected: Bus | undefined;
-  connectBus({
+  const reached = connectBus({
     url: connection.nats_url,
     user: 'gateway',
     natsUser: connection.nats_user,
@@ -76,6 +78,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     name: connection.name,
     bus,
     busIfConnected: () => connected,
+    reached,
     findKey: async (keyHash) => keys(keyHash),
     findSession: async ({ accountId, sessionId }) =>
       sessions(sessionKey({ session_id: sessionId, account_id: accountId })),

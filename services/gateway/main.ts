@@ -13,6 +13,9 @@ import { createReadiness } from './readiness.ts';
 import { createRefusedKeys } from './refused-keys.ts';
 import { createServer } from './server.ts';
 
+/** An environment that is there answers within milliseconds; one that is away keeps nobody from the others. */
+const REACH_MS = 1000;
+
 const config = loadConfig(schema);
 const logger = createLogger('gateway', config.LOG_LEVEL);
 const telemetry = await startTelemetry('gateway', config, logger);
@@ -40,6 +43,8 @@ const server = createServer({
   corsOrigins: config.CORS_ORIGINS,
   trustedProxies: config.TRUSTED_PROXIES,
 });
+// Whoever finds the port open is served: a proxy that asks no probe sends its calls as soon as it is.
+await Promise.race([Promise.all([...environments.values()].map(({ reached }) => reached)), sleep(REACH_MS)]);
 await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
 logger.info({ address: server.addresses() }, 'listening');
 
