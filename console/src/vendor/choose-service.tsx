@@ -5,6 +5,12 @@ import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts'
 
 export type Service = Output<'identity.listServices'>['data'][number];
 
+/** What an account sells, a hundred at a time: one list for every page that shows or offers it. */
+export const useServices = (): Items<Service> =>
+  useItems(['services'], (client, cursor, options) =>
+    client.identity.listServices({ cursor, limit: '100' }, options),
+  );
+
 /** The services that still sell, and the one that is chosen: the first until another is. */
 export const useOwnServices = (): {
   services: Items<Service>;
@@ -13,9 +19,7 @@ export const useOwnServices = (): {
   choose: (id: string) => void;
 } => {
   const [id, choose] = useState<string | null>(null);
-  const services = useItems(['services'], (client, cursor, options) =>
-    client.identity.listServices({ cursor }, options),
-  );
+  const services = useServices();
   const selling = services.data.filter(({ status }) => status === 'active');
   const service = selling.find(({ service_id }) => service_id === id) ?? selling[0];
   return { services, selling, service, choose };

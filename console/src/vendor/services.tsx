@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
-import { useAction, useItems } from '../lib/data.ts';
+import { useAction } from '../lib/data.ts';
 import { spanWords } from '../lib/span.ts';
 import {
   Badge,
@@ -17,6 +17,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { useServices } from './choose-service.tsx';
 import { NewKeyDialog } from './new-key.tsx';
 import { ServiceForm, type Settings } from './service-form.tsx';
 
@@ -26,9 +27,7 @@ type Created = Output<'identity.createService'>;
 const ServicesPage = () => {
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
-  const services = useItems(['services'], (client, cursor, options) =>
-    client.identity.listServices({ cursor, limit: '50' }, options),
-  );
+  const services = useServices();
   const create = useAction((client, settings: Settings) => client.identity.createService(settings), {
     changes: [['services']],
     done: (answer) => {
