@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { type Items, useItems, useRead } from '../lib/data.ts';
+import { useServices } from './choose-service.tsx';
 import { joinSales, type Quote, type Sale, type Settlement } from './sales-figures.ts';
 
 /** Reading sales. The API has no sum of them, so they are read as far back as is looked at, and summed here. */
@@ -120,10 +121,8 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
 };
 
 /** All services of the account by id, for names and filters. Not read yet, or not readable: `isKnown` is false. */
-export const useServices = () => {
-  const services = useItems(['services', 'all'], (client, cursor, options) =>
-    client.identity.listServices({ cursor, limit: PAGE }, options),
-  );
+export const useAllServices = () => {
+  const services = useServices();
   const isKnown = useBackTo(services, 0, MAX_PAGES);
   return { services: services.data, isKnown };
 };

@@ -20,7 +20,7 @@ import {
 } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
 import { Conversion, RevenueSection } from './sales-charts.tsx';
-import { type Sales, useSales, useServices } from './sales-data.ts';
+import { type Sales, useAllServices, useSales } from './sales-data.ts';
 import type { Sale, Stage } from './sales-figures.ts';
 
 const HOUR_MS = 3_600_000;
@@ -50,7 +50,7 @@ const SalesPage = () => {
   const now = useNow(5000);
   const [, words, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
   const time = TIMES.find((each) => each[1] === words)![0];
-  const { services, isKnown } = useServices();
+  const { services, isKnown } = useAllServices();
   const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
   // One that has ended is in no list, and its sales can be looked at all the same.
   const serviceId = SERVICE_ID.exec(search.get('service') ?? '')?.[0];

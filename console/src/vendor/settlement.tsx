@@ -24,7 +24,7 @@ import {
 import { Countdown } from './countdown.tsx';
 import { Ledger } from './ledger.tsx';
 import { RefundDialog } from './refund.tsx';
-import { useServices } from './sales-data.ts';
+import { useAllServices } from './sales-data.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
 import { type Refund, refundsOf } from './settlement-story.ts';
 import { Timeline } from './settlement-timeline.tsx';
@@ -69,7 +69,7 @@ export default SettlementPage;
 
 const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote | undefined }) => {
   const { settlement_id, service_id, net_amount, quote_amount, fee_amount } = settlement;
-  const name = useServices().services.find((service) => service.service_id === service_id)?.name;
+  const name = useAllServices().services.find((service) => service.service_id === service_id)?.name;
   const refunds = useItems(
     ['refunds', settlement_id],
     (client, cursor, options) => client.funding.listRefunds({ settlement_id, cursor, limit: '100' }, options),
