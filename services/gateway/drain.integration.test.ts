@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKeyText } from '../../shared/lib/key-text.ts';
@@ -21,11 +21,13 @@ let services: Services;
 let key = '';
 const running = new Set<Gateway>();
 
+const keys = { publicKeys: [], environments: ['test'] as const, limits: { scale: 1000 } };
+
 /** A replica that says 503 for long enough that the balancer below notices, on a busy machine too. */
 const start = async (): Promise<Gateway> => {
   const gateway = await startGateway(
     { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys: [], environments: ['test'], limits: { scale: 1000 }, env: { DRAIN_SECONDS: '2' } },
+    { ...keys, env: { DRAIN_SECONDS: '2' } },
   );
   running.add(gateway);
   return gateway;
@@ -126,6 +128,40 @@ test('a call that is still being sent when the port closes is read to its end an
   expect(answer).toMatch(/^HTTP\/1\.1 202 /);
   expect(answer).toMatch(/^connection: close\r$/m);
   expect(await stopped).toBe(0);
+}, 30_000);
+
+test('a call on a connection that was opened for it before the port closed is answered', async () => {
+  const gateway = await start();
+  const socket = connect(gateway.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (bytes) => (answer += String(bytes)));
+  const stopped = stop(gateway);
+  const idle = new Agent();
+  while (typeof (await call(idle, gateway, '/v1/health')) === 'object') await sleep(20);
+  socket.write(`GET /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  await once(socket, 'close');
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await stopped).toBe(0);
+}, 30_000);
+
+test('who finds the port open is served, though the bus takes its time to answer', async () => {
+  const slow = createServer((inner) => {
+    setTimeout(() => {
+      const outer = connect(servers.natsPort, '127.0.0.1');
+      inner.pipe(outer).pipe(inner);
+      for (const each of [inner, outer]) each.on('error', () => {});
+    }, 300);
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const { port } = slow.address() as AddressInfo;
+  const gateway = await startGateway(
+    { natsPort: { test: port, live: port }, redisPort: servers.redisPort },
+    { ...keys, waitForReady: false },
+  );
+  running.add(gateway);
+  expect(await call(new Agent(), gateway)).toMatchObject({ status: 200 });
+  await stop(gateway);
+  slow.close();
 }, 30_000);
 
 test('connections that were opened in advance and never used do not hold up a stop', async () => {
