@@ -5,10 +5,10 @@ import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts'
 
 export type Service = Output<'identity.listServices'>['data'][number];
 
-/** What an account sells, a hundred at a time: one list for every page that shows or offers it. */
+/** What an account sells, fifty at a time: one list for every page that shows or offers it. */
 export const useServices = (): Items<Service> =>
   useItems(['services'], (client, cursor, options) =>
-    client.identity.listServices({ cursor, limit: '100' }, options),
+    client.identity.listServices({ cursor, limit: '50' }, options),
   );
 
 /** The services that still sell, and the one that is chosen: the first until another is. */
