@@ -138,14 +138,8 @@ const createProvider = (url: string, number: number) => {
   return {
     number,
     genesisHash: () => call('getGenesisHash', [], Text),
-    blockHeight: (commitment: 'confirmed' | 'finalized') =>
-      call('getBlockHeight', [{ commitment }], Height),
-    latestBlockhash: () =>
-      call(
-        'getLatestBlockhash',
-        [{ commitment: COMMITMENT }],
-        LatestBlockhashJson,
-      ),
+    blockHeight: (commitment: 'confirmed' | 'finalized') => call('getBlockHeight', [{ commitment }], Height),
+    latestBlockhash: () => call('getLatestBlockhash', [{ commitment: COMMITMENT }], LatestBlockhashJson),
     accounts: (addresses: readonly string[], minContextSlot: number | undefined) =>
       call(
         'getMultipleAccounts',
