@@ -45,7 +45,8 @@ export const config = z
     DAILY_LAMPORT_BUDGET: MicroCap(5_000_000_000n),
     /**
      * Least pause between two looks at transactions in flight, so the greatest rate of getSignatureStatuses: 50 a second,
-     * however many payments. The pause grows by itself with the time that the chain takes (pace.ts).
+     * however many payments. The pause grows by itself with the time that the chain takes, and on a chain that confirms at once,
+     * which is no network's, it is shorter (pace.ts).
      */
     POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { PublicKey } from '@solana/web3.js';
+import { encodeBase58 } from '../../shared/lib/base58.ts';
 
 /**
  * The read-only key on a payment (docs/settle.md, rule 12): HMAC of environment and id. It needs no database and
@@ -8,6 +8,6 @@ import { PublicKey } from '@solana/web3.js';
  * @param id quote id, or the id of a fund
  */
 export const referenceOf = (environment: string, id: string): string =>
-  new PublicKey(
+  encodeBase58(
     createHmac('sha256', `${environment}.quittance.reference`).update(`${environment}/${id}`).digest(),
-  ).toBase58();
+  );

@@ -68,6 +68,17 @@ const TransactionJson = z
   })
   .nullable();
 
+// A schema is compiled at its first use, so that none may be made for a call.
+const Height = z.number();
+const Text = z.string();
+const LatestBlockhashJson = inContext(z.object({ blockhash: z.string(), lastValidBlockHeight: z.number() }));
+const AccountsJson = inContext(z.array(AccountJson));
+const SimulationJson = inContext(z.object({ err: ErrorJson }));
+const StatusesJson = inContext(z.array(StatusJson));
+const SignaturesJson = z.array(z.object({ signature: z.string(), err: ErrorJson }));
+const FinalizedJson = LandedTransaction.nullable();
+const LamportsJson = inContext(z.number());
+
 export type SignatureStatus = z.infer<typeof StatusJson>;
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
 export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (account: string) => bigint };
@@ -126,20 +137,14 @@ const createProvider = (url: string, number: number) => {
   const call = createCall(url, number);
   return {
     number,
-    genesisHash: () => call('getGenesisHash', [], z.string()),
-    blockHeight: (commitment: 'confirmed' | 'finalized') =>
-      call('getBlockHeight', [{ commitment }], z.number()),
-    latestBlockhash: () =>
-      call(
-        'getLatestBlockhash',
-        [{ commitment: COMMITMENT }],
-        inContext(z.object({ blockhash: z.string(), lastValidBlockHeight: z.number() })),
-      ),
+    genesisHash: () => call('getGenesisHash', [], Text),
+    blockHeight: (commitment: 'confirmed' | 'finalized') => call('getBlockHeight', [{ commitment }], Height),
+    latestBlockhash: () => call('getLatestBlockhash', [{ commitment: COMMITMENT }], LatestBlockhashJson),
     accounts: (addresses: readonly string[], minContextSlot: number | undefined) =>
       call(
         'getMultipleAccounts',
         [addresses, { encoding: 'base64', commitment: COMMITMENT, minContextSlot }],
-        inContext(z.array(AccountJson)),
+        AccountsJson,
       ),
     simulate: (wire: Uint8Array, minContextSlot: number | undefined) =>
       call(
@@ -148,13 +153,13 @@ const createProvider = (url: string, number: number) => {
           Buffer.from(wire).toString('base64'),
           { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot },
         ],
-        inContext(z.object({ err: ErrorJson })),
+        SimulationJson,
       ),
     send: (wire: Uint8Array) =>
       call(
         'sendTransaction',
         [Buffer.from(wire).toString('base64'), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }],
-        z.string(),
+        Text,
       ),
     /** @param history also look beyond the node's short memory */
     statuses: async (signatures: readonly string[], { history }: { history: boolean }) => {
@@ -164,13 +169,11 @@ const createProvider = (url: string, number: number) => {
       );
       const answers = await Promise.all(
         parts.map((part) =>
-          call(
-            'getSignatureStatuses',
-            [part, { searchTransactionHistory: history }],
-            inContext(z.array(StatusJson).length(part.length)),
-          ),
+          call('getSignatureStatuses', [part, { searchTransactionHistory: history }], StatusesJson),
         ),
       );
+      if (answers.some(({ value }, index) => value.length !== parts[index]!.length))
+        throw new RpcUnavailable(`provider ${number}: getSignatureStatuses: an unknown form of answer`);
       return {
         slot: Math.min(...answers.map(({ context }) => context.slot)),
         statuses: answers.flatMap(({ value }) => value),
@@ -181,7 +184,7 @@ const createProvider = (url: string, number: number) => {
       const found = await call(
         'getSignaturesForAddress',
         [address, { commitment: COMMITMENT, limit: 50 }],
-        z.array(z.object({ signature: z.string(), err: ErrorJson })),
+        SignaturesJson,
       );
       return found.filter(({ err }) => err === null).map(({ signature }) => signature);
     },
@@ -190,7 +193,7 @@ const createProvider = (url: string, number: number) => {
       call(
         'getTransaction',
         [signature, { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 }],
-        LandedTransaction.nullable(),
+        FinalizedJson,
       ),
     /** A landed transaction's token balance changes, null while it is not at this commitment. */
     balances: async (
@@ -224,9 +227,8 @@ const LAMPORTS_MAX_AGE_MS = 15_000;
 export const lamportsReader = (urls: readonly string[]): ((address: string) => Promise<number>) => {
   const calls = urls.map((url, index) => createCall(url, index + 1));
   const read = async (address: string): Promise<number> => {
-    const schema = inContext(z.number());
     for (const call of calls) {
-      const answer = await call('getBalance', [address, { commitment: COMMITMENT }], schema).catch(
+      const answer = await call('getBalance', [address, { commitment: COMMITMENT }], LamportsJson).catch(
         () => null,
       );
       if (answer !== null) return answer.value;

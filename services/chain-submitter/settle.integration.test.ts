@@ -54,6 +54,28 @@ test('rule 13: the first settle creates the vendor’s account, the next has two
   expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
+test('a confirmation that could not be written is seen again and written', async () => {
+  const { admin, facts } = fixture;
+  // What a sequence has given is not taken back with the transaction.
+  await admin.query(`
+    create sequence refusals;
+    create function refuse() returns trigger language plpgsql security definer as $$ begin
+      if nextval('chain_submitter.refusals') <= 2 then raise exception 'refused'; end if;
+      return new;
+    end $$;
+    create trigger refuse before update on intents for each row when (new.status = 'confirmed')
+      execute function refuse()`);
+  try {
+    const job = await fixture.settle(await fixture.payer(10_000_000n), fixture.quote());
+    await facts.wait(job.settlement_id, 'finalized');
+    expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
+    const { rows } = await admin.query<{ refused: string }>('select last_value as refused from refusals');
+    expect(Number(rows[0]!.refused)).toBeGreaterThan(2);
+  } finally {
+    await admin.query('drop trigger refuse on intents; drop function refuse; drop sequence refusals');
+  }
+});
+
 test('an attempt that comes back under another settlement pays nothing again and does not wait for ever', async () => {
   const { outside, facts } = fixture;
   const payer = await fixture.payer(10_000_000n);

@@ -1,10 +1,5 @@
-import {
-  Message,
-  PublicKey,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedMessage,
-} from '@solana/web3.js';
+import { Message, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
+import { keyOf } from './addresses.ts';
 
 /**
  * Solana's wire form: a count of signatures, the signatures, the message. Messages are bytes everywhere in this
@@ -19,7 +14,7 @@ export const compileMessage = (
   { feePayer, blockhash }: { feePayer: string; blockhash: string },
 ): Uint8Array =>
   new TransactionMessage({
-    payerKey: new PublicKey(feePayer),
+    payerKey: keyOf(feePayer),
     recentBlockhash: blockhash,
     instructions: [...instructions],
   })

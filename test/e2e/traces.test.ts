@@ -49,9 +49,12 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   const attempt = `traced-${crypto.randomUUID()}`;
   const quote = await quoteOf(api, vendor);
   const paid = await must(settleWith(api, consumer.token, quote, attempt), 'settle');
+  // Each service exports by its own clock: the listener's span may be there before that of the sending.
   const whole = await traceOf(attempt, ({ spans }) =>
-    ['evt.settlement.issued', 'evt.settlement.finalized'].every((fact) =>
-      spans.some(({ name, service }) => name === `process ${fact}` && service === 'wallet'),
+    ['evt.settlement.issued', 'evt.settlement.finalized'].every(
+      (fact) =>
+        spans.some(({ name, service }) => name === `process ${fact}` && service === 'wallet') &&
+        spans.some(({ name, service }) => name === `send ${fact}` && service === 'settlement'),
     ),
   );
 

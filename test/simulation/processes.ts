@@ -103,7 +103,13 @@ export const startSubmitter = (
     } catch {
       return world.inside(process, 200, () => void start());
     }
-    const looks = { count: 0 };
+    const looks = {
+      count: 0,
+      write: (work: Promise<void>) =>
+        void work.catch((error: unknown) => {
+          if (isMistake(error)) world.fault(error);
+        }),
+    };
     every(world, process, SECOND_MS, () => reconcile(deps));
     every(world, process, SECOND_MS, () => expireFlights(deps));
     every(world, process, SECOND_MS, () => rebroadcast(deps));

@@ -1,4 +1,5 @@
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { newKey } from '../addresses.ts';
 
 /** Decimals of the mint; compared with the chain at start. */
 export const USDC_DECIMALS = 6;
@@ -12,7 +13,7 @@ export const withReference = (
   reference: string | undefined,
 ): TransactionInstruction => {
   if (reference !== undefined) {
-    instruction.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
+    instruction.keys.push({ pubkey: newKey(reference), isSigner: false, isWritable: false });
   }
   return instruction;
 };

@@ -1,5 +1,6 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token';
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
+import { keyOf, PROGRAMS } from '../addresses.ts';
 import { USDC_DECIMALS, withReference } from './shared.ts';
 
 /** Moves tokens under the authority of the source's owner or delegate; mint and decimals are checked on chain. */
@@ -13,12 +14,14 @@ export const transferChecked = (transfer: {
 }): TransactionInstruction =>
   withReference(
     createTransferCheckedInstruction(
-      new PublicKey(transfer.source),
-      new PublicKey(transfer.mint),
-      new PublicKey(transfer.destination),
-      new PublicKey(transfer.authority),
+      keyOf(transfer.source),
+      keyOf(transfer.mint),
+      keyOf(transfer.destination),
+      keyOf(transfer.authority),
       transfer.amountMicro,
       USDC_DECIMALS,
+      [],
+      keyOf(PROGRAMS.token),
     ),
     transfer.reference,
   );

@@ -24,6 +24,9 @@ const TROUBLE_MS = 200;
 /** Every so many looks all providers are asked and the furthest answer counts: one that lags holds nobody up. */
 const ASK_ALL_EVERY = 5;
 
+/** Nothing is looked at while its confirmation is being written. */
+const WHILE_WRITTEN = Number.POSITIVE_INFINITY;
+
 const RANK = { processed: 1, confirmed: 2, finalized: 3 } as const;
 const rank = (status: SignatureStatus): number =>
   status === null ? 0 : RANK[status.confirmationStatus ?? 'finalized'];
@@ -65,15 +68,19 @@ const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise
 
 const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
   for (const { status } of seen) deps.rpc.see(status!.slot);
-  await move(
-    deps,
-    'confirm',
-    seen.map(({ flight }) => stepOf(flight)),
-  );
+  try {
+    await move(
+      deps,
+      'confirm',
+      seen.map(({ flight }) => stepOf(flight)),
+    );
+  } catch (error) {
+    for (const { flight } of seen) flight.pollAt = performance.now() + TROUBLE_MS;
+    throw error;
+  }
   for (const { flight, status } of seen) {
     flight.phase = 'confirmed';
     flight.missed = 0;
-    if (flight.wire.length > 0) deps.flights.pace.learn(performance.now() - flight.launchedAt);
     // Nobody waits for it: it is told with the others.
     flight.pollAt = onGrid(status!.confirmationStatus === 'finalized' ? 0 : FINALITY_POLL_MS);
   }
@@ -108,7 +115,12 @@ const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
   deps.flights.end(intent.intent_id);
 };
 
-const judge = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
+/** @param lookedAt when the look began: what was seen is at least as old */
+const judge = async (
+  deps: Deps,
+  seen: readonly Seen[],
+  { lookedAt, looks }: { lookedAt: number; looks: Looks },
+): Promise<void> => {
   const now = performance.now();
   const current = seen.filter(({ flight }) => deps.flights.isCurrent(flight));
   const confirmed: Seen[] = [];
@@ -135,7 +147,14 @@ const judge = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
       else if (level === RANK.finalized) final.push(flight);
     }
   }
-  if (confirmed.length > 0) await confirm(deps, confirmed);
+  if (confirmed.length > 0) {
+    for (const { flight } of confirmed) {
+      if (flight.wire.length > 0) deps.flights.pace.learn(lookedAt - flight.launchedAt);
+      flight.pollAt = WHILE_WRITTEN;
+    }
+    // The next look waits for no commit of this one.
+    looks.write(confirm(deps, confirmed));
+  }
   if (final.length > 0) await finalize(deps, final);
 };
 
@@ -158,10 +177,18 @@ const traced = <T>(flights: readonly Flight[], work: () => Promise<T>): Promise<
   );
 };
 
-/** Looks once at what is due. `looks` counts those that found something to look at. */
-export const pollDue = async (deps: Deps, looks: { count: number }): Promise<void> => {
+/** The looks of one process. */
+export type Looks = {
+  /** Those that found something to look at. */
+  count: number;
+  /** Takes what a look writes while the next one may begin. */
+  write: (work: Promise<void>) => void;
+};
+
+/** Looks once at what is due. */
+export const pollDue = async (deps: Deps, looks: Looks): Promise<void> => {
   const now = performance.now();
-  const inAir = deps.flights.inAir();
+  const inAir = deps.flights.inAir().filter(({ pollAt }) => pollAt !== WHILE_WRITTEN);
   const due = inAir.filter(({ pollAt }) => pollAt <= now);
   if (due.length === 0) return;
   // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
@@ -169,7 +196,10 @@ export const pollDue = async (deps: Deps, looks: { count: number }): Promise<voi
     ? inAir.filter(({ phase, pollAt }) => phase === 'sent' || pollAt <= now)
     : due;
   looks.count += 1;
-  await traced(shared, async () => judge(deps, await look(deps, shared, looks.count % ASK_ALL_EVERY === 0)));
+  await traced(shared, async () => {
+    const seen = await look(deps, shared, looks.count % ASK_ALL_EVERY === 0);
+    await judge(deps, seen, { lookedAt: now, looks });
+  });
 };
 
 /**
@@ -181,9 +211,22 @@ export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
   let stopping = false;
   let lookedAt = 0;
   let nextAt = 0;
-  const looks = { count: 0 };
   let wake = new AbortController();
-  const notBefore = (at: number): number => Math.max(at, lookedAt + leastPauseMs);
+  const writing = new Set<Promise<void>>();
+  const looks: Looks = {
+    count: 0,
+    write: (work) => {
+      const written = work
+        .catch((error: unknown) => logger.warn({ err: error }, 'confirmations could not be written'))
+        .finally(() => {
+          writing.delete(written);
+          // What was confirmed has a next look again.
+          wake.abort();
+        });
+      writing.add(written);
+    },
+  };
+  const notBefore = (at: number): number => Math.max(at, lookedAt + flights.pace.leastPauseMs(leastPauseMs));
   flights.onWake((pollAt) => {
     if (notBefore(pollAt) < nextAt) wake.abort();
   });
@@ -213,6 +256,7 @@ export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
       stopping = true;
       wake.abort();
       await running;
+      await Promise.all(writing);
     },
   };
 };

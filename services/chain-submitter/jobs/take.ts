@@ -48,8 +48,10 @@ export const takeJob = async (
   deps: Deps,
   job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number },
 ): Promise<void> => {
-  const { pool, relay, flights, driver, commits } = deps;
+  const { pool, relay, flights, driver, commits, chain } = deps;
   await failpoint('submitter.beforeIntent');
+  // Asked for while the intent is committed: whoever pays alone would wait for it after. A failure is met there.
+  void chain.blockhash().catch(() => {});
   // The job's trace is kept, so that facts told minutes later belong to it.
   const inserted = await commits.intent({ ...job, traceparent: activeTraceparent() });
   await failpoint('submitter.afterIntent');
