@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type Db, sql } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   consumer,
@@ -68,6 +70,31 @@ test('what is redeemed together: each only by its own service, answered in its o
     [c, 'redeemed'],
     null,
   ]);
+});
+
+test('a redeem finds its settlements by their ids alone, however many others are open', async () => {
+  const explained = async (run: (db: Db) => Promise<unknown>): Promise<string> => {
+    let plan: readonly string[] = [];
+    const any = (async (query: Parameters<Db['any']>[0]) => {
+      const Line = z.object({ 'QUERY PLAN': z.string() });
+      plan = await deps.pool.anyFirst(sql.type(Line)`explain ${query}`);
+      return [];
+    }) as unknown as Db['any'];
+    await run({ ...deps.pool, any });
+    return plan.join('\n');
+  };
+  const asked = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
+  const redeems = asked.map((each) => ({ ...each, redeem_id: null, traceparent: null }));
+  const draws = asked.map((each) => ({ ...each, request_id: 'one', units: 1, traceparent: null }));
+  for (const run of [
+    (db: Db) => redeemOnce(db, redeems),
+    (db: Db) => consumeOnce(db, draws),
+    (db: Db) => findVerified(db, asked),
+  ]) {
+    const plan = await explained(run);
+    expect(plan).toContain('settlements_pkey');
+    expect(plan).not.toMatch(/settlements_(?!pkey)|Seq Scan on settlements/);
+  }
 });
 
 test('what is drawn together: each only by its own service and once, answered in its order, its redeem told', async () => {
