@@ -7,6 +7,7 @@ import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
+import { END_LINGER_MS } from '../store/ends.ts';
 import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
@@ -31,7 +32,7 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
       traceparent: activeTraceparent(),
     });
     if (won !== null) {
-      deps.relay.dispatch([won]);
+      deps.relay.dispatch([won], { lingerMs: END_LINGER_MS });
       record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
       return answer(won.redeemed_at, redeem_id, false);
     }
