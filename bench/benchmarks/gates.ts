@@ -98,18 +98,13 @@ const benchmark = (operation: Operation): Benchmark => ({
   },
 });
 
-/** CPU milliseconds per call: of every side of every process of the stack, by its name, a round each. */
+/** CPU milliseconds per call: of every side of every process, by its name, a round each. */
 type Cpu = Record<string, Record<string, number[]>>;
+type Pids = () => Record<string, number>;
 
 /** Runs a round of a side, and waits for what follows its calls: facts that others take, rows that are deleted. */
-const measured = async (
-  bench: BenchStack,
-  cpu: Cpu,
-  side: string,
-  work: () => Promise<Sample>,
-): Promise<Sample> => {
-  const read = () =>
-    Object.fromEntries(Object.entries(bench.pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
+const measured = async (pids: Pids, cpu: Cpu, side: string, work: () => Promise<Sample>): Promise<Sample> => {
+  const read = () => Object.fromEntries(Object.entries(pids()).map(([name, pid]) => [name, cpuMsOf(pid)]));
   const before = read();
   const sample = await work();
   await sleep(AFTERMATH_MS);
@@ -147,6 +142,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
     insertIssued(bench, template.settlementId, { count, serviceId: vendor.serviceId, units });
   for (const table of ['settlement.settlements', 'settlement.consumptions']) await copyTable(bench.db, table);
   const skeleton = await startSkeleton(run, bench, statements);
+  const pids: Pids = () => ({ ...bench.pids(), ...skeleton.pids, load: load.pid });
 
   const shared = once ? [] : await issue(PREPAID);
   /** What a round needs at most, by the rate of the one before it. */
@@ -177,7 +173,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
         post(`/v1/settlements/${issued.settlement_id}/${operation}`, body(issued), { token: vendor.apiKey }),
       );
       const calling = () => round('ours', bench.stack.gateway_url, { calls, repeat }, seconds);
-      return bench.profiled(() => measured(bench, cpu, 'ours', calling));
+      return bench.profiled(() => measured(pids, cpu, 'ours', calling));
     },
   };
   const others = Object.keys(statements).map(
@@ -194,7 +190,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
         const calls = settlements.map((issued) =>
           post(`/${name}`, { ...issued, request_id: crypto.randomUUID() }),
         );
-        return measured(bench, cpu, name, () => round(name, skeleton.origin, { calls, repeat }, seconds));
+        return measured(pids, cpu, name, () => round(name, skeleton.origin, { calls, repeat }, seconds));
       },
     }),
   );

@@ -15,13 +15,13 @@ export type SkeletonSettings = {
 /**
  * Starts the skeleton on a stack's own Postgres and NATS: what the same message flow costs with nothing in it, in two
  * processes as ours is. Its tables are in the schema `bench`.
- * @returns where `POST /<operation>` runs the statement of that name
+ * @returns where `POST /<operation>` runs the statement of that name, and its processes by name
  */
 export const startSkeleton = async (
   run: Run,
   { stack }: BenchStack,
   statements: Record<string, Statement>,
-): Promise<{ origin: string }> => {
+): Promise<{ origin: string; pids: Record<string, number> }> => {
   const { host, username, password } = new URL(stack.nats_url);
   const nats = { servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const settings: SkeletonSettings = { ...nats, postgresUrl: stack.postgres_url, statements };
@@ -30,5 +30,5 @@ export const startSkeleton = async (
   const http = await startChild(new URL('./http.ts', import.meta.url), nats);
   run.defer(http.stop);
   const { address } = http.hello as { address: string };
-  return { origin: address };
+  return { origin: address, pids: { 'skeleton, http': http.pid, 'skeleton, service': service.pid } };
 };

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   admin,
@@ -306,6 +308,18 @@ describe('redeem and expiry', () => {
     expect(await outcome(as(stranger, 'redeem', token(other)))).toBe('not_found');
     expect(await outcome(as(stranger, 'verify', { settlement_id: other.settlementId }))).toBe('not_found');
     await answer;
+  });
+
+  test('the key alone makes no token: one that was never issued 400, and the settlement stays issued', async () => {
+    const p = await paid();
+    const [payload] = p.answer.settlement_token!.split('.');
+    const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
+    const stolen = signToken('settlement', { ...claims, issued_at: isoTime(0) }, deps.signingKey);
+    const forged = { settlement_id: p.settlementId, settlement_token: stolen };
+    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
+    expect((await row(p.settlementId)).status).toBe('issued');
+    expect(await as(key, 'redeem', token(p))).toMatchObject({ replayed: false });
+    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
   });
 });
 

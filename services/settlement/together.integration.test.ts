@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type Db, sql } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   consumer,
@@ -18,20 +20,23 @@ afterAll(stopFixture);
 const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 const own = vendor.service_id;
 const stranger = newServiceId();
-const paidIds = async (count: number, units?: number) =>
-  (
-    await Promise.all(
-      Array.from({ length: count }, () =>
-        paid(consumer(), quote(1_000_000n, units === undefined ? {} : { scope: { units } })),
-      ),
-    )
-  ).map(({ settlementId }) => settlementId);
+const paidOnes = (count: number, units?: number) =>
+  Promise.all(
+    Array.from({ length: count }, () =>
+      paid(consumer(), quote(1_000_000n, units === undefined ? {} : { scope: { units } })),
+    ),
+  );
 
 test('what is redeemed together: each only by its own service, answered in its order, told in its own trace', async () => {
-  const [a, b, c] = await paidIds(3);
+  const payments = await paidOnes(3);
+  const [a, b, c] = payments.map(({ settlementId }) => settlementId);
+  const tokens = new Map(
+    payments.map(({ settlementId, answer }) => [settlementId, answer.settlement_token!]),
+  );
   const ask = (settlement_id: string, service_id: string, redeem_id: string | null, digit: string) => ({
     settlement_id,
     service_id,
+    settlement_token: tokens.get(settlement_id) ?? tokens.get(a!)!,
     redeem_id,
     traceparent: trace(digit),
   });
@@ -41,6 +46,12 @@ test('what is redeemed together: each only by its own service, answered in its o
     ask(newId('stl'), own, null, '9'),
     ask(a!, own, null, '1'),
   ];
+  const withTokenOfC = asked.map((each) => ({ ...each, settlement_token: tokens.get(c!)! }));
+  expect((await redeemOnce(deps.pool, withTokenOfC.slice(1))).map((each) => each?.settlement_id)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
   const redeemed = await redeemOnce(deps.pool, asked);
   expect(redeemed.map((each) => each && [each.settlement_id, each.traceparent])).toEqual([
     [c, trace('3')],
@@ -70,8 +81,34 @@ test('what is redeemed together: each only by its own service, answered in its o
   ]);
 });
 
+test('a redeem finds its settlements by their ids alone, however many others are open', async () => {
+  const explained = async (run: (db: Db) => Promise<unknown>): Promise<string> => {
+    let plan: readonly string[] = [];
+    const any = (async (query: Parameters<Db['any']>[0]) => {
+      const Line = z.object({ 'QUERY PLAN': z.string() });
+      plan = await deps.pool.anyFirst(sql.type(Line)`explain ${query}`);
+      return [];
+    }) as unknown as Db['any'];
+    await run({ ...deps.pool, any });
+    return plan.join('\n');
+  };
+  const asked = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
+  const rest = { settlement_token: 'none', redeem_id: null, traceparent: null };
+  const redeems = asked.map((each) => ({ ...each, ...rest }));
+  const draws = asked.map((each) => ({ ...each, request_id: 'one', units: 1, traceparent: null }));
+  for (const run of [
+    (db: Db) => redeemOnce(db, redeems),
+    (db: Db) => consumeOnce(db, draws),
+    (db: Db) => findVerified(db, asked),
+  ]) {
+    const plan = await explained(run);
+    expect(plan).toContain('settlements_pkey');
+    expect(plan).not.toMatch(/settlements_(?!pkey)|Seq Scan on settlements/);
+  }
+});
+
 test('what is drawn together: each only by its own service and once, answered in its order, its redeem told', async () => {
-  const [a, b, c] = await paidIds(3, 10);
+  const [a, b, c] = (await paidOnes(3, 10)).map(({ settlementId }) => settlementId);
   const ask = (
     settlement_id: string,
     service_id: string,

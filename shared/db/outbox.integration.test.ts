@@ -7,7 +7,7 @@ import { connectBus } from '../bus/connect.ts';
 import type { BusUser } from '../contract/service.ts';
 import { failpoints } from '../lib/failpoint.ts';
 import { createLogger } from '../lib/logger.ts';
-import { startRelay } from './outbox.ts';
+import { insertOutbox, startRelay } from './outbox.ts';
 import { connectPool } from './pool.ts';
 
 const logger = createLogger('settlement', 'silent');
@@ -50,6 +50,8 @@ const relay = async () => {
   const bus = await testBus.as('settlement');
   const running = startRelay(pool, bus, logger);
   return {
+    pool,
+    dispatch: running.dispatch,
     stop: async () => {
       await running.stop();
       await pool.end();
@@ -99,4 +101,17 @@ test('a row that can never be published holds up nothing behind it', async () =>
   await stop();
   expect(await left()).toEqual([{ subject: 'nowhere.at.all' }]);
   await admin.query('delete from outbox');
+});
+
+test('what lingers goes out together, at the latest when the service stops', async () => {
+  const subject = 'evt.settlement.expired';
+  const { pool, dispatch, stop } = await relay();
+  const rows = await insertOutbox(
+    pool,
+    ['one', 'two'].map((msgId) => ({ subject, msgId, payload: {} })),
+  );
+  for (const row of rows) dispatch([row], { lingerMs: 60_000 });
+  expect(await heard(subject)).toBe(0);
+  await stop();
+  expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 2, left: [] });
 });

@@ -83,8 +83,12 @@ const LEASE_MS = 15_000;
 const SWEEP_FOR_MS = 5000;
 
 export type Relay = {
-  /** Publishes committed rows now. Never throws: what fails is left to the sweep. */
-  dispatch: (rows: readonly OutboxRow[]) => void;
+  /**
+   * Publishes committed rows. Never throws: what fails is left to the sweep.
+   * @param lingerMs of facts that nobody waits for: how long they wait for others, so that every process on their way reads
+   * and writes once for all; well below the time after which the sweep takes them
+   */
+  dispatch: (rows: readonly OutboxRow[], options?: { lingerMs: number }) => void;
   stop: () => Promise<void>;
 };
 
@@ -118,6 +122,9 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   let flushing: Promise<void> | undefined;
   let stopping = false;
   const sending = new Set<Promise<void>>();
+  const stopped = new AbortController();
+  let waiting: OutboxRow[] = [];
+  let lingering: Promise<void> | undefined;
 
   const flush = async () => {
     await sleep(DELETE_AFTER_MS);
@@ -140,7 +147,7 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     await failpoint('outbox.afterPublish');
   };
 
-  const dispatch = (rows: readonly OutboxRow[]) => {
+  const publishAll = (rows: readonly OutboxRow[]) => {
     for (const row of rows) {
       const work = send(row)
         .then(() => {
@@ -153,6 +160,20 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
         .finally(() => sending.delete(work));
       sending.add(work);
     }
+  };
+
+  const linger = async (lingerMs: number) => {
+    await sleep(lingerMs, undefined, { signal: stopped.signal }).catch(() => {});
+    const rows = waiting;
+    waiting = [];
+    lingering = undefined;
+    publishAll(rows);
+  };
+
+  const dispatch: Relay['dispatch'] = (rows, { lingerMs } = { lingerMs: 0 }) => {
+    if (lingerMs === 0) return publishAll(rows);
+    waiting.push(...rows);
+    lingering ??= linger(lingerMs);
   };
 
   /**
@@ -181,7 +202,6 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     return done;
   };
 
-  const stopped = new AbortController();
   const loop = async () => {
     while (!stopping) {
       const swept = await sweep().catch((error: unknown) => {
@@ -199,6 +219,7 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
     stop: async () => {
       stopping = true;
       stopped.abort();
+      await lingering;
       await Promise.allSettled([...sending, running]);
       await flushing;
     },

@@ -116,7 +116,8 @@ export const createRelay = (
         outbox.rows.delete(id);
       })
       .catch(() => {});
-  const send = async (row: OutboxRow) => {
+  const send = async (row: OutboxRow, lingerMs: number) => {
+    if (lingerMs > 0) await world.sleep(process, lingerMs);
     await bus.publish(process, row);
     await world.sleep(process, DELETE_AFTER_MS);
     await remove(row.outbox_id);
@@ -137,8 +138,8 @@ export const createRelay = (
     });
   loop();
   return {
-    dispatch: (rows) => {
-      for (const row of rows) void send(row).catch(() => {});
+    dispatch: (rows, { lingerMs } = { lingerMs: 0 }) => {
+      for (const row of rows) void send(row, lingerMs).catch(() => {});
     },
   };
 };

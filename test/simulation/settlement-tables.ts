@@ -224,10 +224,10 @@ export const createSettlementTables = (world: World) => {
       /update settlements as s set status = 'redeemed'/,
       'given ids subject prefix',
       ({ given, ...end }) =>
-        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, redeem_id }) => {
+        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
           const row = settlements.get(settlement_id);
-          if (row === undefined || (row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem'))
-            return [];
+          if (row === undefined || row.settlement_token !== settlement_token) return [];
+          if ((row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem')) return [];
           Object.assign(row, { redeemed_at: appNow(), redeem_id });
           return tellEnd(row, end).map((told) => ({ ...row, ...told }));
         }),

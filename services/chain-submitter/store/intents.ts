@@ -179,7 +179,8 @@ export const moveIntents = (
         worker_id = ${to === 'failed' || to === 'finalized' ? sql.fragment`null` : sql.fragment`i.worker_id`}
       from m where i.intent_id = any(array(select intent_id from m)) and i.intent_id = m.intent_id
         and i.generation = m.generation
-        and i.status = any(${sql.array(from, 'text')})
+        -- Within coalesce no index can serve it: all open intents would be read to be compared with the ids.
+        and coalesce(i.status = any(${sql.array(from, 'text')}), false)
       returning i.intent_id, m.slot, m.subject, m.msg_id, m.payload, m.traceparent
     )${effects[event]}
     insert into outbox (subject, msg_id, payload, traceparent)
@@ -254,7 +255,7 @@ export const commitSigned = async (
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
       from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
         and i.generation = s.generation - 1
-        and i.status = any(${sql.array(from, 'text')})
+        and coalesce(i.status = any(${sql.array(from, 'text')}), false) -- see moveIntents
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
       returning s.*
     ), written as (

@@ -8,6 +8,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { consumeRefusal } from '../domain/consume.ts';
 import { consumeOnce, type Draw, findConsumable } from '../store/consumptions.ts';
+import { END_LINGER_MS } from '../store/ends.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
 export const consume = (
@@ -31,7 +32,7 @@ export const consume = (
       ? await once({ settlement_id, service_id, request_id, units, traceparent: activeTraceparent() })
       : null;
     if (taken !== null) {
-      deps.relay.dispatch(taken.told);
+      deps.relay.dispatch(taken.told, { lingerMs: END_LINGER_MS });
       if (taken.told.length > 0)
         record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);

@@ -7,6 +7,7 @@ import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
+import { END_LINGER_MS } from '../store/ends.ts';
 import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
@@ -15,10 +16,6 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
     keysOf: ({ settlement_id }) => [settlement_id],
   });
   return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
-    const claims = verifyToken('settlement', settlement_token, {
-      env: deps.environment,
-      keys: deps.publicKeys,
-    });
     const viewer = { as: 'service', service_id: caller.service_id } as const;
     const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
       settlement_id,
@@ -27,24 +24,29 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
       redeem_id: redeemId,
       replayed,
     });
-    const fits = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
-
-    const won = fits
-      ? await once({
-          settlement_id,
-          service_id: caller.service_id,
-          redeem_id,
-          traceparent: activeTraceparent(),
-        })
-      : null;
+    const won = await once({
+      settlement_id,
+      service_id: caller.service_id,
+      settlement_token,
+      redeem_id,
+      traceparent: activeTraceparent(),
+    });
     if (won !== null) {
-      deps.relay.dispatch([won]);
+      deps.relay.dispatch([won], { lingerMs: END_LINGER_MS });
       record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
       return answer(won.redeemed_at, redeem_id, false);
     }
+    // It said no: why, in the order of the checks.
+    const claims = verifyToken('settlement', settlement_token, {
+      env: deps.environment,
+      keys: deps.publicKeys,
+    });
     const row = await findSettlement(deps.pool, viewer, settlement_id);
     if (row === null) throw new ServiceError('not_found', 'no such settlement');
-    if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+    const named = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
+    const isOwn = row.settlement_token === null || row.settlement_token === settlement_token;
+    if (!(named && isOwn))
+      throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
     if (row.status === 'redeemed') {
       count('settle.idempotent_replays', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);

@@ -2,6 +2,9 @@ import { subjects } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import { sql } from '../../../shared/db/pool.ts';
 
+/** How long the fact of an end may wait for others: webhooks alone are made of it. */
+export const END_LINGER_MS = 100;
+
 const isoText = (column: 'redeemed_at' | 'redeem_expires_at') => sql.fragment`
   to_char(changed.${sql.identifier([column])} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
