@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../shared/bus/call.ts';
 import { settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   admin,
@@ -70,6 +72,20 @@ test('the first consume redeems, each takes its units, verify and get show what 
   const left = { status: 'redeemed', redeemed_at, units_total: 10, units_remaining: 0 };
   expect(await verify()).toMatchObject(left);
   expect(await as(key, 'get', { settlement_id })).toMatchObject(left);
+});
+
+test('a token that its own key signed and nobody issued takes nothing, before the first draw and after it', async () => {
+  const token = await prepaid(10);
+  const [payload] = token.settlement_token.split('.');
+  const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
+  const stolen = {
+    ...token,
+    settlement_token: signToken('settlement', { ...claims, issued_at: isoTime(0) }, deps.signingKey),
+  };
+  expect(await outcome(consume(stolen, 1))).toBe('validation_error');
+  await consume(token, 3);
+  expect(await outcome(consume(stolen, 1))).toBe('validation_error');
+  expect(await taken(token)).toMatchObject({ counted: 3, added: 3 });
 });
 
 test('a settlement that was redeemed before is drawn down too, and keeps its redeemed_at', async () => {

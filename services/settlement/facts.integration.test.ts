@@ -124,6 +124,7 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
       {
         settlement_id: other.settlementId,
         service_id: vendor.service_id,
+        settlement_token: other.answer.settlement_token!,
         request_id: newId('evt'),
         units: 1,
         traceparent: null,

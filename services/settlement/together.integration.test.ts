@@ -26,13 +26,13 @@ const paidOnes = (count: number, units?: number) =>
       paid(consumer(), quote(1_000_000n, units === undefined ? {} : { scope: { units } })),
     ),
   );
+const tokensOf = (payments: Awaited<ReturnType<typeof paidOnes>>) =>
+  new Map(payments.map(({ settlementId, answer }) => [settlementId, answer.settlement_token!]));
 
 test('what is redeemed together: each only by its own service, answered in its order, told in its own trace', async () => {
   const payments = await paidOnes(3);
   const [a, b, c] = payments.map(({ settlementId }) => settlementId);
-  const tokens = new Map(
-    payments.map(({ settlementId, answer }) => [settlementId, answer.settlement_token!]),
-  );
+  const tokens = tokensOf(payments);
   const ask = (settlement_id: string, service_id: string, redeem_id: string | null, digit: string) => ({
     settlement_id,
     service_id,
@@ -93,9 +93,9 @@ test('a redeem finds its settlements by their ids alone, however many others are
     return plan.join('\n');
   };
   const asked = Array.from({ length: 3 }, () => ({ settlement_id: newId('stl'), service_id: own }));
-  const rest = { settlement_token: 'none', redeem_id: null, traceparent: null };
-  const redeems = asked.map((each) => ({ ...each, ...rest }));
-  const draws = asked.map((each) => ({ ...each, request_id: 'one', units: 1, traceparent: null }));
+  const shown = asked.map((each) => ({ ...each, settlement_token: 'none', traceparent: null }));
+  const redeems = shown.map((each) => ({ ...each, redeem_id: null }));
+  const draws = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
   for (const run of [
     (db: Db) => redeemOnce(db, redeems),
     (db: Db) => consumeOnce(db, draws),
@@ -108,7 +108,9 @@ test('a redeem finds its settlements by their ids alone, however many others are
 });
 
 test('what is drawn together: each only by its own service and once, answered in its order, its redeem told', async () => {
-  const [a, b, c] = (await paidOnes(3, 10)).map(({ settlementId }) => settlementId);
+  const payments = await paidOnes(3, 10);
+  const [a, b, c] = payments.map(({ settlementId }) => settlementId);
+  const tokens = tokensOf(payments);
   const ask = (
     settlement_id: string,
     service_id: string,
@@ -118,10 +120,14 @@ test('what is drawn together: each only by its own service and once, answered in
   ) => ({
     settlement_id,
     service_id,
+    settlement_token: tokens.get(settlement_id)!,
     request_id,
     units,
     traceparent: trace(digit),
   });
+  expect(
+    await consumeOnce(deps.pool, [{ ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! }]),
+  ).toEqual([null]);
   const shown = async (asked: Parameters<typeof consumeOnce>[1]) =>
     (await consumeOnce(deps.pool, asked)).map(
       (each) => each && [each.settlement_id, each.units_consumed, each.told.map((row) => row.traceparent)],

@@ -41,6 +41,9 @@ const decode = (part: string): Buffer => {
   return bytes;
 };
 
+/** The environment whose tokens are taken, and its public keys. */
+export type TokenOptions = { env: string; keys: PublicKeys };
+
 /**
  * The verified claims of a token of this type and environment.
  * @throws ServiceError validation_error for anything else: other type, other environment, unknown key, altered bytes.
@@ -48,7 +51,7 @@ const decode = (part: string): Buffer => {
 export const verifyToken = <T extends keyof Claims>(
   typ: T,
   token: string,
-  { env, keys }: { env: string; keys: PublicKeys },
+  { env, keys }: TokenOptions,
 ): Claims[T] => {
   const [payload, signature, ...rest] = token.split('.');
   if (payload === undefined || signature === undefined || rest.length > 0)
@@ -69,26 +72,4 @@ export const verifyToken = <T extends keyof Claims>(
   const claims = SCHEMAS[typ].safeParse(parsed);
   if (!claims.success || claims.data.env !== env) return refuse(`not a ${typ} token of this environment`);
   return claims.data;
-};
-
-/** Beyond this the oldest are forgotten. */
-const REMEMBERED = 2000;
-
-/**
- * `verifyToken` for tokens that are shown again and again: what was valid is not verified twice, for a process reads its
- * keys once. Only valid tokens are remembered, so nobody fills the memory with others.
- */
-export const createVerifier = <T extends keyof Claims>(
-  typ: T,
-  options: { env: string; keys: PublicKeys },
-): ((token: string) => Claims[T]) => {
-  const valid = new Map<string, Claims[T]>();
-  return (token) => {
-    const known = valid.get(token);
-    if (known !== undefined) return known;
-    const claims = verifyToken(typ, token, options);
-    valid.set(token, claims);
-    if (valid.size > REMEMBERED) valid.delete(valid.keys().next().value as string);
-    return claims;
-  };
 };

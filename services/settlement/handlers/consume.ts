@@ -2,11 +2,11 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import { createVerifier } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { consumeRefusal } from '../domain/consume.ts';
+import { ownSettlement } from '../own-token.ts';
 import { consumeOnce, type Draw, findConsumable } from '../store/consumptions.ts';
 import { END_LINGER_MS } from '../store/ends.ts';
 
@@ -17,10 +17,9 @@ export const consume = (
   const once = batched((draws: readonly Draw[]) => consumeOnce(deps.pool, draws), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });
-  const verified = createVerifier('settlement', { env: deps.environment, keys: deps.publicKeys });
+  const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, units, request_id }, { service_id }) => {
-    const claims = verified(settlement_token);
-    const fits = claims.settlement_id === settlement_id && claims.service_id === service_id;
+    const asked = { settlement_id, service_id, settlement_token };
     const request = { settlementId: settlement_id, serviceId: service_id, requestId: request_id };
     const answer = (consumed: number, total: number) => ({
       settlement_id,
@@ -28,18 +27,14 @@ export const consume = (
       units_remaining: total - consumed,
     });
 
-    const taken = fits
-      ? await once({ settlement_id, service_id, request_id, units, traceparent: activeTraceparent() })
-      : null;
+    const taken = await once({ ...asked, request_id, units, traceparent: activeTraceparent() });
     if (taken !== null) {
       deps.relay.dispatch(taken.told, { lingerMs: END_LINGER_MS });
       if (taken.told.length > 0)
         record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);
     }
-    const row = await findConsumable(deps.pool, request);
-    if (row === null) throw new ServiceError('not_found', 'no such settlement');
-    if (!fits) throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+    const row = ownSettlement(asked, await findConsumable(deps.pool, request), tokens);
     if (row.known_consumed !== null && row.units_total !== null) {
       if (row.known_units !== units)
         throw new ServiceError('conflict', 'this request_id took another number of units');

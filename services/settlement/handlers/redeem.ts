@@ -3,10 +3,10 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
-import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
+import { ownSettlement } from '../own-token.ts';
 import { END_LINGER_MS } from '../store/ends.ts';
 import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts';
 
@@ -15,6 +15,7 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
   const once = batched((redeems: readonly Redeem[]) => redeemOnce(deps.pool, redeems), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });
+  const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
     const viewer = { as: 'service', service_id: caller.service_id } as const;
     const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
@@ -37,16 +38,8 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
       return answer(won.redeemed_at, redeem_id, false);
     }
     // It said no: why, in the order of the checks.
-    const claims = verifyToken('settlement', settlement_token, {
-      env: deps.environment,
-      keys: deps.publicKeys,
-    });
-    const row = await findSettlement(deps.pool, viewer, settlement_id);
-    if (row === null) throw new ServiceError('not_found', 'no such settlement');
-    const named = claims.settlement_id === settlement_id && claims.service_id === caller.service_id;
-    const isOwn = row.settlement_token === null || row.settlement_token === settlement_token;
-    if (!(named && isOwn))
-      throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+    const asked = { settlement_id, service_id: caller.service_id, settlement_token };
+    const row = ownSettlement(asked, await findSettlement(deps.pool, viewer, settlement_id), tokens);
     if (row.status === 'redeemed') {
       count('settle.idempotent_replays', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);

@@ -11,6 +11,7 @@ export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days
 export type Draw = {
   settlement_id: string;
   service_id: string;
+  settlement_token: string;
   request_id: string;
   units: number;
   traceparent: string | null;
@@ -28,7 +29,8 @@ const Consumed = z.object({
 /**
  * Draws units once each, redeeming with a settlement's first draw and telling it, in one statement and one commit. A
  * settlement's row is locked first, so what is left is its newest version and the unique key has seen every request before
- * this one; a refund, a redeem or the expiry job that races it waits, or was there before.
+ * this one; a refund, a redeem or the expiry job that races it waits, or was there before. Tokens are compared with the one
+ * that was issued (see redeemOnce).
  * @param draws of different settlements, which are locked in the order of their ids
  * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads why)
  */
@@ -42,8 +44,10 @@ export const consumeOnce = async (
       select s.settlement_id as prepaid_id, status as was, units_consumed + given.units as consumed,
         given.request_id, given.units, given.traceparent
       from jsonb_to_recordset(${JSON.stringify(draws)}::jsonb)
-        as given(settlement_id text, service_id uuid, request_id text, units int, traceparent text)
+        as given(settlement_id text, service_id uuid, settlement_token text, request_id text, units int,
+          traceparent text)
       join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
+        and s.settlement_token = given.settlement_token
       where s.settlement_id = any(${sql.array(ids, 'text')}) and chain_status in ('confirmed', 'finalized')
         and (status = 'issued' and redeem_expires_at > app_now() or status = 'redeemed' and ${drawable})
         and ${unreserved} and units_consumed + given.units <= units_total
@@ -72,6 +76,7 @@ export const consumeOnce = async (
 };
 
 const Consumable = z.object({
+  settlement_token: z.string().nullable(),
   status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
   chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
   elapsed: z.boolean(),
@@ -90,7 +95,7 @@ export const findConsumable = (
   { settlementId, serviceId, requestId }: { settlementId: string; serviceId: string; requestId: string },
 ): Promise<z.infer<typeof Consumable> | null> =>
   db.maybeOne(sql.type(Consumable)`
-    select s.status, s.chain_status, coalesce(s.redeem_expires_at <= app_now(), false) as elapsed,
+    select s.settlement_token, s.status, s.chain_status, coalesce(s.redeem_expires_at <= app_now(), false) as elapsed,
       s.redeemed_at is not null and not ${drawable} as closed, s.units_total, s.units_consumed, s.refund_reserved,
       known.units as known_units, known.units_consumed as known_consumed
     from settlements as s
