@@ -127,7 +127,7 @@ export const startFixture = async (): Promise<void> => {
     mint: MINT,
     feeWallet: FEE_WALLET,
     cursorKey: Buffer.alloc(32, 7),
-    settleWaitMs: 1000,
+    settleWaitMs: 2000,
     relay: base.relay,
     quarantine: base.quarantine,
     waiting: base.waiting,
