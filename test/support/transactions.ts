@@ -128,7 +128,7 @@ export const tellAll = (facts: readonly Told[]) =>
 
 /** Reads until it is as expected; the last reading is compared, so that a failure shows it. */
 export const expectSoon = async <T>(read: () => Promise<T>, expected: unknown): Promise<void> => {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 300; tries += 1) {
     try {
       expect(await read()).toEqual(expected);
       return;
