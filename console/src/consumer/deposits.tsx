@@ -9,8 +9,6 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  LinkButton,
-  Loading,
   Money,
   Notice,
   Page,
@@ -21,7 +19,7 @@ import {
   TextField,
   Time,
 } from '../ui/index.ts';
-import { nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deposit = Output<'funding.listDeposits'>['data'][number];
@@ -62,7 +60,8 @@ const payPage = ({ redirect_url, status }: Deposit): string | null => {
 
 /** Puts money of a bank or card into a wallet, at one of two providers, and follows it until the chain has it. */
 const DepositsPage = () => {
-  const { wallets, choice, choose } = useWalletChoice();
+  const chosen = useWalletChoice();
+  const { wallets, choose } = chosen;
   const deposits = useItems(
     ['deposits'],
     (client, cursor, options) => client.funding.listDeposits({ cursor }, options),
@@ -76,19 +75,9 @@ const DepositsPage = () => {
     >
       <Columns>
         <Section title="New deposit">
-          {wallets.isPending ? (
-            <Loading>Asking for your wallets…</Loading>
-          ) : wallets.error !== null ? (
-            <ErrorNotice error={wallets.error} retry={wallets.again} />
-          ) : choice === null ? (
-            <Empty title="No wallet to fill yet">
-              <LinkButton to="/wallet" variant="primary">
-                Link or make one
-              </LinkButton>
-            </Empty>
-          ) : (
-            <NewDeposit wallets={wallets.data} wallet={choice} onWallet={choose} />
-          )}
+          <ForWallet of={chosen} none="No wallet to fill yet">
+            {(wallet) => <NewDeposit wallets={wallets.data} wallet={wallet} onWallet={choose} />}
+          </ForWallet>
         </Section>
         {underWay.length > 0 && <UnderWay deposits={underWay} />}
       </Columns>

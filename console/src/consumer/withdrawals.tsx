@@ -9,8 +9,6 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  LinkButton,
-  Loading,
   Money,
   Page,
   Row,
@@ -21,7 +19,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
 import { type Prepared, SignDialog, type Wallet } from '../wallet/signing.tsx';
 
 type Withdrawal = Output<'funding.listWithdrawals'>['data'][number];
@@ -34,7 +32,8 @@ type Approving = { withdrawal: Withdrawal; prepared: Prepared | null };
 
 /** Sends money from a wallet to an address outside: written down, signed by the wallet's owner, followed until it is final. */
 const WithdrawalsPage = () => {
-  const { wallets, choice, choose } = useWalletChoice();
+  const chosen = useWalletChoice();
+  const { wallets, choose } = chosen;
   const withdrawals = useItems(
     ['withdrawals'],
     (client, cursor, options) => client.funding.listWithdrawals({ cursor }, options),
@@ -53,26 +52,18 @@ const WithdrawalsPage = () => {
       about="Send USDC to an address of your own elsewhere. Nothing moves before you have signed it."
     >
       <Section title="New withdrawal">
-        {wallets.isPending ? (
-          <Loading>Asking for your wallets…</Loading>
-        ) : wallets.error !== null ? (
-          <ErrorNotice error={wallets.error} retry={wallets.again} />
-        ) : choice === null ? (
-          <Empty title="No wallet to take from yet">
-            <LinkButton to="/wallet" variant="primary">
-              Link or make one
-            </LinkButton>
-          </Empty>
-        ) : (
-          <NewWithdrawal
-            wallets={wallets.data}
-            wallet={choice}
-            onWallet={choose}
-            onMade={({ transaction, expires_at, ...withdrawal }) =>
-              setApproving({ withdrawal, prepared: { transaction, expires_at } })
-            }
-          />
-        )}
+        <ForWallet of={chosen} none="No wallet to take from yet">
+          {(wallet) => (
+            <NewWithdrawal
+              wallets={wallets.data}
+              wallet={wallet}
+              onWallet={choose}
+              onMade={({ transaction, expires_at, ...withdrawal }) =>
+                setApproving({ withdrawal, prepared: { transaction, expires_at } })
+              }
+            />
+          )}
+        </ForWallet>
       </Section>
       <Section title="All withdrawals">
         <WithdrawalTable

@@ -1,7 +1,8 @@
+import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 import { useItems } from '../lib/data.ts';
 import { formatUsdc } from '../lib/money.ts';
-import { Select } from '../ui/index.ts';
+import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
 import type { Wallet } from './signing.tsx';
 
 /**
@@ -20,6 +21,31 @@ export const useWalletChoice = () => {
     choice,
     choose: (walletId: string) => setParams({ wallet: walletId }, { replace: true }),
   };
+};
+
+/**
+ * What a page does with the wallet it is about; until there is one, what it waits for, what went wrong, or the way to one.
+ * @param none the title where the account has no wallet
+ */
+export const ForWallet = ({
+  of: { wallets, choice },
+  none,
+  children,
+}: {
+  of: ReturnType<typeof useWalletChoice>;
+  none: string;
+  children: (wallet: Wallet) => ReactNode;
+}) => {
+  if (wallets.isPending) return <Loading>Asking for your wallets…</Loading>;
+  if (wallets.error !== null) return <ErrorNotice error={wallets.error} retry={wallets.again} />;
+  if (choice !== null) return children(choice);
+  return (
+    <Empty title={none}>
+      <LinkButton to="/wallet" variant="primary">
+        Link or make one
+      </LinkButton>
+    </Empty>
+  );
 };
 
 /** How a wallet is called where there are many: by its name, else by its address. */

@@ -25,20 +25,14 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
       redeem_id: redeemId,
       replayed,
     });
-    const won = await once({
-      settlement_id,
-      service_id: caller.service_id,
-      settlement_token,
-      redeem_id,
-      traceparent: activeTraceparent(),
-    });
+    const asked = { settlement_id, service_id: caller.service_id, settlement_token };
+    const won = await once({ ...asked, redeem_id, traceparent: activeTraceparent() });
     if (won !== null) {
       deps.relay.dispatch([won], { lingerMs: END_LINGER_MS });
       record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
       return answer(won.redeemed_at, redeem_id, false);
     }
     // It said no: why, in the order of the checks.
-    const asked = { settlement_id, service_id: caller.service_id, settlement_token };
     const row = ownSettlement(asked, await findSettlement(deps.pool, viewer, settlement_id), tokens);
     if (row.status === 'redeemed') {
       count('settle.idempotent_replays', 1, { operation: 'redeem' });
