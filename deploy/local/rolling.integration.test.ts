@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { restart } from '../../test/support/restart.ts';
-import { type Answer, balancedApi, lostBy } from './people/api.ts';
+import { type Answer, type Api, createApi, lostBy } from './people/api.ts';
 import { type Consumer, createConsumer, createVendor, settleWith, type Vendor } from './people/people.ts';
 import { outsideFolder } from './postgres.ts';
 import { instanceName, programNames, replicas } from './services.ts';
@@ -37,6 +37,41 @@ afterAll(async () => {
   for (const folder of [outsideFolder(stateDir), stateDir]) rmSync(folder, { recursive: true, force: true });
 });
 
+/**
+ * What stands before gateways: it asks each whether it is ready and gives calls, in turn, to those that said so, and it
+ * repeats none. One that does not ask meets a door that is just being shut, which no server can spare it.
+ */
+const startBalancer = (urls: readonly string[]) => {
+  const doors = urls.map((url) => ({ api: createApi(url), ready: true }));
+  let [turn, going] = [0, true];
+  const look = async (door: (typeof doors)[number]): Promise<void> => {
+    while (going) {
+      door.ready = await door.api('GET /v1/health/ready').then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      await sleep(50);
+    }
+  };
+  const looks = doors.map(look);
+  const api: Api = (call, asked) => {
+    const ready = doors.filter((door) => door.ready);
+    turn += 1;
+    return (ready[turn % ready.length] ?? doors[0]!).api(call, asked);
+  };
+  return {
+    api,
+    /** Until the one that was replaced takes calls again: the next is asked to end then, and no sooner. */
+    complete: async () => {
+      while (!doors.every(({ ready }) => ready)) await sleep(20);
+    },
+    stop: () => {
+      going = false;
+      return Promise.all(looks);
+    },
+  };
+};
+
 test('two of every service run, each gateway with an address of its own', () => {
   const { processes, gateway_urls, metrics } = running.stack;
   expect(Object.keys(processes)).toEqual(expect.arrayContaining(names));
@@ -46,7 +81,8 @@ test('two of every service run, each gateway with an address of its own', () => 
 
 test('a rolling restart of everything loses no call and fails none', async () => {
   const { stack } = running;
-  const api = balancedApi(stack.gateway_urls);
+  const balancer = startBalancer(stack.gateway_urls);
+  const { api } = balancer;
   const vendor: Vendor = await createVendor(api, stack);
   const payers = await Promise.all(Array.from({ length: PAYERS }, () => createConsumer(api, stack)));
 
@@ -87,10 +123,14 @@ test('a rolling restart of everything loses no call and fails none', async () =>
     while (rolling) await pay(payer);
   });
   await sleep(1000);
-  for (const name of names) await restart(stateDir, name);
+  for (const name of names) {
+    await restart(stateDir, name);
+    await balancer.complete();
+  }
   await sleep(500);
   rolling = false;
   await Promise.all(paying);
+  await balancer.stop();
 
   expect(wrong).toEqual([]);
   expect(calls).toBeGreaterThan(50);
