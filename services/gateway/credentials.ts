@@ -3,9 +3,10 @@ import { ServiceError } from '../../shared/contract/errors.ts';
 import type { CredentialKind, Principal } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';
 import { verifyAccessToken } from '../../shared/lib/access-token.ts';
+import { cached } from '../../shared/lib/cached.ts';
 import { parseKeyText } from '../../shared/lib/key-text.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
-import type { GatewayEnvironment } from './environments.ts';
+import { CREDENTIAL_MAX_AGE_MS, type GatewayEnvironment } from './environments.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 
 /** Who calls, in which environment, and by how much an operator has raised the limits of the account. */
@@ -66,10 +67,15 @@ export const createAuthenticate = ({
     return good ? { environment, principal: known.principal, limitFactor: known.limit_factor } : null;
   };
 
+  // Calls of one sign-in come in bursts: its token's signature is verified once in each, its end is looked at always.
+  const verified = cached((text) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
+    maxAgeMs: CREDENTIAL_MAX_AGE_MS,
+    keep: (claims) => claims !== null,
+  });
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
-    const claims = await verifyAccessToken(text, { keys: publicKeys, now: now() });
+    const claims = await verified(text);
     const environment = claims === null ? undefined : environments.get(claims.env);
-    if (claims === null || environment === undefined) return null;
+    if (claims === null || environment === undefined || now() >= claims.expiresAt) return null;
     const { open, frozen, limit_factor: limitFactor } = await environment.findSession(claims);
     if (!open) return null;
     const { accountId, sessionId, authTime } = claims;

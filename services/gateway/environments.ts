@@ -12,7 +12,7 @@ import type { EnvironmentConnection } from './config.ts';
  * Well under the 2 s within which a revoked key or an ended session must be refused everywhere, its event lost or not, and
  * a frozen account or changed limits act, of which there is no event.
  */
-const CREDENTIAL_MAX_AGE_MS = 1000;
+export const CREDENTIAL_MAX_AGE_MS = 1000;
 
 /** One environment as the gateway sees it. Only here do test and live stand side by side. */
 export type GatewayEnvironment = {

@@ -5,7 +5,7 @@ import { connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { ServiceContract } from '../../shared/contract/service.ts';
-import { signAccessToken } from '../../shared/lib/access-token.ts';
+import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import {
@@ -44,15 +44,19 @@ afterAll(async () => {
   await servers.stop();
 }, 30_000);
 
-const tokenOf = (session: { account_id: string; session_id: string }, key = first.signing) =>
+const tokenOf = (
+  session: { account_id: string; session_id: string },
+  key = first.signing,
+  now = Date.now(),
+) =>
   signAccessToken(
     {
       accountId: session.account_id,
       sessionId: session.session_id,
       environment: key.kid.startsWith('live') ? 'live' : 'test',
       amr: ['email'],
-      authTime: Math.floor(Date.now() / 1000),
-      now: Date.now(),
+      authTime: Math.floor(now / 1000),
+      now,
     },
     key,
   );
@@ -83,6 +87,17 @@ describe('an ended session is refused by every gateway', () => {
       const took = await Promise.all(gateways.map((gateway) => untilRefused(gateway, token)));
       expect(Math.max(...took)).toBeLessThan(2000);
     }
+  });
+
+  test('a token is refused from its end on, though its signature was looked at a moment before', async () => {
+    const endsAt = (Math.floor(Date.now() / 1000) + 3) * 1000;
+    const token = await tokenOf(newSession(), first.signing, endsAt - ACCESS_TOKEN_SECONDS * 1000);
+    const [gateway] = gateways as [Gateway];
+    expect(await call(gateway, token)).toBe(200);
+    await sleep(endsAt - Date.now() - 200);
+    await call(gateway, token);
+    await sleep(endsAt - Date.now());
+    expect(await call(gateway, token)).toBe(401);
   });
 
   test('at once when it is heard: long before what is known of it would be asked for again', async () => {

@@ -128,6 +128,7 @@ describe('sign-in link', () => {
         sessionId: caller.session_id,
         authTime: caller.auth_time,
         env: 'test',
+        expiresAt: expect.any(Number),
       },
     );
     expect(await running.isOpen(session)).toBe(true);

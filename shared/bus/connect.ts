@@ -1,4 +1,5 @@
-import { type JetStreamClient, type NatsConnection, connect as natsConnect } from 'nats';
+import { ErrorCode, type JetStreamClient, type NatsConnection, NatsError, connect as natsConnect } from 'nats';
+import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import type { Logger } from '../lib/logger.ts';
 import { inboxPrefix } from './topology.ts';
@@ -35,6 +36,16 @@ const writeOncePerTurn = (nc: NatsConnection): void => {
       flush();
     });
   };
+};
+
+/**
+ * A request that is answered is cancelled by the library, which makes an error with a stack trace that nobody ever sees:
+ * measured 3 to 4 % of the gateway's and of settlement's time. It has no setting for this either.
+ */
+const { cancel } = RequestOne.prototype;
+const cancelled = NatsError.errorForCode(ErrorCode.Cancelled);
+RequestOne.prototype.cancel = function (this: RequestOne, error = cancelled): void {
+  cancel.call(this, error);
 };
 
 /** Connects as the given user; reconnects for ever, so a restarted server is met by waiting, not by dying. */

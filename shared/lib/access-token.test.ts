@@ -36,6 +36,7 @@ const expected = {
   sessionId: claims.sessionId,
   authTime: claims.authTime,
   env: 'test',
+  expiresAt: NOW + ACCESS_TOKEN_SECONDS * 1000,
 };
 const part = (token: string, at: number) => token.split('.')[at]!;
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');

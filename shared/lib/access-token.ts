@@ -25,7 +25,14 @@ export type AccessClaims = {
   now: number;
 };
 
-export type VerifiedAccess = { accountId: string; sessionId: string; authTime: number; env: Environment };
+export type VerifiedAccess = {
+  accountId: string;
+  sessionId: string;
+  authTime: number;
+  env: Environment;
+  /** Epoch milliseconds from which on it is not valid. */
+  expiresAt: number;
+};
 
 /** Signs an access token; its kid is that of the key, `<env>.session.<n>`. */
 export const signAccessToken = (claims: AccessClaims, { kid, key }: SigningKey): Promise<string> => {
@@ -84,8 +91,8 @@ export const verifyAccessToken = async (
     });
     const claims = Payload.safeParse(payload);
     if (!claims.success || claims.data.env !== key.env) return null;
-    const { sub, sid, auth_time, env } = claims.data;
-    return { accountId: sub, sessionId: sid, authTime: auth_time, env };
+    const { sub, sid, auth_time, env, exp } = claims.data;
+    return { accountId: sub, sessionId: sid, authTime: auth_time, env, expiresAt: exp * 1000 };
   } catch {
     return null;
   }
