@@ -1,4 +1,10 @@
-import { ErrorCode, type JetStreamClient, type NatsConnection, NatsError, connect as natsConnect } from 'nats';
+import {
+  ErrorCode,
+  type JetStreamClient,
+  type NatsConnection,
+  NatsError,
+  connect as natsConnect,
+} from 'nats';
 import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import type { Logger } from '../lib/logger.ts';
