@@ -137,6 +137,7 @@ const PACKAGES: Record<string, RegExp> = {
   'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
   jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
   nats: /^shared\/bus\//,
+  'nats/lib/nats-base-client/request.js': /^shared\/bus\/connect\.ts$/,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
   nodemailer: /^services\/identity\/mail\.ts$/,
   pg: /^shared\/db\//,
