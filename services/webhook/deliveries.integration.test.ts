@@ -164,6 +164,33 @@ test('one that hangs with a backlog has few places and holds nobody up', async (
   expect(hanging.mostAtOnce()).toBeLessThanOrEqual(8);
 });
 
+test('an endpoint is deleted while a failure is noted: neither waits for the other for ever', async () => {
+  const who = account();
+  let refuse = () => {};
+  const target = await receiver((response) => {
+    refuse = () => void response.writeHead(500).end();
+  });
+  const { endpoint_id } = await endpointAt(who, target);
+  await happens(who);
+  await expectSoon(async () => target.received.length, 1);
+  const waiting = async () => {
+    const { rows } = await admin.query<{ pid: number }>(
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length;
+  };
+  const other = await admin.connect();
+  await other.query('begin');
+  await other.query('select from deliveries where endpoint_id = $1 for update', [endpoint_id]);
+  refuse();
+  await expectSoon(waiting, 1);
+  const deleted = ask('deleteEndpoint', who, { endpoint_id });
+  await expectSoon(waiting, 2);
+  await other.query('rollback');
+  other.release();
+  expect(await deleted).toBeNull();
+});
+
 test('a rotated secret signs beside the new one for 24 hours; a further rotation ends the older', async () => {
   const who = account();
   const target = await receiver(answer(200));

@@ -10,7 +10,7 @@ import { retryAfterSeconds } from '../domain/schedule.ts';
 import { signedHeaders } from '../secrets.ts';
 import type { Outcome } from '../send.ts';
 import { claimDue, type DueRow, finishTry } from '../store/deliveries.ts';
-import { noteFailure, noteSuccess } from '../store/endpoints.ts';
+import { lockEndpoint, noteFailure, noteSuccess } from '../store/endpoints.ts';
 import { payloadOf } from '../view.ts';
 
 const SWEEP_EVERY_MS = 1000;
@@ -58,6 +58,7 @@ export const startDeliver = (deps: Omit<Deps, 'pokeDeliveries'>): Deliveries => 
           ? ({ status: 'failed' } as const)
           : ({ status: 'pending', afterSeconds } as const);
     const told = await pool.transaction(async (tx) => {
+      await lockEndpoint(tx, due.endpoint_id);
       if (!(await finishTry(tx, due, attempt, next))) return [];
       if (error === null) {
         await noteSuccess(tx, due.endpoint_id);

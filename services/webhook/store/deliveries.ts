@@ -117,7 +117,8 @@ export const finishTry = async (
 
 /**
  * Has events delivered once more, a new round of tries each: the named one, whatever the endpoint asks for, or those not
- * older than a time that it asks for. One that is on its way at this moment is left to it.
+ * older than a time that it asks for. One that is on its way at this moment is left to it. The endpoint is locked first, see
+ * lockEndpoint.
  * @returns how many
  */
 export const redeliverEvents = async (
@@ -136,7 +137,7 @@ export const redeliverEvents = async (
           ? sql.fragment`type <> 'webhook.test' and ${wants(sql.fragment`events.type`)}`
           : sql.fragment`event_id = ${event_id}`
       }
-    order by event_id limit ${limit}
+    order by event_id limit ${limit} for key share of endpoints
     on conflict (endpoint_id, event_id) do update set status = 'pending', tries = 0, next_attempt_at = app_now(),
       leased_until = null
     where known.leased_until is null or known.leased_until <= app_now()`);

@@ -122,6 +122,13 @@ export const forgetSecrets = (db: Db): Promise<unknown> =>
     update endpoints set previous_secret = null, previous_secret_expires_at = null
     where previous_secret_expires_at <= app_now()`);
 
+/**
+ * Locks an endpoint before its deliveries are changed: in that order a deletion locks them, and of two that went in different
+ * orders each would wait for the other. Nothing happens when there is none.
+ */
+export const lockEndpoint = (tx: Db, endpointId: string): Promise<unknown> =>
+  tx.query(sql.typeAlias('void')`select from endpoints where endpoint_id = ${endpointId} for no key update`);
+
 /** A success: nothing but failures is over. */
 export const noteSuccess = (db: Db, endpointId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
