@@ -55,7 +55,8 @@ test('a stranger’s name cannot turn the text around it', () => {
 });
 
 test('a stranger’s name is no address to click and does not end its own quotation', () => {
-  const service = 'Paid” (id). Frozen: see https://evil.example/in, http://1 or mail a@evil.example. “St. Ada';
+  const service =
+    'Paid” (id). Frozen: see https://evil.example/in, http://1 or mail a@evil.example. “St. Ada';
   const mail = noticeMail('payment_made', { ...notice, details: { ...details, service } }, null)!;
   expect(mail.text).toContain('“Paid" (id). Frozen: see https[:]//evil[.]example/in, ');
   expect(mail.text).toContain('"St. Ada” (id)');
