@@ -285,6 +285,17 @@ test('sign-in mail: per mail address whatever its spelling and origin; per netwo
   expect(neighbour.status).toBe(202);
 });
 
+test('an address that has used up its own window uses up nobody’s mailbox', async () => {
+  const email = mailbox();
+  const from = (address: string, to = mailbox()) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: to }, from: address });
+  await times(30, () => from('198.51.100.9'));
+  const refused = await times(20, () => from('198.51.100.9', email));
+  expect(refused.map(({ status }) => status)).toEqual(Array(20).fill(429));
+  const owner = await times(6, () => from('198.51.100.10', email));
+  expect(owner.filter(({ status }) => status === 202)).toHaveLength(5);
+});
+
 test('Redis cut: money calls go on within the same points, sign-in mail is refused, and it recovers by itself', async () => {
   redis.set('cut');
   await sleep(100);

@@ -95,8 +95,15 @@ const subjectOf = (per: Limit['per'], call: LimitedCall): string | null => {
   return createHash('sha256').update(oneSpelling(value)).digest('base64url');
 };
 
-/** A mailbox is counted once however its domain is spelled, in its own letters or as xn--. */
+/** Of RFC 5321; what is longer is refused by validation. */
+const LONGEST_MAILBOX = 254;
+
+/**
+ * A mailbox is counted once however its domain is spelled, in its own letters or as xn--. Not so what is too long for one:
+ * nothing has validated it yet, and 60 kB of combining marks take most of a second to be brought into their order.
+ */
 const oneSpelling = (value: string): string => {
+  if (value.length > LONGEST_MAILBOX) return value;
   const text = value.normalize('NFKC').trim().toLowerCase();
   const [, local, domain] = /^(.*)@([^@]{1,255})$/s.exec(text) ?? [];
   if (local === undefined || domain === undefined) return text;
@@ -172,22 +179,34 @@ export const createLimits = ({
     });
   };
 
+  const countEach = async (call: LimitedCall, limits: readonly [number, Limit][]): Promise<Quota[]> => {
+    const quotas = await Promise.all(
+      limits.map(async ([index, { points, windowSeconds, per, bucket }]) => {
+        const subject = subjectOf(per, call);
+        if (subject === null) return [];
+        const raised = per === 'account' ? call.accountFactor : 1;
+        const scaled = Math.floor(points * overrides.scale * raised);
+        const counted = bucket ?? `${call.name}:${index}`;
+        const key = `${call.environment}:${counted}:${subject}`;
+        const taken = await take(key, scaled, windowSeconds, call.operation);
+        return [{ per, points: scaled, windowSeconds, ...taken }];
+      }),
+    );
+    return quotas.flat();
+  };
+
   return {
     count: async (call) => {
-      const limits: readonly Limit[] = overrides.operations[call.name] ?? call.operation.limits;
-      const quotas = await Promise.all(
-        limits.map(async ({ points, windowSeconds, per, bucket }, index) => {
-          const subject = subjectOf(per, call);
-          if (subject === null) return [];
-          const raised = per === 'account' ? call.accountFactor : 1;
-          const scaled = Math.floor(points * overrides.scale * raised);
-          const counted = bucket ?? `${call.name}:${index}`;
-          const key = `${call.environment}:${counted}:${subject}`;
-          const taken = await take(key, scaled, windowSeconds, call.operation);
-          return [{ per, points: scaled, windowSeconds, ...taken }];
-        }),
+      const limits = [...(overrides.operations[call.name] ?? call.operation.limits).entries()];
+      const own = await countEach(
+        call,
+        limits.filter(([, { per }]) => typeof per === 'string'),
       );
-      return quotas.flat();
+      // Windows of what a caller names are somebody else's, or nobody's: who is refused by their own must neither use them
+      // up nor fill Redis with names.
+      if (own.some(({ passed }) => !passed)) return own;
+      const named = limits.filter(([, { per }]) => typeof per !== 'string');
+      return [...own, ...(await countEach(call, named))];
     },
     countRefusedKey: (from) =>
       take(`refused-key:${from}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {

@@ -54,6 +54,15 @@ test('a stranger’s name cannot turn the text around it', () => {
   expect(`${mail.text}${mail.html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
 });
 
+test('a stranger’s name is no address to click and does not end its own quotation', () => {
+  const service =
+    'Paid” (id). Frozen: see https://evil.example/in, http://1 or mail a@evil.example. “St. Ada';
+  const mail = noticeMail('payment_made', { ...notice, details: { ...details, service } }, null)!;
+  expect(mail.text).toContain('“Paid" (id). Frozen: see https[:]//evil[.]example/in, ');
+  expect(mail.text).toContain('"St. Ada” (id)');
+  expect(`${mail.text}${mail.html}`).not.toMatch(/https?:\/\/|evil\.example/);
+});
+
 test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
   const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
   const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;

@@ -18,9 +18,15 @@ const untilWhen = ({ until }: Record<string, string>) =>
   until === 'now' ? 'The previous keys have ended.' : `The previous key works until ${until}.`;
 
 const usdc = (digits: string | undefined) => displayUsdc(parseMicro(digits ?? ''));
-/** Without what turns the direction of writing: a stranger's name must not reorder the amount beside it. */
-const quoted = (name: string | undefined) =>
-  name === undefined ? '' : `“${name.replaceAll(/\p{Bidi_Control}/gu, '')}” `;
+/**
+ * A stranger's name as what it is: without what turns the direction of writing, so that it cannot reorder the amount beside it;
+ * without quotation marks that would end its own; and no address that a mail reader makes a link of, in a mail that is ours.
+ */
+const quoted = (name: string | undefined) => {
+  if (name === undefined) return '';
+  const text = name.replaceAll(/\p{Bidi_Control}/gu, '').replaceAll(/[“”]/g, '"');
+  return `“${text.replaceAll('://', '[:]//').replaceAll(/(?<=\S)\.(?=\S)/g, '[.]')}” `;
+};
 const service = ({ service: name, service_id }: Record<string, string>) =>
   `the service ${quoted(name)}(${service_id})`;
 const PAYMENT_MAILS_OFF =

@@ -183,6 +183,7 @@ describe('provision', () => {
     expect(chain.jobs.filter((id) => id === view.wallet_id)).toHaveLength(1);
     expect((await link(ada, { backup: 'ciphertext' }, 'provision')).wallet_id).toBe(view.wallet_id);
     expect(await refusal(link(ada, { backup: 'another' }, 'provision'))).toBe('conflict');
+    expect(await refusal(link(person(), { backup: 'a\0b' }, 'provision'))).toBe('validation_error');
   });
 
   test('the backup is given back to its owner alone, after a fresh sign-in', async () => {

@@ -74,6 +74,7 @@ test('the pull form: newest first, by type and object, with a cursor; another’
   expect(await refusal(ask('getEvent', other, { event_id: newest!.event_id }))).toMatch(/^not_found/);
   for (const more of [{ cursor: first.next_cursor! }, { cursor: 'x' }])
     expect(await refusal(ask('listEvents', other, more))).toMatch(/^validation_error/);
+  expect(await refusal(ask('listEvents', who, { object_id: 'stl_\0' }))).toMatch(/^validation_error/);
   expect(await refusal(ask('listEvents', who, { cursor: first.next_cursor!, type: 'key.rotated' }))).toMatch(
     /^validation_error/,
   );
@@ -218,6 +219,9 @@ test.each([
   'ftp://1.1.1.1/',
   'https://nowhere.invalid/',
   'not a url',
+  'https://1.1.1.1/a\0b',
+  ' https://1.1.1.1/hook',
+  'https://1.1.1.1/ho\nok',
 ])('%s is refused when it is saved, and when it is changed to', async (bad) => {
   const who = account();
   expect(await refusal(ask('createEndpoint', who, { url: bad }))).toMatch(/^validation_error: url/);

@@ -39,6 +39,9 @@ const dripping: Answer = (response) => {
   response.write('still ');
 };
 const cut: Answer = (response) => response.destroy();
+// Node ends such a connection without an error, and the time-out finds nothing left to abort.
+const switching: Answer = ({ socket }) =>
+  void socket!.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
 
 test.each<[string, Answer, object]>([
   ['takes it', answer(204), { statusCode: 204, error: null, response: null }],
@@ -49,6 +52,7 @@ test.each<[string, Answer, object]>([
   ['is gone', answer(410), { statusCode: 410, error: 'status' }],
   ['hangs', hang, { statusCode: null, error: 'timeout', response: null }],
   ['cuts the connection', cut, { statusCode: null, error: 'unreachable' }],
+  ['switches to another protocol', switching, { statusCode: null, error: 'unreachable' }],
 ])('a receiver that %s', async (_what, behave, expected) => {
   const { url, received } = await receiver(behave);
   expect(await local.post(url, message)).toMatchObject(expected);

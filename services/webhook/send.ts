@@ -161,6 +161,10 @@ export const createSender = ({
         },
       );
       outgoing.on('error', (error) => (answered === undefined ? reject(error) : answered()));
+      // The one end that is no error to Node is a switch of protocols. A place that is never given back is everybody's.
+      outgoing.on('close', () => {
+        if (answered === undefined) reject(new Error('closed without an answer'));
+      });
       outgoing.end(body);
     });
 

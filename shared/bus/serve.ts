@@ -104,6 +104,16 @@ export const serve = <S extends ServiceContract>(
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
+  /** False when the answer cannot be sent: one larger than a message may be must end its call alone, not the process. */
+  const respond = (msg: Msg, reply: ReplyEnvelope): boolean => {
+    try {
+      return msg.respond(encode(reply));
+    } catch (error) {
+      bus.logger.error({ operation: msg.subject, err: error }, 'an answer could not be sent');
+      return false;
+    }
+  };
+
   const handle = async (msg: Msg, operations: Record<string, Operation>) => {
     const name = msg.subject.slice(msg.subject.lastIndexOf('.') + 1);
     const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
@@ -125,7 +135,7 @@ export const serve = <S extends ServiceContract>(
       else if (!(error instanceof ServiceError)) bus.logger.warn({ ...line, err: error }, 'a server is away');
       else bus.logger.debug({ ...line, ms: Math.round(performance.now() - startedAt) }, 'operation refused');
     }
-    msg.respond(encode(reply));
+    if (!respond(msg, reply)) respond(msg, toErrorReply(null));
   };
 
   const subscribe = (kind: 'rpc' | 'int', operations: Record<string, Operation>): Subscription[] =>

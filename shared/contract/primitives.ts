@@ -171,7 +171,10 @@ export const pageQuery = {
     .string()
     .regex(/^([1-9][0-9]?|100)$/, 'must be 1 to 100')
     .optional()
-    .meta({ description: 'Items per page, 1 to 100, default 20', examples: ['20'] }),
+    .meta({
+      description: 'Items per page at most, 1 to 100, default 20; fewer come where they are large',
+      examples: ['20'],
+    }),
 };
 
 /** The one shape of a list answer, newest first. */

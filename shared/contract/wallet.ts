@@ -74,7 +74,13 @@ const link = {
   proof: Proof,
   label: label(64, 'Main wallet').optional(),
 };
-const Backup = z.string().min(1).max(8192);
+/** Any text but NUL, which is no character to Postgres. */
+const Backup = z
+  .string()
+  .min(1)
+  .max(8192)
+  .regex(/^[^\0]+$/, 'must be text without NUL')
+  .meta({ examples: ['eyJhbGciOiJkaXIifQ..Zk3mQ9'] });
 const byId = z.strictObject({ wallet_id: WalletId });
 const signed = z.strictObject({
   transaction: WireTransaction.optional().meta({

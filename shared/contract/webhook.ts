@@ -85,6 +85,8 @@ export const Event = z
 const EndpointUrl = z
   .string()
   .max(2048)
+  // What a URL parser would leave out: what is saved, and shown, is what is sent to.
+  .regex(/^[^\s\p{Cc}]+$/u, 'must be a URL without spaces or control characters')
   .refine(
     (text) => {
       const url = URL.parse(text);
@@ -298,7 +300,7 @@ export const webhook = service({
         type: EventType.optional(),
         object_id: z
           .string()
-          .max(64)
+          .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be an id')
           .optional()
           .meta({ examples: ['stl_01kaj5w0c0e8h9x2m4n6p8q0rs'] }),
       }),

@@ -17,6 +17,18 @@ test('a page knows whether there is a next one', () => {
   expect([pageLimit(undefined), pageLimit('100')]).toEqual([20, 100]);
 });
 
+test('a page of large items ends where a message would become too long; each is told once', () => {
+  const rows = Array.from({ length: 100 }, (_, n) => `${String(n).padStart(3, '0')}${'ü'.repeat(8000)}`);
+  const first = page(rows, 100);
+  expect(Buffer.byteLength(JSON.stringify(first))).toBeLessThan(600_000);
+  expect(openCursor(key, binding, first.next_cursor!)).toBe(first.data.at(-1));
+  const seen: string[] = [];
+  while (seen.length < rows.length) seen.push(...page(rows.slice(seen.length), 100).data);
+  expect(seen).toEqual(rows);
+  // One that is too large by itself is told alone.
+  expect(page(['x'.repeat(600_000), 'y'], 2).data).toHaveLength(1);
+});
+
 test('a cursor counts for its list, caller and filters alone', () => {
   const cursor = page(['b', 'a'], 1).next_cursor!;
   const [id, mac] = cursor.split('.') as [string, string];

@@ -42,7 +42,16 @@ export const openCursor = (
 };
 
 /**
- * The list answer from limit + 1 rows in their order: the extra row only tells that there is a next page.
+ * What the items of a page have together. A message of NATS has 1 MB, and a hundred of the largest quotes or of the longest
+ * logs of deliveries have more: such a page is shorter than was asked for.
+ */
+const PAGE_BYTES = 512 * 1024;
+
+const bytesOf = (item: unknown): number =>
+  Buffer.byteLength(JSON.stringify(item, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)));
+
+/**
+ * The list answer from limit + 1 rows in their order: what is left over tells that there is a next page.
  * @param idOf the id that the list is ordered by
  */
 export const pageOf = <Row, Item>(
@@ -55,9 +64,15 @@ export const pageOf = <Row, Item>(
     show,
   }: { key: Buffer; binding: readonly unknown[]; idOf: (row: Row) => string; show: (row: Row) => Item },
 ): { data: Item[]; next_cursor: string | null } => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const more = rows.length > limit && last !== undefined;
-  const next = more ? cursorOf(key, binding, idOf(last)) : null;
-  return { data: shown.map(show), next_cursor: next };
+  const data: Item[] = [];
+  let bytes = 0;
+  for (const row of rows.slice(0, limit)) {
+    const item = show(row);
+    bytes += bytesOf(item);
+    if (data.length > 0 && bytes > PAGE_BYTES) break;
+    data.push(item);
+  }
+  const last = rows[data.length - 1];
+  const more = rows.length > data.length && last !== undefined;
+  return { data, next_cursor: more ? cursorOf(key, binding, idOf(last)) : null };
 };

@@ -2920,7 +2920,7 @@ export interface operations {
                  *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
                  *       },
                  *       "label": "Main wallet",
-                 *       "backup": "text"
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
                  *     }
                  */
                 "application/json": {
@@ -2942,7 +2942,10 @@ export interface operations {
                     };
                     /** @example Main wallet */
                     label?: string;
-                    /** @description Ciphertext of the key, opaque to the service */
+                    /**
+                     * @description Ciphertext of the key, opaque to the service
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
                     backup?: string;
                 };
             };
@@ -3027,8 +3030,8 @@ export interface operations {
                  *         "message": "Quittance wallet proof\naccount: acct_01kaj5w0c0e8h9x2m4n6p8q0rs\nwallet: Ai4gvNadtxC6Kjie32m77uq7kjPzqe79sEDs6mawc25u\nissued_at: 2026-11-21T10:00:00.000Z",
                  *         "signature": "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW"
                  *       },
-                 *       "replaces": "text",
-                 *       "backup": "text"
+                 *       "replaces": "eyJhbGciOiJkaXIifQ..Zk3mQ9",
+                 *       "backup": "eyJhbGciOiJkaXIifQ..Zk3mQ9"
                  *     }
                  */
                 "application/json": {
@@ -3047,8 +3050,12 @@ export interface operations {
                          */
                         signature: string;
                     };
-                    /** @description As it was read: conflict when another has taken its place */
+                    /**
+                     * @description As it was read: conflict when another has taken its place
+                     * @example eyJhbGciOiJkaXIifQ..Zk3mQ9
+                     */
                     replaces: string;
+                    /** @example eyJhbGciOiJkaXIifQ..Zk3mQ9 */
                     backup: string;
                 };
             };

@@ -136,6 +136,27 @@ describe('express', () => {
     expect([again.status, again.text, runs]).toEqual([200, 'done', 1]);
   });
 
+  test('a buyer who hangs up in the middle of a stream gets the whole of it afterwards, from one run', async () => {
+    const [begun, gone] = [signal(), signal()];
+    let runs = 0;
+    const app = express();
+    app.get('/words', forExpress.paid(paywall, PRICE), async (_request, response) => {
+      runs += 1;
+      response.once('close', () => gone.resolve());
+      response.write('all ');
+      begun.resolve();
+      await gone.promise;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      response.end('words');
+    });
+    const port = await listen(app);
+    const headers = paidFor('/words');
+    await hangUp(port, '/words', headers, begun.promise);
+    await gone.promise;
+    const again = await get(`http://127.0.0.1:${port}/words`, headers);
+    expect([again.status, again.text, runs]).toEqual([200, 'all words', 1]);
+  });
+
   test.each([
     ['short', 10, 200],
     ['long', 5000, 402],

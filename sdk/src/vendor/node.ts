@@ -11,6 +11,7 @@ export type NodeResponse = {
   writeHead: Method;
   write: Method;
   end: Method;
+  destroy: Method;
   getHeaders: () => object;
   hasHeader: (name: string) => boolean;
   setHeader: (name: string, value: string) => unknown;
@@ -29,7 +30,7 @@ export const parsedBytes = (body: unknown): Uint8Array => {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 };
 
-/** How long a handler may go on whose buyer hung up before anything was sent: then the buyer may ask again. */
+/** How long a handler may go on whose buyer hung up: then the buyer may ask again. */
 const GRACE_MS = 30_000;
 
 /** Headers in each of the forms that writeHead takes, as pairs. */
@@ -57,15 +58,20 @@ const pairs = (headers: unknown): [string, string][] => {
 export const captureNode = (response: NodeResponse, finish: Finish, limit: number): void => {
   // A cache that holds what was paid for hands it out for nothing. A handler may still say otherwise.
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
-  const inner = response as unknown as Record<'writeHead' | 'write' | 'end', (...args: unknown[]) => unknown>;
-  const [writeHead, write, end] = [
+  const inner = response as unknown as Record<
+    'writeHead' | 'write' | 'end' | 'destroy',
+    (...args: unknown[]) => unknown
+  >;
+  const [writeHead, write, end, destroy] = [
     inner.writeHead.bind(response),
     inner.write.bind(response),
     inner.end.bind(response),
+    inner.destroy.bind(response),
   ];
   const copy = createCopy(limit);
   let head: { status: number; headers: [string, string][] } | null = null;
   let ended = false;
+  let brokenOff = false;
 
   const keepHead = (status: number, given: unknown) => {
     const over = pairs(given);
@@ -106,10 +112,16 @@ export const captureNode = (response: NodeResponse, finish: Finish, limit: numbe
     }
     return end(...args);
   };
+  inner.destroy = (...args) => {
+    brokenOff = true;
+    return destroy(...args);
+  };
   response.once('close', () => {
     if (ended) return;
-    if (head !== null) return void finish(outcome(false));
-    const timer: unknown = setTimeout(() => void finish('failed'), GRACE_MS);
+    if (brokenOff || copy.tooLong()) return void finish(outcome(false));
+    // The buyer is gone and the handler is not: were a second run let in beside it, who reads a stream to just before its
+    // end and hangs up would have any number of them.
+    const timer: unknown = setTimeout(() => void finish(outcome(false)), GRACE_MS);
     (timer as { unref?: () => void }).unref?.();
   });
 };

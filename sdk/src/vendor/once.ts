@@ -41,6 +41,9 @@ const WINDOW_MS = 600_000;
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 
+/** Said before anything was taken; any other refusal may come after an answer that was lost. */
+const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
+
 const keepAlive = (beat: () => unknown): (() => void) => {
   const timer: unknown = setInterval(beat, HEARTBEAT_MS);
   // In Node it must not keep the process up.
@@ -85,7 +88,11 @@ export const createOnce = (store: PaywallStore, onError: (error: unknown) => voi
         await write({ ...record, hash: '', opened: true });
         return { kind: 'spent' };
       }
-      if (opening !== 'open') return { kind: 'refused', refusal: opening };
+      if (opening !== 'open') {
+        // The id was made for this one question. Kept by what cannot be taken, records by the thousand would cost nobody a cent.
+        if (found === null && tookNothing(opening)) await store.compareAndSet(key, text, null, 0);
+        return { kind: 'refused', refusal: opening };
+      }
       record = { ...record, opened: true, since: Date.now() };
       if (!(await write(record))) return { kind: 'busy' };
     }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { memoryStore, type PaywallOptions } from './main.ts';
+import { refusal } from '../test-support.ts';
+import { memoryStore, type PaywallOptions, type PaywallStore } from './main.ts';
 import { PUBLIC_URL, startVendorApi, type VendorApi } from './test-support.ts';
 
 const RESOURCE = `${PUBLIC_URL}/forecast`;
@@ -45,6 +46,30 @@ test('the bill names its units; each request takes one, a repeat none; then ther
   const drawn = api.calls().filter((call) => call === 'consume').length;
   expect((await ask(headers, 'e')).status).toBe(402);
   expect(api.calls().filter((call) => call === 'consume')).toHaveLength(drawn);
+});
+
+test('requests that a payment is of no use for leave nothing in the store, however many names they come with', async () => {
+  const kept = new Set<string>();
+  const inner = memoryStore();
+  const store: PaywallStore = {
+    get: inner.get,
+    compareAndSet: async (key, expected, next, ttlMs) => {
+      const done = await inner.compareAndSet(key, expected, next, ttlMs);
+      if (done) kept[next === null ? 'delete' : 'add'](key);
+      return done;
+    },
+  };
+  const { ask, runs } = sell({ store });
+  const [usedUp, other] = [prepay(1, '16667'), prepay(4)];
+  expect((await ask(usedUp, 'a')).status).toBe(200);
+  expect(kept.size).toBe(1);
+  for (let name = 0; name < 50; name += 1) {
+    expect((await ask(usedUp, `u${name}`)).status).toBe(402);
+    expect((await ask(other, `o${name}`)).status).toBe(402);
+  }
+  api.faults.push(({ call }) => (call.endsWith('/consume') ? refusal(429, 'rate_limited') : null));
+  for (let name = 0; name < 50; name += 1) expect((await ask(prepay(), `l${name}`)).status).toBe(503);
+  expect([kept.size, runs()]).toEqual([1, 1]);
 });
 
 test('a failed handler is asked again for the same unit', async () => {

@@ -56,7 +56,8 @@ export const AT_ONCE = 4;
 
 /**
  * Claims due deliveries, of each endpoint no more than it has room for: `used` says how many of the caller's are on their way
- * to it. Any number of replicas may do so at once.
+ * to it. Of accounts that have fewer places of the caller's the next comes first: slow receivers with an old backlog must
+ * not have all of them. Any number of replicas may do so at once.
  */
 export const claimDue = (
   db: Db,
@@ -64,10 +65,13 @@ export const claimDue = (
   limit: number,
 ): Promise<readonly DueRow[]> =>
   db.any(sql.type(Due)`
-    with due as (
+    with places as (
+      select account_id, sum(value::int) as taken
+      from jsonb_each_text(${JSON.stringify(used)}::jsonb) join endpoints on endpoint_id = key group by account_id
+    ), due as (
       select endpoints.endpoint_id, next.event_id, url, secret,
         case when previous_secret_expires_at > app_now() then previous_secret end as previous_secret
-      from endpoints
+      from endpoints left join places using (account_id)
       cross join lateral (
         select event_id, next_attempt_at from deliveries
         where deliveries.endpoint_id = endpoints.endpoint_id and status = 'pending'
@@ -78,7 +82,10 @@ export const claimDue = (
         for update skip locked
       ) as next
       where disabled_reason is null
-      order by next.next_attempt_at limit ${limit}
+      order by coalesce(places.taken, 0)
+          + row_number() over (partition by endpoints.account_id order by next.next_attempt_at),
+        next.next_attempt_at
+      limit ${limit}
     ), claimed as (
       update deliveries set tries = tries + 1, leased_until = app_now() + ${LEASE}::interval
       from due where deliveries.endpoint_id = due.endpoint_id and deliveries.event_id = due.event_id
