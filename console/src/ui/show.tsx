@@ -27,15 +27,18 @@ export const Money = ({
   );
 };
 
-const near = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const nearest = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+// Not dateStyle and timeStyle: those cannot name the zone.
+const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+const clock = { ...date, hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+const day = new Intl.DateTimeFormat(undefined, date);
+const near = new Intl.DateTimeFormat(undefined, clock);
+const nearest = new Intl.DateTimeFormat(undefined, { ...clock, second: '2-digit' });
 
-/** A moment (ISO text, null for never) in the reader's own time; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
+/** A moment (ISO text, null for never) in the reader's own time, with its zone; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
 export const Time = ({
   at,
   never = 'never',
-  date = false,
+  date: isDate = false,
   seconds = false,
 }: {
   at: string | null;
@@ -47,7 +50,7 @@ export const Time = ({
   const moment = new Date(at);
   return (
     <time dateTime={at} title={moment.toISOString()}>
-      {(date ? day : seconds ? nearest : near).format(moment)}
+      {(isDate ? day : seconds ? nearest : near).format(moment)}
     </time>
   );
 };
