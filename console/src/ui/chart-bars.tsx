@@ -26,7 +26,7 @@ const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [s
         tickLine={false}
         axisLine={false}
         minTickGap={24}
-        interval="equidistantPreserveEnd"
+        interval="equidistantPreserveStart"
       />
       <YAxis width={52} tickLine={false} axisLine={false} />
       <Tooltip
