@@ -1,11 +1,25 @@
-// `npm run bench [-- name …] [--rounds 5] [--seconds 10] [--profile]`: the measurements of docs/benchmarks.md.
-import { parseArgs } from 'node:util';
+// `npm run bench`: the measurements of docs/benchmarks.md.
+import { readCommandLine, wholeNumber } from '../deploy/local/command-line.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { clearProfiles, showProfiles } from './frame/profiles.ts';
 import { createReport } from './frame/report.ts';
 import type { Options, Run } from './frame/run.ts';
 
-const { values, positionals } = parseArgs({
+const usage = `Usage: npm run bench -- [name …] [options]
+
+${Object.entries(benchmarks)
+  .map(([name, { about }]) => `  ${name.padEnd(14)} ${about}`)
+  .join('\n')}
+
+  --rounds 5             rounds of each side
+  --seconds 10           of each round (soak: 1800 in all)
+  --profile              where the CPU goes
+  --sizes, --in-flight   of growth and scale-out
+  --help                 this text
+
+Without a name all but soak. What each measures, and how: docs/benchmarks.md.`;
+
+const { values, positionals } = readCommandLine(usage, {
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '5' },
@@ -13,24 +27,16 @@ const { values, positionals } = parseArgs({
     profile: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '0,100000,2000000' },
     'in-flight': { type: 'string', default: '2000' },
-    help: { type: 'boolean', default: false },
   },
 });
-
-const number = (name: string, text: string): number => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new Error(`${name}: not a number: ${text}`);
-  return value;
-};
 
 /** The soak is a command of its own: half an hour is not what somebody expects who measures everything. */
 const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
 const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
-if (values.help || unknown.length > 0) {
-  if (unknown.length > 0) console.error(`no benchmark is named ${unknown.join(', ')}`);
-  for (const [name, { about }] of Object.entries(benchmarks)) console.log(`  ${name.padEnd(14)} ${about}`);
-  process.exit(unknown.length > 0 ? 1 : 0);
+if (unknown.length > 0) {
+  console.error(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
+  process.exit(64);
 }
 
 const cancel = new AbortController();
@@ -38,11 +44,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => cancel
 
 const runOne = async (name: string): Promise<void> => {
   const options: Options = {
-    rounds: number('rounds', values.rounds),
-    seconds: number('seconds', values.seconds ?? (name === 'soak' ? '1800' : '10')),
+    rounds: wholeNumber('rounds', values.rounds),
+    seconds: wholeNumber('seconds', values.seconds ?? (name === 'soak' ? '1800' : '10')),
     profile: values.profile,
-    sizes: values.sizes.split(',').map((text) => number('sizes', text)),
-    inFlight: number('in-flight', values['in-flight']),
+    sizes: values.sizes.split(',').map((text) => wholeNumber('sizes', text)),
+    inFlight: wholeNumber('in-flight', values['in-flight']),
   };
   const stops: (() => Promise<unknown>)[] = [];
   const report = createReport(name, options);

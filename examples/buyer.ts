@@ -8,4 +8,7 @@ if (url === undefined || QUITTANCE_URL === undefined || DELEGATE_KEY === undefin
 // At most 0.50 USDC for one answer, whatever the vendor asks.
 const pay = payingFetch(fetch, { baseUrl: QUITTANCE_URL, delegateKey: DELEGATE_KEY, maxAmount: 500_000n });
 const response = await pay(url);
-console.log(JSON.stringify({ status: response.status, body: await response.json() }));
+// A vendor whose handler fails may say so in any form.
+const isJson = response.headers.get('content-type')?.includes('json');
+const body: unknown = await (isJson ? response.json() : response.text());
+console.log(JSON.stringify({ status: response.status, body }));

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../deploy/local/command-line.ts';
 import type { Stack } from '../deploy/local/stack-file.ts';
 import { operatorFields } from '../shared/contract/operator.ts';
 import { dump } from './backup/dump.ts';
@@ -30,7 +30,7 @@ const databaseOfStack = (): string => {
 
 const main = async (): Promise<number> => {
   const text = { type: 'string' } as const;
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine(USAGE, {
     options: { reason: text, actor: text },
     allowPositionals: true,
   });
@@ -63,7 +63,7 @@ Start the services, look (npm run ops -- signing show, npm run reconcile), then:
 try {
   process.exitCode = await main();
 } catch (error) {
-  const known = error instanceof Refusal || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS');
+  const known = error instanceof Refusal;
   console.error(known ? (error as Error).message : error);
   process.exitCode = known ? 64 : 1;
 }

@@ -1,14 +1,19 @@
 // Prints the Secrets of an installation for `kubectl apply --filename -` (docs/kubernetes.md); whoever reads the output has
 // all keys.
-//   node tools/cluster-secrets.ts --single-node
-//   node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
 import { type ClusterEnvironment, clusterSecrets } from './k8s/secrets.ts';
 
-const { values } = parseArgs({
+const USAGE = `Usage
+  node tools/cluster-secrets.ts --single-node
+  node tools/cluster-secrets.ts --environment test --rpc-urls https://… --smtp-url smtps://… [--environment live …]
+
+--rpc-urls stands once for each --environment. Keys are made at the first call and kept in --keys <folder> (default
+.local/cluster); all of them are in what is printed.`;
+
+const { values } = readCommandLine(USAGE, {
   options: {
     'single-node': { type: 'boolean', default: false },
     environment: { type: 'string', multiple: true, default: [] },
@@ -32,8 +37,7 @@ if (
     values.environment.length !== values['rpc-urls'].length ||
     !values['smtp-url'])
 ) {
-  console.error('Name --single-node, or for each --environment its --rpc-urls, and one --smtp-url.');
-  process.exit(2);
+  refuse(`Name --single-node, or for each --environment its --rpc-urls, and one --smtp-url.\n\n${USAGE}`);
 }
 
 mkdirSync(values.keys, { recursive: true, mode: 0o700 });

@@ -40,7 +40,10 @@ const loginOf = (env: NodeJS.ProcessEnv, values: { stack?: string; environment?:
   }
   const environment = values.environment ?? Object.keys(stack.environments)[0]!;
   const found = stack.environments[environment];
-  if (found === undefined) throw new Refusal(`this stack has no environment ${environment}`);
+  if (found === undefined)
+    throw new Refusal(
+      `this stack has no environment ${environment}; it has ${Object.keys(stack.environments).join(', ')}`,
+    );
   const at = new URL(found.operator_nats_url);
   return {
     environment,
@@ -55,9 +58,15 @@ const main = async (): Promise<number> => {
   const [group, verb] = positionals;
   const name = [group, verb].filter((word) => word !== undefined).join(' ');
   const command = commands.find((one) => one.name === name || one.name === group);
+  if (command === undefined && group !== undefined) {
+    // Of the same group, where there is one.
+    const near = commands.filter((one) => one.name.split(' ')[0] === group);
+    console.error(`there is no command "${name}"\n\n${helpText(near.length > 0 ? near : commands)}`);
+    return 64; // EX_USAGE of sysexits.h
+  }
   if (values.help === true || command === undefined) {
     console.log(command === undefined ? helpText(commands) : helpOf(command));
-    return values.help === true || group === undefined ? 0 : 64; // EX_USAGE of sysexits.h
+    return 0;
   }
   const words = positionals.slice(command.name.split(' ').length);
   const bus = await connectOperator(loginOf(process.env, values));

@@ -2,8 +2,9 @@
 // environment. A deployment runs that file itself, with the configuration of its wallet service.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
 import type { Stack } from '../deploy/local/stack-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -24,8 +25,15 @@ export const rebuildEnvironment = (stack: Pick<Stack, 'nats_url' | 'postgres_url
   };
 };
 
+const USAGE = `Usage: npm run rebuild-projections
+
+Builds the lists of transactions anew from the records, beside the running services (docs/runbook.md), in the first
+environment of the stack on this machine or of STACK_FILE.`;
+
 if (import.meta.main) {
+  readCommandLine(USAGE, {});
   const file = process.env.STACK_FILE ?? path.join(root, '.local', 'stack.json');
+  if (!existsSync(file)) refuse(`no stack runs here (${file}): start one, or name its file in STACK_FILE`);
   const stack = JSON.parse(readFileSync(file, 'utf8')) as Stack;
   const script = path.join(root, 'services', 'wallet', 'rebuild.ts');
   const env = { PATH: process.env.PATH, ...rebuildEnvironment(stack) };

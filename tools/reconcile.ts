@@ -1,10 +1,8 @@
-// `npm run reconcile [-- --environment test --stack .local/stack.json]`, or, away from a local stack,
-// `-- --postgres <url> --rpc <url> --mint <address> --fee-wallet <address> --fee-payer <address>[,<former one>]`:
-// holds every watched account's history on chain against the records. Only reads; exit code 1 on unexplained drift.
-import { readFileSync } from 'node:fs';
+// `npm run reconcile`: holds every watched account's history on chain against the records.
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
 import type { Stack } from '../deploy/local/stack-file.ts';
 import { chainAt } from './reconcile/chain.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
@@ -97,7 +95,7 @@ const placeFrom = (options: Record<string, string | undefined>): Place => {
   if (options.postgres !== undefined) {
     const { postgres, rpc, mint, 'fee-wallet': feeWallet, 'fee-payer': feePayers } = options;
     if (!rpc || !mint || !feeWallet || !feePayers)
-      throw new Error('--postgres needs --rpc, --mint, --fee-wallet and --fee-payer');
+      return refuse('--postgres needs --rpc, --mint, --fee-wallet and --fee-payer');
     return {
       environment,
       postgresUrl: postgres,
@@ -108,12 +106,28 @@ const placeFrom = (options: Record<string, string | undefined>): Place => {
     };
   }
   const file = options.stack ?? path.join('.local', 'stack.json');
+  if (!existsSync(file)) refuse(`no stack runs here (${file}): start one, or say --postgres and the rest`);
   return placeOf(JSON.parse(readFileSync(file, 'utf8')) as Stack, environment);
 };
 
+const USAGE = `Usage: npm run reconcile -- [options]
+
+Holds every watched account’s history on chain against the records. Only reads; exit code 1 on unexplained drift.
+
+  --environment test     of the stack on this machine
+  --stack <file>         default .local/stack.json
+  --help                 this text
+
+Elsewhere, all of:
+  --postgres <url>       of a role that may read all schemas of the environment’s database
+  --rpc <url>
+  --mint <address>
+  --fee-wallet <address>
+  --fee-payer <address>[,<former one>]`;
+
 if (import.meta.main) {
   const text = { type: 'string' } as const;
-  const { values } = parseArgs({
+  const { values } = readCommandLine(USAGE, {
     options: {
       environment: text,
       stack: text,

@@ -8,6 +8,7 @@ import { roleName } from '../../shared/db/migrate.ts';
 import { writeAtomically } from '../local/atomic-file.ts';
 import { natsAccounts } from '../local/bus.ts';
 import { createLedger } from '../local/chain/ledger.ts';
+import { readCommandLine } from '../local/command-line.ts';
 import { urlAs } from '../local/database.ts';
 import { environmentKeys } from '../local/keys.ts';
 import { natsConf, natsUserName } from '../local/nats-conf.ts';
@@ -134,7 +135,12 @@ export const composeFiles = (folder: string): Record<string, string> => {
   };
 };
 
+const USAGE = `Usage: npm run compose:init
+
+Makes keys, passwords and configuration of deploy/compose.yaml in .local/compose, and keeps what is there.`;
+
 if (import.meta.main) {
+  readCommandLine(USAGE, {});
   const folder = path.resolve(import.meta.dirname, '../../.local/compose');
   for (const [name, text] of Object.entries(composeFiles(folder)))
     writeAtomically(path.join(folder, name), text, 0o600);

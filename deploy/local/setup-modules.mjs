@@ -15,13 +15,36 @@ import { repositoryRoot } from './binaries.mjs';
 
 const modules = path.join(repositoryRoot, 'node_modules');
 const stampFile = path.join(modules, '.stamp');
-const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
+// Warnings are about Node's version, which is another one when they matter, and about peers of packages.
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const nodeBinary = path.join(modules, 'node/bin/node');
 
 /** @throws when neither `npm ci` nor its fallback works. */
 export function ensureNodeModules(lockHash, say) {
   if (readOr(stampFile, '') === lockHash && existsSync(nodeBinary)) return;
   const startedAt = Date.now();
+  if (!isInstalled()) install(say);
+  ensureNode(say);
+  ensurePostgresLinks();
+  writeFileSync(stampFile, lockHash);
+  say(`node modules are there (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+}
+
+/** Whether `npm install` was run by hand: what npm notes of node_modules is then what the lock file says, and done is done. */
+function isInstalled() {
+  try {
+    const there = packagesIn(path.join(modules, '.package-lock.json'));
+    const locked = packagesIn(path.join(repositoryRoot, 'package-lock.json'));
+    return Object.entries(locked).every(
+      ([at, { integrity, optional }]) => at === '' || optional || there[at]?.integrity === integrity,
+    );
+  } catch {
+    return false;
+  }
+}
+const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
+
+function install(say) {
   say('installing node modules (npm ci)');
   // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest would compile
   // optional speed-ups for 10 s, if there is a compiler.
@@ -33,10 +56,6 @@ export function ensureNodeModules(lockHash, say) {
       throw new Error('the node modules could not be installed; the messages of npm are above');
     }
   }
-  ensureNode(say);
-  ensurePostgresLinks();
-  writeFileSync(stampFile, lockHash);
-  say(`node modules are there (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
 }
 
 /** The package `node` fetches its binary in an install script, which npm may be told not to run. */

@@ -1,6 +1,6 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from './command-line.ts';
 import { identify, isRunning } from './processes.ts';
 import { replicas } from './services.ts';
 import { type RunningStack, startStack } from './stack.ts';
@@ -16,16 +16,19 @@ const usage = `Usage: npm start -- [options]
 
 In the environment: RATE_LIMIT_SCALE (default 1) multiplies every request limit, CHAIN_SLOT_MS (default 400)
 sets the pace of the local chain, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
-state, OTEL_EXPORTER_OTLP_ENDPOINT ships traces to a collector, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use instead of own ones.
-`;
+state, OTEL_EXPORTER_OTLP_ENDPOINT ships traces to a collector, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use
+instead of own ones.`;
 
 const print = (line: string): void => console.log(line);
 
-const { values } = readArguments();
-if (values.help) {
-  print(usage);
-  process.exit(0);
-}
+const { values } = readCommandLine(usage, {
+  options: {
+    environments: { type: 'string', default: 'test' },
+    replicas: { type: 'string', default: '1' },
+    traces: { type: 'boolean', default: false },
+    fresh: { type: 'boolean', default: false },
+  },
+});
 
 const starting = new AbortController();
 let running: RunningStack | undefined;
@@ -65,23 +68,6 @@ try {
   console.error(`\n${(error as Error).message}`);
   await running?.stop();
   process.exit(1);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      options: {
-        environments: { type: 'string', default: 'test' },
-        replicas: { type: 'string', default: '1' },
-        traces: { type: 'boolean', default: false },
-        fresh: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
-  }
 }
 
 function fromCommandLine() {

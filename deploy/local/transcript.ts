@@ -6,7 +6,7 @@ import bs58 from 'bs58';
 import { displayUsdc } from '../../shared/lib/micro.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { type Api, createApi, must } from './people/api.ts';
-import { createVendor, type Paid, quoteOf, settleWith } from './people/people.ts';
+import { createDelegate, createVendor, type Paid, quoteOf, settleWith } from './people/people.ts';
 import { signIn } from './people/sign-in.ts';
 import { allowSpending, fund, linkWallet } from './people/wallet.ts';
 import type { Stack, StackEnvironment } from './stack-file.ts';
@@ -20,6 +20,7 @@ const TOP_UP = 100_000_000n;
 type Seed = {
   consumer_wallet: string;
   vendor?: { api_key: string; service_id: string; payout_address: string };
+  delegate_key?: string;
 };
 
 /** The seed of this state folder; written at each step, so that a start which was cut short goes on from there. */
@@ -43,7 +44,7 @@ const seededVendor = async (api: Api, stack: Stack, { seed, save }: ReturnType<t
   return { apiKey: api_key, serviceId: service_id, payoutAddress: payout_address };
 };
 
-const seededConsumer = async (api: Api, stack: Stack, seed: Seed) => {
+const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType<typeof openSeed>) => {
   const wallet = Keypair.fromSecretKey(bs58.decode(seed.consumer_wallet));
   const { access_token: token, account } = await signIn(api, stack, CONSUMER, 'test');
   // Linking what is linked already answers the same wallet.
@@ -51,7 +52,13 @@ const seededConsumer = async (api: Api, stack: Stack, seed: Seed) => {
   if (BigInt(view.balance) < LEAST) await fund(api, token, view.wallet_id, TOP_UP);
   if (BigInt(view.delegation.allowance) < LEAST)
     await allowSpending(api, token, view.wallet_id, wallet, TOP_UP);
-  return { token, wallet, walletId: view.wallet_id };
+  if (seed.delegate_key === undefined) {
+    const owner = { token, walletId: view.wallet_id };
+    const limits = { daily: LEAST.toString() };
+    seed.delegate_key = (await createDelegate(api, owner, limits, { name: 'An agent to try with' })).api_key;
+    save();
+  }
+  return { token, wallet, walletId: view.wallet_id, delegateKey: seed.delegate_key };
 };
 
 /**
@@ -68,7 +75,7 @@ export const transcript = async (
   const opened = openSeed(path.join(stateDir, 'seed-test.json'));
   const api = createApi(stack.gateway_url);
   const vendor = await seededVendor(api, stack, opened);
-  const consumer = await seededConsumer(api, stack, opened.seed);
+  const consumer = await seededConsumer(api, stack, opened);
 
   const connection = new Connection(chain.rpc_url, 'confirmed');
   const mint = new PublicKey(chain.usdc_mint);
@@ -96,6 +103,9 @@ export const transcript = async (
   print(`  vendor key       ${vendor.apiKey}`);
   print(`  consumer         ${CONSUMER}   wallet ${consumer.walletId}`);
   print(`  consumer token   ${consumer.token}`);
+  print(
+    `  delegate key     ${consumer.delegateKey}   pays up to ${displayUsdc(LEAST)} a day from that wallet`,
+  );
 
   print('\nOne payment through the public API');
   const before = await balances();

@@ -101,7 +101,7 @@ export const createAuthenticate = ({
       await sleep(Math.max(0, REFUSAL_FLOOR_MS - (performance.now() - startedAt)));
       throw new ServiceError(
         'unauthorized',
-        'a valid credential is needed: Authorization: Bearer <credential>',
+        'a valid credential is needed: Authorization: Bearer <credential>. Keys are of one environment, and access tokens last 15 minutes',
       );
     }
     return caller;

@@ -275,6 +275,7 @@ test('empty, failing and slow', async () => {
   await page.page.route(/v1\/(transactions|spending)/, () => new Promise(() => {}));
   await page.page.goto(`${stack.console_url}/activity`);
   await page.page.getByText('Asking for your transactions…').waitFor();
+  await page.page.getByText('This takes longer than it should').first().waitFor();
   await page.page.getByText('Adding up what was spent…').waitFor();
   await page.shoot('activity-slow');
 }, 180_000);

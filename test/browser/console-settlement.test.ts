@@ -108,6 +108,7 @@ test('a refund of a part: prepared, refused in the wallet, signed, paid; the sto
   const wallet = await addWallet(page, 'Payout Wallet', vendor.payout, 1500);
   await page.go(`/sales/${paid.settlement_id}`);
   await text(page, 'Paid, and not redeemed yet').waitFor();
+  expect(await page.page.locator('time').first().textContent()).toMatch(/\d:\d\d.*(UTC|GMT)/);
   expect(await region(page, 'Amounts').textContent()).toMatch(/2\.4875 USDC.*2\.50 USDC.*−0\.0125 USDC/);
   await text(page, 'Final: no fork can undo it').waitFor();
   await page.shoot('settlement');
@@ -250,7 +251,10 @@ test('a payment that is not there, or not this account’s, and a list that fail
   const page = await opened({ person: await signInPerson(stack) });
   await page.go(`/sales/${paid.settlement_id}`);
   await page.page.getByRole('alert').getByText('not_found').waitFor();
+  await page.page.getByText('or to the other environment').waitFor();
   await page.shoot('settlement-unknown');
+  await page.page.getByRole('link', { name: 'All sales' }).click();
+  await page.page.waitForURL(/\/sales$/);
   const own = await opened();
   await own.page.route('**/v1/refunds?**', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'not for you' } } }),

@@ -40,7 +40,7 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   const { service_id, api_key } = await serviceOf(person);
   const page = await opened({ person });
   await page.go('/try');
-  await seen(page, 'You have no wallet yet.');
+  await seen(page, 'You have no wallet yet');
   await page.shoot('try-no-wallet');
   expect(await page.findings()).toEqual([]);
 

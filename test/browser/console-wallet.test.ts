@@ -124,7 +124,7 @@ test('a browser wallet is linked, filled, allowed to be spent from, changed and 
   // More is allowed than there is.
   await page.page.getByText('Can be paid now').waitFor();
 
-  await button(page, 'End it: Test Wallet').click();
+  await button(page, 'End the allowance: Test Wallet').click();
   await dialog(page).getByText('Nobody may spend from this wallet any more').waitFor();
   await page.shoot('wallet-revoke');
   await button(page, 'Sign with Test Wallet').click();

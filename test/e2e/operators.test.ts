@@ -236,7 +236,10 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
   expect(help.code).toBe(0);
   for (const name of ['account freeze', 'limits set', 'settling pause', 'quarantine decide', 'audit'])
     expect(help.out).toContain(name);
-  expect((await ops('nonsense')).code).toBe(64);
+  expect(await ops('limits', 'sett')).toMatchObject({
+    code: 64,
+    err: expect.stringMatching(/no command "limits sett".*limits set <account_id>/s),
+  });
 
   const audit = JSON.parse((await ops('audit', '--json')).out) as {
     service: string;

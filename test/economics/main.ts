@@ -1,13 +1,17 @@
-// `npm run economics [-- --rounds 1000]`: every close-and-come-back attack, over a chain-submitter and a local chain of
-// its own; prints what each has cost.
-import { parseArgs } from 'node:util';
+// `npm run economics`: every close-and-come-back attack, over a chain-submitter and a local chain of its own.
+import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { startServers } from '../../deploy/local/start-servers.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { attacks, type Result, runAttack } from './attack.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '1000' } } });
-const rounds = Number(values.rounds);
+const usage = `Usage: npm run economics -- [options]
+
+  --rounds 1000   how often each attack is made; prints what all of them have cost
+  --help          this text`;
+
+const { values } = readCommandLine(usage, { options: { rounds: { type: 'string', default: '1000' } } });
+const rounds = wholeNumber('rounds', values.rounds);
 
 const cells = (result: Result): (string | number | bigint)[] => [
   result.attack,

@@ -1,7 +1,7 @@
 // `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and none made twice.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';
@@ -20,12 +20,11 @@ const usage = `Usage: npm run faults -- [options]
   --mutate all         switches one rule off at a time: each must break the campaign
   --sum                adds up what all runs so far have reached
   --list               names the faults
-  --help               this text
-`;
+  --help               this text`;
 
 const print = (line: string): void => console.log(line);
 
-const { values } = parseArgs({
+const { values } = readCommandLine(usage, {
   options: {
     seconds: { type: 'string', default: '60' },
     faults: { type: 'string', default: '' },
@@ -36,14 +35,8 @@ const { values } = parseArgs({
     mutate: { type: 'string' },
     sum: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 });
-if (values.help) {
-  print(usage);
-  process.exit(0);
-}
-
 if (values.list) {
   for (const name of faultNames()) print(name);
   process.exit(0);
@@ -52,17 +45,17 @@ if (values.sum) {
   for (const line of sumLines(readRecords())) print(line);
   process.exit(0);
 }
-const seed = Number(values.seed ?? randomInt(1, 2 ** 31));
+const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : wholeNumber('seed', values.seed);
 /** Nobody waits for what a mutant will never end. */
 const MUTANT_TERMINAL_MS = 30_000;
-const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => Number(values[name]);
+const numberIn = (name: 'seconds' | 'rate' | 'slot-ms') => wholeNumber(name, values[name]);
 const options: Omit<Options, 'stateDir'> = {
   seed,
   seconds: numberIn('seconds'),
   faults: values.faults.split(',').filter((name) => name !== ''),
   perSecond: numberIn('rate'),
   slotMs: numberIn('slot-ms'),
-  ...(values.replicas === undefined ? {} : { replicas: Number(values.replicas) }),
+  ...(values.replicas === undefined ? {} : { replicas: wholeNumber('replicas', values.replicas) }),
   print,
 };
 

@@ -1,23 +1,29 @@
-// `npm run races -- [--rounds 30] [--seconds n] [--only delegate]`: every race, or those with this in their name, again
-// and again over a stack of its own. After so many seconds no new round begins.
-import { parseArgs } from 'node:util';
+// `npm run races`: races that must have one winner, again and again over a stack of its own.
 import pg from 'pg';
+import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { races } from './races.ts';
 import { openScene } from './scene.ts';
 
-const { values } = parseArgs({
+const usage = `Usage: npm run races -- [options]
+
+  --rounds 30       how often each race is run
+  --seconds 3600    after so many no new round begins
+  --only delegate   those with this in their name (default: all)
+  --help            this text`;
+
+const { values } = readCommandLine(usage, {
   options: {
     rounds: { type: 'string', default: '30' },
     seconds: { type: 'string', default: '3600' },
     only: { type: 'string', default: '' },
   },
 });
-const rounds = Number(values.rounds);
+const rounds = wholeNumber('rounds', values.rounds);
 const chosen = Object.entries(races).filter(([name]) => name.includes(values.only));
 if (chosen.length === 0) throw new Error(`there are: ${Object.keys(races).join('; ')}`);
-const deadline = performance.now() + Number(values.seconds) * 1000;
+const deadline = performance.now() + wholeNumber('seconds', values.seconds) * 1000;
 
 const running = await startStack({
   stateDir: testStateDir('races'),

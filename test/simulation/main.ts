@@ -1,13 +1,17 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { simulate } from './simulate.ts';
 
-/**
- * `npm run simulate -- [--seeds 1000] [--from 1] [--seed n] [--trace]`
- *
- * Prints how far it is every few seconds and each seed that breaks, the first ones with everything that happened.
- * Exit code 1 when one broke.
- */
-const { values } = parseArgs({
+const usage = `Usage: npm run simulate -- [options]
+
+  --seeds 1000   how many seeds
+  --from 1       the first of them
+  --seed n       this one alone
+  --trace        everything that happened, not only of the first ones that break
+  --help         this text
+
+Prints how far it is every few seconds and each seed that breaks; exit code 1 when one did.`;
+
+const { values } = readCommandLine(usage, {
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
@@ -19,10 +23,8 @@ const { values } = parseArgs({
 const PROGRESS_EVERY_MS = 5000;
 const TRACES = 3;
 
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1)
-  throw new TypeError('seeds are whole numbers');
+const first = wholeNumber('seed', values.seed ?? values.from);
+const count = values.seed === undefined ? wholeNumber('seeds', values.seeds) : 1;
 const begun = Date.now();
 const secondsSince = () => ((Date.now() - begun) / 1000).toFixed(1);
 let told = begun;

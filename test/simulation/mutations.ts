@@ -1,11 +1,14 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { simulate } from './simulate.ts';
 import { RULES, type Rule } from './world.ts';
 
-/**
- * The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it.
- * `npm run mutations -- [--seeds 1000] [--rule '<name>']`
- */
+const usage = `Usage: npm run mutations -- [options]
+
+  --seeds 1000      seeds to be tried with each rule switched off
+  --rule '<name>'   this rule alone: ${RULES.join(', ')}
+  --help            this text`;
+
+/** The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it. */
 export type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
 
 /** Runs seeds until one breaks. */
@@ -18,18 +21,19 @@ export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
 };
 
 if (import.meta.main) {
-  const { values } = parseArgs({
+  const { values } = readCommandLine(usage, {
     options: {
       seeds: { type: 'string', default: '1000' },
       rule: { type: 'string' },
     },
   });
   const chosen = RULES.filter((rule) => values.rule === undefined || rule === values.rule);
+  const seeds = wholeNumber('seeds', values.seeds);
   console.log('| Rule switched off | Seeds until found | Invariant that broke |');
   console.log('| --- | --- | --- |');
   let missed = 0;
   for (const rule of chosen) {
-    const { seed, tried, broken } = await mutate(rule, Number(values.seeds));
+    const { seed, tried, broken } = await mutate(rule, seeds);
     if (seed === null) missed += 1;
     console.log(`| ${rule} | ${seed === null ? `none of ${tried}` : tried} | ${broken ?? 'NOT FOUND'} |`);
   }

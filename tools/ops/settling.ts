@@ -27,7 +27,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
     notes: paused
       ? [
           'Within 2 s on every replica: a new attempt is answered 503 with Retry-After and nothing is recorded of it. The',
-          `${settling.under_way} accepted ones go on, and repeats of known attempts are answered. To stop signing as well: docs/runbook.md.`,
+          `${settling.under_way} accepted and under way go on, and repeats of known attempts are answered. To stop signing as well: signing pause.`,
         ]
       : ['Within 2 s on every replica.'],
     make: async (signed) => {

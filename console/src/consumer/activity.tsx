@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
-import { Badge, Empty, Money, Page, Section, Stack, Table, Time } from '../ui/index.ts';
+import { Badge, Empty, LinkButton, Money, Page, Section, Stack, Table, Time } from '../ui/index.ts';
 import './activity.css';
 import { ActivityFilters, useFilters } from './activity-filters.tsx';
 import { queryOf } from './activity-query.ts';
@@ -64,6 +64,9 @@ const ActivityPage = () => {
               ) : (
                 <Empty title="Nothing has moved yet">
                   Payments, deposits, withdrawals and refunds appear here once the chain has confirmed them.
+                  <div>
+                    <LinkButton to="/wallet">To your wallet</LinkButton>
+                  </div>
                 </Empty>
               )
             }

@@ -142,8 +142,8 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
             {isAllowed ? 'Change the allowance' : 'Allow spending'}
           </Button>
           {(allowed > 0n || status === 'overwritten') && (
-            <Button size="small" aria-label={`End it: ${name}`} onPress={() => onDeed('revoke')}>
-              End it
+            <Button size="small" aria-label={`End the allowance: ${name}`} onPress={() => onDeed('revoke')}>
+              End the allowance
             </Button>
           )}
           {wallet.kind === 'provisioned' && (

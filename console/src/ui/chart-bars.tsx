@@ -21,7 +21,13 @@ const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [s
       accessibilityLayer={false}
     >
       <CartesianGrid vertical={false} stroke="var(--line)" />
-      <XAxis dataKey="label" tickLine={false} axisLine={false} minTickGap={24} />
+      <XAxis
+        dataKey="label"
+        tickLine={false}
+        axisLine={false}
+        minTickGap={24}
+        interval="equidistantPreserveStart"
+      />
       <YAxis width={52} tickLine={false} axisLine={false} />
       <Tooltip
         formatter={words as never}

@@ -74,7 +74,11 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
   return (
     <Notice tone="bad" title={WORDS[error.code] ?? sentence(error.message)}>
       {error.code in WORDS && <p>{sentence(error.message)}</p>}
-      {error.details.length > 0 && (
+      {error.code === 'not_found' && (
+        <p>It may belong to another account, or to the other environment (switch at the top).</p>
+      )}
+      {/* The message is the first of them. */}
+      {error.details.length > 1 && (
         <ul>
           {error.details.map(({ path, message }) => (
             <li key={path}>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 
 /** How a page is put together: `Page` around `Section`s. */
 
@@ -86,9 +86,20 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 );
 
+/** A service that does not answer is asked again for some 25 s (sdk): after so many, whoever waits is told. */
+const LONG_MS = 6000;
+
 /** What is awaited, in words: "Asking for your wallets…". */
-export const Loading = ({ children }: { children: string }) => (
-  <p className="loading" role="status">
-    {children}
-  </p>
-);
+export const Loading = ({ children }: { children: string }) => {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className="loading" role="status">
+      {children}
+      {isLong && ' This takes longer than it should; it is being asked again.'}
+    </p>
+  );
+};

@@ -27,15 +27,26 @@ export const Money = ({
   );
 };
 
-const near = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const nearest = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+// Not dateStyle and timeStyle: those cannot name the zone.
+const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+const clock = { ...date, hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+const day = new Intl.DateTimeFormat(undefined, date);
+const near = new Intl.DateTimeFormat(undefined, clock);
+const nearest = new Intl.DateTimeFormat(undefined, { ...clock, second: '2-digit' });
+/** The clock with its zone stays in one line. */
+const wordsOf = (format: Intl.DateTimeFormat, moment: Date): string => {
+  const parts = format.formatToParts(moment);
+  const clockFrom = parts.findIndex(({ type }) => type === 'hour');
+  return parts
+    .map(({ value }, at) => (clockFrom !== -1 && at >= clockFrom ? value.replaceAll(' ', '\u00a0') : value))
+    .join('');
+};
 
-/** A moment (ISO text, null for never) in the reader's own time; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
+/** A moment (ISO text, null for never) in the reader's own time, with its zone; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
 export const Time = ({
   at,
   never = 'never',
-  date = false,
+  date: isDate = false,
   seconds = false,
 }: {
   at: string | null;
@@ -47,7 +58,7 @@ export const Time = ({
   const moment = new Date(at);
   return (
     <time dateTime={at} title={moment.toISOString()}>
-      {(date ? day : seconds ? nearest : near).format(moment)}
+      {wordsOf(isDate ? day : seconds ? nearest : near, moment)}
     </time>
   );
 };

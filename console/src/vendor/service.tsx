@@ -30,7 +30,7 @@ const ServicePage = () => {
   );
   if (service.data === undefined) {
     return (
-      <Page title="Service">
+      <Page title="Service" actions={<LinkButton to="/services">All services</LinkButton>}>
         {service.isPending ? (
           <Loading>Asking for the service…</Loading>
         ) : (
@@ -50,7 +50,12 @@ const Loaded = ({ service }: { service: Service }) => {
     <Page
       title={name}
       about="What it costs, who is paid, and the key that sells it."
-      actions={<LinkButton to={`/sales?service=${service_id}`}>Its sales</LinkButton>}
+      actions={
+        <>
+          <LinkButton to="/services">All services</LinkButton>
+          <LinkButton to={`/sales?service=${service_id}`}>Its sales</LinkButton>
+        </>
+      }
     >
       {isClosing && (
         <Notice tone="wait" title="This service is closing">

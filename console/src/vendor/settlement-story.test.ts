@@ -55,6 +55,12 @@ test.each([
     ['accepted 01', 'issued 01'],
   ],
   [
+    'delivered before the event of its payment was written down',
+    settlement({ status: 'redeemed', redeemed_at: at(3) }),
+    [event('settlement.issued', 4)],
+    ['accepted 01', 'issued 03', 'redeemed 03'],
+  ],
+  [
     'delivered, final before and after',
     settlement({ status: 'redeemed', redeemed_at: at(3) }),
     [event('settlement.finalized', 4), event('settlement.issued', 2)],

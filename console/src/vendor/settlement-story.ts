@@ -36,7 +36,10 @@ export const storyOf = (
     if (is && typeof at === 'string') entries.push({ at, kind });
   };
   add('quoted', quote?.created_at);
-  add('issued', told('settlement.issued') ?? created_at, redeem_expires_at !== null);
+  const issuedAt = told('settlement.issued') ?? created_at;
+  // Nothing is redeemed that was not paid: where the event is the later one, it was only written down later.
+  const paidAt = redeemed_at !== null && redeemed_at < issuedAt ? redeemed_at : issuedAt;
+  add('issued', paidAt, redeem_expires_at !== null);
   add('finalized', told('settlement.finalized'), chain_status === 'finalized');
   add('redeemed', redeemed_at);
   add('lapsed', redeem_expires_at, status === 'expired');

@@ -10,6 +10,7 @@ import {
   Empty,
   ErrorNotice,
   Facts,
+  LinkButton,
   Loading,
   Money,
   Notice,
@@ -49,7 +50,7 @@ const SettlementPage = () => {
   );
   if (settlement.data === undefined) {
     return (
-      <Page title="Payment">
+      <Page title="Payment" actions={<LinkButton to="/sales">All sales</LinkButton>}>
         {settlement.isPending ? (
           <Loading>Asking for the payment…</Loading>
         ) : (
@@ -90,10 +91,12 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
           <Time at={settlement.created_at} />.
         </>
       }
+      actions={<LinkButton to="/sales">All sales</LinkButton>}
     >
       {settlement.payment_attempt_id !== undefined && (
         <Notice title="You made this payment yourself">
-          Here it is as its vendor sees it. As its payer you find it in your activity.
+          Here it is as its vendor sees it. As its payer you have{' '}
+          <Link href={`/payments/${settlement_id}`}>the receipt</Link>.
         </Notice>
       )}
       {settlement.status === 'issued' && settlement.redeem_expires_at !== null && (

@@ -56,10 +56,12 @@ const SnippetsPage = () => {
               ['Environment', environment],
             ]}
           />
-          <Notice>
-            You saw the service key when it was made, and it is not shown again. Keep it in the environment of
-            your server, never in code or in a page.
-          </Notice>
+          {own.service !== undefined && (
+            <Notice>
+              You saw the service key when it was made, and it is not shown again. Keep it in the environment
+              of your server, never in code or in a page.
+            </Notice>
+          )}
         </Stack>
       </Section>
       <Section
@@ -68,6 +70,10 @@ const SnippetsPage = () => {
       >
         <Stack>
           <Code label="In your project" text="npm install @quittance/sdk" />
+          <p className="quiet">
+            Where your registry does not have it: <code>npm pack ./sdk</code> in the repository of the system
+            makes a file, and <code>npm install</code> takes that file.
+          </p>
           <Code label="paywall.ts" text={given(EXAMPLES.paywall, { baseUrl, serviceId })} />
           <p className="quiet">
             <code>store</code> and <code>logger</code> are yours. A store is what several processes share;

@@ -4,9 +4,7 @@ import {
   Button,
   ConfirmDialog,
   Copyable,
-  ErrorNotice,
   LinkButton,
-  Loading,
   Money,
   Notice,
   Row,
@@ -14,6 +12,7 @@ import {
   Stack,
   TextField,
 } from '../ui/index.ts';
+import { ForWallet } from '../wallet/choose.tsx';
 import type { Service } from './choose-service.tsx';
 
 /** The vendor's key of a service: pasted, or made by rotating. It is in the memory of this page alone. */
@@ -144,32 +143,30 @@ const OwnWallet = ({ price }: { price: bigint }) => {
     (client, cursor, options) => client.wallet.list({ cursor }, options),
     { every: 10_000 },
   );
-  if (wallets.isPending) return <Loading>Asking for your wallets…</Loading>;
-  if (wallets.error !== null) return <ErrorNotice error={wallets.error} retry={wallets.again} />;
-  const { data } = wallets;
-  const ready = data.find(
+  const ready = wallets.data.find(
     ({ balance, delegation }) => BigInt(balance) >= price && BigInt(delegation.allowance) >= price,
   );
-  if (ready !== undefined)
-    return (
-      <p className="quiet">
-        Ready: <Money micro={ready.balance} /> in the wallet, <Money micro={ready.delegation.allowance} /> of
-        it allowed for payments.
-      </p>
-    );
-  const missing =
-    data.length === 0
-      ? 'You have no wallet yet. Make one, put USDC of the test environment into it and allow payments from it.'
-      : data.some(({ balance }) => BigInt(balance) >= price)
-        ? 'Your wallet allows no payment of this price. Raise its allowance.'
-        : 'Your wallet has less USDC than this costs. In the test environment you get some for nothing.';
+  const holdsEnough = wallets.data.some(({ balance }) => BigInt(balance) >= price);
   return (
-    <Notice tone="wait" title="Your wallet cannot pay this yet">
-      {missing}
-      <Row>
-        <LinkButton to="/wallet">To the wallet</LinkButton>
-        {data.length > 0 && <LinkButton to="/deposits">To deposits</LinkButton>}
-      </Row>
-    </Notice>
+    <ForWallet of={{ wallets, choice: ready ?? wallets.data[0] ?? null }} none="You have no wallet yet">
+      {({ balance, delegation }) =>
+        ready !== undefined ? (
+          <p className="quiet">
+            Ready: <Money micro={balance} /> in the wallet, <Money micro={delegation.allowance} /> of it
+            allowed for payments.
+          </p>
+        ) : (
+          <Notice tone="wait" title="Your wallet cannot pay this yet">
+            {holdsEnough
+              ? 'Your wallet allows no payment of this price. Raise its allowance.'
+              : 'Your wallet has less USDC than this costs. In the test environment you get some for nothing.'}
+            <Row>
+              <LinkButton to="/wallet">To the wallet</LinkButton>
+              <LinkButton to="/deposits">To deposits</LinkButton>
+            </Row>
+          </Notice>
+        )
+      }
+    </ForWallet>
   );
 };

@@ -93,7 +93,7 @@ export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
             )
           }
           columns={[
-            { heading: 'Event', show: ({ type }) => <code>{type}</code> },
+            { heading: 'Event', show: ({ type }) => <code className="unbroken">{type}</code> },
             { heading: 'State', show: ({ status }) => <Badge state={status} /> },
             { heading: 'Last try', show: ({ attempts }) => <LastTry attempt={attempts.at(-1)} /> },
             { heading: 'Tries', align: 'end', show: ({ attempts }) => attempts.length },
@@ -136,7 +136,7 @@ const LastTry = ({ attempt }: { attempt: Attempt | undefined }) =>
     <span className="quiet">none yet</span>
   ) : (
     <>
-      {outcomeOf(attempt)} <span className="quiet">in {attempt.duration_ms} ms</span>
+      {outcomeOf(attempt)} <span className="quiet">({attempt.duration_ms} ms)</span>
     </>
   );
 

@@ -9,6 +9,7 @@ import {
   Copyable,
   ErrorNotice,
   Facts,
+  LinkButton,
   Loading,
   Notice,
   Page,
@@ -31,7 +32,11 @@ const WebhookPage = () => {
     { every: 15_000 },
   );
   return (
-    <Page title="Webhook endpoint" about="What it is told, by which secret, and what came of it.">
+    <Page
+      title="Webhook endpoint"
+      about="What it is told, by which secret, and what came of it."
+      actions={<LinkButton to="/webhooks">All endpoints</LinkButton>}
+    >
       {endpoint.isPending && <Loading>Asking for the endpoint…</Loading>}
       {endpoint.error !== null && <ErrorNotice error={endpoint.error} retry={endpoint.again} />}
       {endpoint.data !== undefined && <Shown endpoint={endpoint.data} />}

@@ -32,7 +32,7 @@ export const ForWallet = ({
   none,
   children,
 }: {
-  of: ReturnType<typeof useWalletChoice>;
+  of: Pick<ReturnType<typeof useWalletChoice>, 'wallets' | 'choice'>;
   none: string;
   children: (wallet: Wallet) => ReactNode;
 }) => {
