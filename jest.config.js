@@ -45,7 +45,7 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/sequencer.js',
   reporters: ['<rootDir>/test/support/reporter.ts'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // Two suites at a time leave a core for the servers on a small machine; more only make them wait.
   maxWorkers: 2,
 };
