@@ -45,15 +45,12 @@ const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Pr
     const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
     return flights.map((flight, index) => ({ flight, status: statuses[index] ?? null }));
   }
-  const answers = await Promise.allSettled(
-    rpc.providers.map((provider) => provider.statuses(signatures, { history })),
-  );
-  const good = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.statuses] : []));
-  if (good.length === 0) return [];
+  const answers = await rpc.soon((provider) => provider.statuses(signatures, { history }));
+  if (answers.length === 0) return [];
   return flights.map((flight, index) => ({
     flight,
-    status: good
-      .map((statuses) => statuses[index] ?? null)
+    status: answers
+      .map(({ statuses }) => statuses[index] ?? null)
       .reduce((furthest, status) => (rank(status) > rank(furthest) ? status : furthest), null),
   }));
 };
