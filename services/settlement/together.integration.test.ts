@@ -241,6 +241,6 @@ describe('a statement that waits for another of the same payment counts from wha
       (tx) => insertReservation(tx, { refundId, settlementId, amountMicro: 400_000n }),
       () => releaseReservation(deps.pool, refundId),
     );
-    expect((await row(settlementId)).refund_reserved).toBe('0');
+    expect(await row(settlementId)).toMatchObject({ refund_reserved: '0' });
   });
 });
