@@ -129,9 +129,9 @@ export const moveDelegate = (to: {
       month_spent = moved.month_spent, total_held = moved.total_held, total_spent = moved.total_spent
     from (
       select locked.delegate_id,
-        locked.day_held + ${inDay(to.held)} as day_held, locked.day_spent + ${inDay(to.spent)} as day_spent,
-        locked.month_held + ${inMonth(to.held)} as month_held, locked.month_spent + ${inMonth(to.spent)} as month_spent,
-        locked.total_held + ${inAll(to.held)} as total_held, locked.total_spent + ${inAll(to.spent)} as total_spent
+        max(locked.day_held) + ${inDay(to.held)} as day_held, max(locked.day_spent) + ${inDay(to.spent)} as day_spent,
+        max(locked.month_held) + ${inMonth(to.held)} as month_held, max(locked.month_spent) + ${inMonth(to.spent)} as month_spent,
+        max(locked.total_held) + ${inAll(to.held)} as total_held, max(locked.total_spent) + ${inAll(to.spent)} as total_spent
       from (
         select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
         from delegates as d
@@ -139,8 +139,8 @@ export const moveDelegate = (to: {
         order by d.delegate_id for no key update of d
       ) as locked
       join changed on changed.delegate_id = locked.delegate_id
-      group by locked.delegate_id, locked.day_held, locked.day_spent, locked.month_held, locked.month_spent,
-        locked.total_held, locked.total_spent
+      -- Of one row each; grouped by more columns they would be sorted anew.
+      group by locked.delegate_id
     ) as moved
     where delegates.delegate_id = moved.delegate_id
     returning delegates.delegate_id`;

@@ -45,16 +45,16 @@ const release = sql.fragment`
   update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
     landed_slot = freed.landed_slot
   from (
-    select locked.wallet_id, locked.held - sum(changed.quote_amount)::bigint as held,
-      greatest(locked.balance - ${unseen}, 0) as balance, greatest(locked.allowance - ${unseen}, 0) as allowance,
-      greatest(locked.landed_slot, max(changed.slot)) as landed_slot
+    select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
+      greatest(max(locked.balance) - ${unseen}, 0) as balance, greatest(max(locked.allowance) - ${unseen}, 0) as allowance,
+      greatest(max(locked.landed_slot), max(changed.slot)) as landed_slot
     from (
       select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.landed_slot from payers as p
       where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegate}
       order by p.wallet_id for no key update of p
     ) as locked
     join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
-    group by locked.wallet_id, locked.held, locked.balance, locked.allowance, locked.landed_slot
+    group by locked.wallet_id
   ) as freed
   where payers.wallet_id = freed.wallet_id`;
 
