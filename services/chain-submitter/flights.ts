@@ -64,7 +64,8 @@ export const createFlights = () => {
     hurry: (intentId: string): void => {
       const flight = driven.get(intentId);
       if (!flight) return;
-      flight.pollAt = 0;
+      // What is being written has its next look right after.
+      if (Number.isFinite(flight.pollAt)) flight.pollAt = 0;
       flight.sendAt = 0;
       wake(0);
     },

@@ -7,10 +7,10 @@ import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../test/support/submitter.ts';
 
-/** A second provider: the same chain behind a door that a test opens and shuts. */
+/** A second provider: the same chain behind a door that a test opens and shuts, or leaves callers waiting at. */
 let fixture: SubmitterFixture;
 let second: Server;
-const door = { open: true, sends: [] as string[] };
+const door = { open: true, hangs: false, sends: [] as string[] };
 let stopping: (() => Promise<unknown>) | undefined;
 
 beforeAll(async () => {
@@ -22,6 +22,7 @@ beforeAll(async () => {
     const { method, params } = JSON.parse(body) as { method: string; params: string[] };
     if (method === 'sendTransaction') door.sends.push(params[0]!);
     if (!door.open) return response.destroy();
+    if (door.hangs) return;
     const answer = await fetch(fixture.chain.url, {
       method: 'POST',
       body,
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve));
 }, 60_000);
 afterEach(async () => {
-  door.open = true;
+  Object.assign(door, { open: true, hangs: false });
   await fixture.chain.call('chain_fault');
   await fixture.chain.call('chain_clock', { paused: false });
   await stopping?.();
@@ -119,6 +120,38 @@ test('a node that denies a confirmed transaction for a moment does not reopen it
   await facts.wait(job.settlement_id, 'finalized');
   expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
+
+test('a fork that cannot be proven while a provider hangs holds up no other payment', async () => {
+  const { chain, facts } = fixture;
+  await start({ SOLANA_RPC_URLS: both() });
+  const [one, two] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
+  await chain.call('chain_clock', { paused: true });
+  // The wallets themselves must survive the fork.
+  await chain.call('chain_advance', 3);
+  const forked = await fixture.settle(one, fixture.quote());
+  await until(
+    () =>
+      fixture.admin.query('select from transactions join intents using (intent_id) where object_id = $1', [
+        forked.settlement_id,
+      ]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  await sleep(200);
+  await chain.call('chain_advance', 2);
+  await facts.wait(forked.settlement_id, 'confirmed');
+  door.hangs = true;
+  await chain.call('chain_fork', 3);
+  await chain.call('chain_advance', 3);
+  await chain.call('chain_clock', { paused: false });
+  // By now the proof is asked for, and waits for the one that hangs.
+  await sleep(8000);
+  const other = await fixture.settle(two, fixture.quote());
+  await facts.wait(other.settlement_id, 'confirmed');
+  expect(facts.of(forked.settlement_id).map(({ status }) => status)).not.toContain('reopened');
+  door.hangs = false;
+  await facts.wait(forked.settlement_id, 'reopened');
+  await facts.wait(forked.settlement_id, 'finalized');
+}, 60_000);
 
 test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it waits', async () => {
   const { facts, outside } = fixture;

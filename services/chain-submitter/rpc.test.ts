@@ -1,16 +1,23 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createRpc, type Provider, RpcRefused } from './rpc.ts';
 
 /** A provider that answers each method in its own way. */
 let provider: Provider;
+let url: string;
+const hanging: ServerResponse[] = [];
+let givenUp = 0;
 const server = createServer(async (request, response) => {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   const { id, method } = JSON.parse(Buffer.concat(parts).toString()) as { id: string; method: string };
   const own = { jsonrpc: '2.0', id };
   const error = { code: -32600, message: 'cannot be read' };
+  if (request.url === '/hangs') {
+    hanging.push(response.once('close', () => (givenUp += 1)));
+    return;
+  }
   if (method === 'getGenesisHash') response.end(JSON.stringify({ ...own, result: 'hash', error: null }));
   else if (method === 'getBlockHeight')
     response.end(JSON.stringify({ ...own, id: crypto.randomUUID(), result: 1 }));
@@ -26,8 +33,8 @@ const server = createServer(async (request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?key=secret`;
-  provider = createRpc([url]).providers[0]!;
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider = createRpc([`${url}/?key=secret`]).providers[0]!;
 });
 afterAll(() => void server.close());
 
@@ -46,4 +53,14 @@ test('half an answer is none, and another address is not followed', async () => 
     'provider 1: getMultipleAccounts: ECONNRESET',
   );
   await expect(provider.latestBlockhash()).rejects.toThrow(/^provider 1: getLatestBlockhash: SyntaxError$/);
+});
+
+test('of all providers: what is answered soon, without waiting for one that hangs', async () => {
+  const rpc = createRpc([`${url}/hangs`, url, 'http://127.0.0.1:1']);
+  expect(await rpc.soon((one) => one.genesisHash())).toEqual(['hash']);
+  // By the answer to another call the server knows of a call that was given up.
+  await provider.genesisHash();
+  expect([hanging.length, givenUp]).toEqual([1, 0]);
+  for (const response of hanging) response.destroy();
+  expect(await createRpc(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
 });

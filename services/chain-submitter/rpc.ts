@@ -28,6 +28,8 @@ export class RpcRefused extends Error {
 }
 
 const ROUNDS = 3;
+/** Once one has answered, the others are waited for no longer than this. */
+const STRAGGLERS_MS = 250;
 const PAUSE_MS = 100;
 const COMMITMENT = 'confirmed';
 /** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
@@ -242,7 +244,7 @@ export const lamportsReader = (urls: readonly string[]): ((address: string) => P
 export const createRpc = (urls: readonly string[]) =>
   rpcOver(urls.map((url, index) => createProvider(url, index + 1)));
 
-/** @param pause waits between two rounds of asking; virtual in the simulation */
+/** @param pause waits between two rounds of asking, and for those that answer late; virtual in the simulation */
 export const rpcOver = (
   providers: readonly Provider[],
   pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
@@ -272,9 +274,22 @@ export const rpcOver = (
     throw new RpcUnavailable((last as Error).message);
   };
 
+  /**
+   * What the providers answer, of all that do so within a moment of the first: one that hangs costs no time. Nothing when
+   * none does.
+   */
+  const soon = async <T>(read: (provider: Provider) => Promise<T>): Promise<T[]> => {
+    const answers: T[] = [];
+    const asked = providers.map(async (provider) => void answers.push(await read(provider)));
+    await Promise.any(asked).catch(() => {});
+    await Promise.race([Promise.allSettled(asked), pause(STRAGGLERS_MS)]);
+    return [...answers];
+  };
+
   return {
     providers,
     first,
+    soon,
     see,
     latestBlockhash: (): Promise<Blockhash> =>
       first(async (provider) => {

@@ -1,17 +1,27 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
+  admin,
   consumer,
+  delegateOf,
   deps,
+  HASH,
+  outcome,
   paid,
   quote,
+  row,
   startFixture,
   stopFixture,
+  underWay,
+  until,
   vendor,
 } from '../../test/support/settlement.ts';
+import { fact } from './attempt.ts';
 import { consumeOnce } from './store/consumptions.ts';
+import { type Landing, noteFailed, noteLanded, noteReopened } from './store/progress.ts';
+import { insertReservation, releaseReservation } from './store/refund_reservations.ts';
 import { findVerified, redeemOnce } from './store/settlements.ts';
 
 beforeAll(startFixture, 60_000);
@@ -147,4 +157,90 @@ test('what is drawn together: each only by its own service and once, answered in
     [c, 10, []],
     [b, 3, []],
   ]);
+});
+
+describe('a statement that waits for another of the same payment counts from what that one has left', () => {
+  const landing = (settlementId: string, finalized: boolean): Landing => {
+    const told = (name: string) => ({ ...fact('finalized', { settlement_id: settlementId }), msgId: name });
+    const now = deps.clock();
+    return {
+      settlementId,
+      generation: 1,
+      txHash: HASH[0],
+      slot: 103,
+      finalized,
+      issuedAt: now,
+      redeemExpiresAt: now + 900_000,
+      settlementToken: `token of ${settlementId}`,
+      messages: { issued: told(`issued:${settlementId}`), finalized: told(`finalized:${settlementId}`) },
+    };
+  };
+  /** Begins the second while the first holds its locks: its snapshot is from before the first. */
+  const during = async <T>(first: (tx: Db) => Promise<unknown>, second: () => Promise<T>): Promise<T> => {
+    const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = deps.pool.transaction(async (tx) => {
+      await first(tx);
+      locked.resolve();
+      await released.promise;
+    });
+    await locked.promise;
+    const waiting = second();
+    waiting.catch(() => {});
+    await until(
+      () =>
+        admin.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      ({ rowCount }) => rowCount === 1,
+    );
+    released.resolve();
+    await holding;
+    return waiting;
+  };
+  const counters = async (settlementId: string) => {
+    const { rows } = await admin.query(
+      `select d.day_held, d.day_spent, d.total_held, d.total_spent, p.held, s.chain_status
+      from settlements s join delegates d using (delegate_id) join payers p using (wallet_id) where settlement_id = $1`,
+      [settlementId],
+    );
+    return Object.values(rows[0]).join(' ');
+  };
+
+  test('landed again while it is reopened', async () => {
+    const { settlementId } = await paid(await delegateOf(consumer()), quote());
+    const landed = await during(
+      (tx) => noteReopened(tx, settlementId, 1),
+      () => noteLanded(deps.pool, [landing(settlementId, true)]),
+    );
+    expect(landed.map((one) => one?.was)).toEqual(['issued']);
+    expect(await counters(settlementId)).toBe('0 1000000 0 1000000 0 finalized');
+  });
+
+  test('failed while it lands', async () => {
+    const { settlementId, answer } = await underWay(await delegateOf(consumer()), quote());
+    const about = { settlement_id: settlementId };
+    const failed = await during(
+      (tx) => noteLanded(tx, [landing(settlementId, false)]),
+      () =>
+        noteFailed(
+          deps.pool,
+          settlementId,
+          { generation: 1, code: 'payment_failed', message: 'proven' },
+          { failed: fact('failed', about), reversed: fact('reversed', about) },
+        ),
+    );
+    expect(failed).toHaveLength(2);
+    expect(await counters(settlementId)).toBe('0 0 0 0 0 failed');
+    await outcome(answer);
+  });
+
+  test('a refund given up while its amount is reserved', async () => {
+    const { settlementId } = await paid(consumer(), quote());
+    const refundId = newId('ref');
+    await during(
+      (tx) => insertReservation(tx, { refundId, settlementId, amountMicro: 400_000n }),
+      () => releaseReservation(deps.pool, refundId),
+    );
+    expect(await row(settlementId)).toMatchObject({ refund_reserved: '0' });
+  });
 });

@@ -24,7 +24,7 @@ const TROUBLE_MS = 200;
 /** Every so many looks all providers are asked and the furthest answer counts: one that lags holds nobody up. */
 const ASK_ALL_EVERY = 5;
 
-/** Nothing is looked at while its confirmation is being written. */
+/** Nothing is looked at while what was seen of it is being written. */
 const WHILE_WRITTEN = Number.POSITIVE_INFINITY;
 
 const RANK = { processed: 1, confirmed: 2, finalized: 3 } as const;
@@ -45,15 +45,12 @@ const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Pr
     const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
     return flights.map((flight, index) => ({ flight, status: statuses[index] ?? null }));
   }
-  const answers = await Promise.allSettled(
-    rpc.providers.map((provider) => provider.statuses(signatures, { history })),
-  );
-  const good = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.statuses] : []));
-  if (good.length === 0) return [];
+  const answers = await rpc.soon((provider) => provider.statuses(signatures, { history }));
+  if (answers.length === 0) return [];
   return flights.map((flight, index) => ({
     flight,
-    status: good
-      .map((statuses) => statuses[index] ?? null)
+    status: answers
+      .map(({ statuses }) => statuses[index] ?? null)
       .reduce((furthest, status) => (rank(status) > rank(furthest) ? status : furthest), null),
   }));
 };
@@ -87,8 +84,9 @@ const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
   await failpoint('submitter.afterConfirm');
 };
 
-/** A confirmed transaction is gone: the same bytes again, on the same intent (rule 14). */
-const reopen = async (deps: Deps, flight: Flight): Promise<void> => {
+/** A confirmed transaction that is proven to be gone: the same bytes again, on the same intent (rule 14). */
+const reopenIfGone = async (deps: Deps, flight: Flight): Promise<void> => {
+  if (!(await isForkedAway(deps, flight))) return;
   deps.logger.error({ intent: flight.intent.intent_id, tx: flight.signature }, 'forked away, driven again');
   // The flight changes after the record: while that is away it stays what the record says.
   await move(deps, 'fork', [stepOf({ ...flight, slot: null })]);
@@ -115,6 +113,19 @@ const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
   deps.flights.end(intent.intent_id);
 };
 
+/**
+ * Takes up one payment beside the looks. It asks providers on its own, and one that hangs, or does not answer, must hold up
+ * nobody else's confirmation.
+ */
+const aside = async (flight: Flight, work: () => Promise<void>): Promise<void> => {
+  flight.pollAt = WHILE_WRITTEN;
+  try {
+    await work();
+  } finally {
+    if (flight.pollAt === WHILE_WRITTEN) flight.pollAt = performance.now() + MISSED_POLL_MS;
+  }
+};
+
 /** @param lookedAt when the look began: what was seen is at least as old */
 const judge = async (
   deps: Deps,
@@ -135,10 +146,9 @@ const judge = async (
       if (flight.phase === 'sent') continue;
       flight.missed += 1;
       flight.pollAt = now + MISSED_POLL_MS;
-      if (flight.missed >= MISSES_BEFORE_FORK && (await isForkedAway(deps, flight)))
-        await reopen(deps, flight);
+      if (flight.missed >= MISSES_BEFORE_FORK) looks.write(aside(flight, () => reopenIfGone(deps, flight)));
     } else if (status.err !== null) {
-      if (level === RANK.finalized) await fail(deps, { flight, status });
+      if (level === RANK.finalized) looks.write(aside(flight, () => fail(deps, { flight, status })));
     } else if (level >= RANK.confirmed) {
       flight.missed = 0;
       // What was forked away and landed again, unnoticed between two looks, is in another slot now.
@@ -217,10 +227,10 @@ export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
     count: 0,
     write: (work) => {
       const written = work
-        .catch((error: unknown) => logger.warn({ err: error }, 'confirmations could not be written'))
+        .catch((error: unknown) => logger.warn({ err: error }, 'what was seen could not be written'))
         .finally(() => {
           writing.delete(written);
-          // What was confirmed has a next look again.
+          // It has a next look again.
           wake.abort();
         });
       writing.add(written);

@@ -109,7 +109,8 @@ export const holdDelegates = sql.fragment`
 /**
  * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns
  * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone. The rows
- * are locked in the order of their ids, so that two such statements never wait for each other.
+ * are locked in the order of their ids, so that two such statements never wait for each other, and counted from as they
+ * are locked: an update reads the row of its snapshot first, and its constraints would judge what comes of that one.
  * @param to signs of the amount in held and spent
  */
 export const moveDelegate = (to: {
@@ -124,23 +125,21 @@ export const moveDelegate = (to: {
     sql.fragment`sum(case when locked.month = date_trunc('month', changed.delegate_day)::date
       then (${sign}) * changed.quote_amount else 0 end)::bigint`;
   return sql.fragment`
-    update delegates set
-      day_held = delegates.day_held + moved.day_held,
-      day_spent = delegates.day_spent + moved.day_spent,
-      month_held = delegates.month_held + moved.month_held,
-      month_spent = delegates.month_spent + moved.month_spent,
-      total_held = delegates.total_held + moved.total_held,
-      total_spent = delegates.total_spent + moved.total_spent
+    update delegates set day_held = moved.day_held, day_spent = moved.day_spent, month_held = moved.month_held,
+      month_spent = moved.month_spent, total_held = moved.total_held, total_spent = moved.total_spent
     from (
-      select locked.delegate_id, ${inDay(to.held)} as day_held, ${inDay(to.spent)} as day_spent,
-        ${inMonth(to.held)} as month_held, ${inMonth(to.spent)} as month_spent,
-        ${inAll(to.held)} as total_held, ${inAll(to.spent)} as total_spent
+      select locked.delegate_id,
+        max(locked.day_held) + ${inDay(to.held)} as day_held, max(locked.day_spent) + ${inDay(to.spent)} as day_spent,
+        max(locked.month_held) + ${inMonth(to.held)} as month_held, max(locked.month_spent) + ${inMonth(to.spent)} as month_spent,
+        max(locked.total_held) + ${inAll(to.held)} as total_held, max(locked.total_spent) + ${inAll(to.spent)} as total_spent
       from (
-        select d.delegate_id, d.day, d.month from delegates as d
+        select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
+        from delegates as d
         where d.delegate_id = any(array(select delegate_id from changed))
         order by d.delegate_id for no key update of d
       ) as locked
       join changed on changed.delegate_id = locked.delegate_id
+      -- Of one row each; grouped by more columns they would be sorted anew.
       group by locked.delegate_id
     ) as moved
     where delegates.delegate_id = moved.delegate_id

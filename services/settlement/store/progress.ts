@@ -32,22 +32,24 @@ const givenBack = moveDelegate({
   spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
 });
 
+const unseen = sql.fragment`
+  coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
+
 /**
  * Gives the holds back. What landed after the payer was last seen is taken off the sight; what landed before is in
  * it already. The landing's slot (null: nothing landed) is kept, so that no sight from before it is taken over later
- * (`savePayer`). Sights thus never count a payment twice, and never too little. Payers are locked in the order of their ids.
+ * (`savePayer`). Sights thus never count a payment twice, and never too little. Payers are locked in the order of their ids,
+ * and counted from as they are locked (see moveDelegate).
  */
 const release = sql.fragment`
-  update payers set
-    held = payers.held - freed.amount,
-    balance = greatest(payers.balance - freed.unseen, 0),
-    allowance = greatest(payers.allowance - freed.unseen, 0),
-    landed_slot = greatest(payers.landed_slot, freed.slot)
+  update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
+    landed_slot = freed.landed_slot
   from (
-    select locked.wallet_id, sum(changed.quote_amount)::bigint as amount, max(changed.slot) as slot,
-      coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint as unseen
+    select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
+      greatest(max(locked.balance) - ${unseen}, 0) as balance, greatest(max(locked.allowance) - ${unseen}, 0) as allowance,
+      greatest(max(locked.landed_slot), max(changed.slot)) as landed_slot
     from (
-      select p.wallet_id, p.as_of_slot from payers as p
+      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.landed_slot from payers as p
       where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegate}
       order by p.wallet_id for no key update of p
     ) as locked

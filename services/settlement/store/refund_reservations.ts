@@ -71,7 +71,10 @@ export const insertReservation = async (
   return taken !== null;
 };
 
-/** Gives a reservation back, once; one that is not there yet is kept from being made. */
+/**
+ * Gives a reservation back, once; one that is not there yet is kept from being made. What is reserved is counted from as it is
+ * locked (see moveDelegate): the reservation may have been made while this waited.
+ */
 export const releaseReservation = (db: Db, refundId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with released as (
@@ -79,5 +82,9 @@ export const releaseReservation = (db: Db, refundId: string): Promise<unknown> =
       on conflict (refund_id) do update set released_at = app_now() where r.released_at is null
       returning settlement_id, amount
     )
-    update settlements set refund_reserved = refund_reserved - released.amount
-    from released where settlements.settlement_id = released.settlement_id`);
+    update settlements set refund_reserved = locked.refund_reserved - released.amount
+    from released, (
+      select settlement_id, refund_reserved from settlements
+      where settlement_id = (select settlement_id from released) for no key update
+    ) as locked
+    where settlements.settlement_id = locked.settlement_id`);
