@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -37,6 +38,11 @@ beforeAll(async () => {
   provider = createRpc([`${url}/?key=secret`]).providers[0]!;
 });
 afterAll(() => void server.close());
+/** Ends the calls that hang. */
+const letGo = async (): Promise<void> => {
+  await Promise.all(hanging.splice(0).map((response) => once(response.destroy(), 'close')));
+  givenUp = 0;
+};
 
 test('the answer of another call is none, whatever its form', async () => {
   expect(await provider.genesisHash()).toBe('hash');
@@ -55,12 +61,23 @@ test('half an answer is none, and another address is not followed', async () => 
   await expect(provider.latestBlockhash()).rejects.toThrow(/^provider 1: getLatestBlockhash: SyntaxError$/);
 });
 
+test('the first that answers: one that hangs, refuses or is away is not waited for', async () => {
+  const [hangs, away] = [`${url}/hangs`, 'http://127.0.0.1:1'];
+  expect(await createRpc([hangs, away, url]).first((one) => one.genesisHash())).toBe('hash');
+  expect(await createRpc([away, hangs, url]).first((one) => one.genesisHash())).toBe('hash');
+  await provider.genesisHash();
+  // Both are waiting still.
+  expect([hanging.length, givenUp]).toEqual([2, 0]);
+  await letGo();
+  await expect(createRpc([away, away]).first((one) => one.genesisHash())).rejects.toThrow('provider 2');
+});
+
 test('of all providers: what is answered soon, without waiting for one that hangs', async () => {
   const rpc = createRpc([`${url}/hangs`, url, 'http://127.0.0.1:1']);
   expect(await rpc.soon((one) => one.genesisHash())).toEqual(['hash']);
   // By the answer to another call the server knows of a call that was given up.
   await provider.genesisHash();
   expect([hanging.length, givenUp]).toEqual([1, 0]);
-  for (const response of hanging) response.destroy();
+  await letGo();
   expect(await createRpc(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
 });

@@ -27,9 +27,14 @@ export class RpcRefused extends Error {
   }
 }
 
+/** Another provider may answer; anything else is a fault of ours. */
+const isTrouble = (error: unknown): boolean => error instanceof RpcUnavailable || error instanceof RpcRefused;
+
 const ROUNDS = 3;
 /** Once one has answered, the others are waited for no longer than this. */
 const STRAGGLERS_MS = 250;
+/** How long one may keep silent before the next is asked as well: a payment cannot wait for one that hangs. */
+const SILENT_MS = 500;
 const PAUSE_MS = 100;
 const COMMITMENT = 'confirmed';
 /** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
@@ -244,7 +249,7 @@ export const lamportsReader = (urls: readonly string[]): ((address: string) => P
 export const createRpc = (urls: readonly string[]) =>
   rpcOver(urls.map((url, index) => createProvider(url, index + 1)));
 
-/** @param pause waits between two rounds of asking, and for those that answer late; virtual in the simulation */
+/** @param pause waits between two rounds of asking, and for those that are silent or late; virtual in the simulation */
 export const rpcOver = (
   providers: readonly Provider[],
   pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
@@ -257,18 +262,42 @@ export const rpcOver = (
   };
   const freshSlot = () => (performance.now() - seen.at < FRESH_MS && seen.slot > 0 ? seen.slot : undefined);
 
-  /** The first provider that answers, each in turn, a few rounds. */
+  /** One round of asking: the next is asked once one has failed, or has kept silent for a moment. */
+  const ask = <T>(read: (provider: Provider) => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let [asked, failed, answered] = [0, 0, false];
+      const askNext = (): void => {
+        asked += 1;
+        const turn = asked;
+        const goOn = () => {
+          if (turn === asked && asked < providers.length && !answered) askNext();
+        };
+        read(providers[turn - 1]!).then(
+          (answer) => {
+            answered = true;
+            resolve(answer);
+          },
+          (error: unknown) => {
+            failed += 1;
+            if (!isTrouble(error) || failed === providers.length) reject(error);
+            else goOn();
+          },
+        );
+        if (turn < providers.length) void pause(SILENT_MS).then(goOn, () => {});
+      };
+      askNext();
+    });
+
+  /** The first provider that answers, a few rounds. */
   const first = async <T>(read: (provider: Provider) => Promise<T>): Promise<T> => {
     let last: unknown;
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0) await pause(PAUSE_MS * round);
-      for (const provider of providers) {
-        try {
-          return await read(provider);
-        } catch (error) {
-          if (!(error instanceof RpcUnavailable) && !(error instanceof RpcRefused)) throw error;
-          last = error;
-        }
+      try {
+        return await ask(read);
+      } catch (error) {
+        if (!isTrouble(error)) throw error;
+        last = error;
       }
     }
     throw new RpcUnavailable((last as Error).message);

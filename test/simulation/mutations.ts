@@ -4,7 +4,7 @@ import { RULES, type Rule } from './world.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 
-  --seeds 1000      seeds to be tried with each rule switched off
+  --seeds 4000      seeds to be tried with each rule switched off
   --rule '<name>'   this rule alone: ${RULES.join(', ')}
   --help            this text`;
 
@@ -23,7 +23,7 @@ export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
 if (import.meta.main) {
   const { values } = readCommandLine(usage, {
     options: {
-      seeds: { type: 'string', default: '1000' },
+      seeds: { type: 'string', default: '4000' },
       rule: { type: 'string' },
     },
   });

@@ -48,7 +48,7 @@ test(
 test.each(RULES)(
   'the simulation finds the break when a rule is off: %s',
   async (rule) => {
-    const table = await node('mutations.ts', '--rule', rule, '--seeds', '1000');
+    const table = await node('mutations.ts', '--rule', rule, '--seeds', '4000');
     expect(table).toContain(`| ${rule} |`);
     expect(table).not.toContain('NOT FOUND');
   },
