@@ -44,8 +44,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/store/progress.ts',
-        from: 'held = payers.held - freed.amount,',
-        to: 'held = payers.held,',
+        from: 'max(locked.held) - sum(changed.quote_amount)::bigint as held',
+        to: 'max(locked.held) as held',
       },
     ],
     faults: ['redis-kill'],
@@ -112,8 +112,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/jobs/poll.ts',
-        from: 'flight.missed >= MISSES_BEFORE_FORK &&',
-        to: 'flight.missed < 0 &&',
+        from: 'if (flight.missed >= MISSES_BEFORE_FORK) looks',
+        to: 'if (flight.missed < 0) looks',
       },
     ],
     faults: ['fork-original-never-lands'],
