@@ -1,5 +1,5 @@
 // `npm run bench`: the measurements of docs/benchmarks.md.
-import { readCommandLine, wholeNumber } from '../deploy/local/command-line.ts';
+import { readCommandLine, refuse, wholeNumber } from '../deploy/local/command-line.ts';
 import { benchmarks } from './benchmarks/index.ts';
 import { clearProfiles, showProfiles } from './frame/profiles.ts';
 import { createReport } from './frame/report.ts';
@@ -34,10 +34,7 @@ const { values, positionals } = readCommandLine(usage, {
 const byDefault = Object.keys(benchmarks).filter((name) => name !== 'soak');
 const wanted = positionals.length > 0 ? positionals : byDefault;
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
-if (unknown.length > 0) {
-  console.error(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
-  process.exit(64);
-}
+if (unknown.length > 0) refuse(`no benchmark is named ${unknown.join(', ')}\n\n${usage}`);
 
 const cancel = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => cancel.abort());

@@ -4,6 +4,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../shared/contract/errors.ts';
+import { LONGEST_EMAIL } from '../../shared/contract/identity.sign-in.ts';
 import type { HttpOperation, Limit } from '../../shared/contract/service.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import { inSpan } from '../../shared/lib/trace.ts';
@@ -95,15 +96,12 @@ const subjectOf = (per: Limit['per'], call: LimitedCall): string | null => {
   return createHash('sha256').update(oneSpelling(value)).digest('base64url');
 };
 
-/** Of RFC 5321; what is longer is refused by validation. */
-const LONGEST_MAILBOX = 254;
-
 /**
  * A mailbox is counted once however its domain is spelled, in its own letters or as xn--. Not so what is too long for one:
  * nothing has validated it yet, and 60 kB of combining marks take most of a second to be brought into their order.
  */
 const oneSpelling = (value: string): string => {
-  if (value.length > LONGEST_MAILBOX) return value;
+  if (value.length > LONGEST_EMAIL) return value;
   const text = value.normalize('NFKC').trim().toLowerCase();
   const [, local, domain] = /^(.*)@([^@]{1,255})$/s.exec(text) ?? [];
   if (local === undefined || domain === undefined) return text;

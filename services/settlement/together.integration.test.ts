@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { waitingForLocks } from '../../test/support/database.ts';
 import {
   admin,
   consumer,
@@ -187,11 +188,8 @@ describe('a statement that waits for another of the same payment counts from wha
     const waiting = second();
     waiting.catch(() => {});
     await until(
-      () =>
-        admin.query(
-          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        ),
-      ({ rowCount }) => rowCount === 1,
+      () => waitingForLocks(admin),
+      (waiters) => waiters === 1,
     );
     released.resolve();
     await holding;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { hear } from '../../shared/bus/consume.ts';
 import { webhook } from '../../shared/contract/index.ts';
+import { waitingForLocks } from '../../test/support/database.ts';
 import { type Answer, answer, hang, type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';
 import { expectSoon } from '../../test/support/transactions.ts';
@@ -173,12 +174,7 @@ test('an endpoint is deleted while a failure is noted: neither waits for the oth
   const { endpoint_id } = await endpointAt(who, target);
   await happens(who);
   await expectSoon(async () => target.received.length, 1);
-  const waiting = async () => {
-    const { rows } = await admin.query<{ pid: number }>(
-      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
-    return rows.length;
-  };
+  const waiting = () => waitingForLocks(admin);
   const other = await admin.connect();
   await other.query('begin');
   await other.query('select from deliveries where endpoint_id = $1 for update', [endpoint_id]);

@@ -5,14 +5,17 @@ import { type Limit, operation } from './service.ts';
 
 /** The part of identity's contract by which a person becomes a sign-in. */
 
+/** Characters of a mail address: RFC 5321 bounds a path to 254. */
+export const LONGEST_EMAIL = 254;
+
 /**
- * Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). RFC 5321 bounds a path to 254; abort: the
- * pattern must not see more, or a long text of dots stops the process for seconds.
+ * Shape only; the service normalises and checks the rest (IDN look-alikes, CR and LF). abort: the pattern must not see a longer
+ * text, or one of dots stops the process for seconds.
  */
 const Email = z
   .string()
   .min(3)
-  .max(254, { abort: true })
+  .max(LONGEST_EMAIL, { abort: true })
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
   .meta({ id: 'Email', examples: ['ada@example.com'] });
 

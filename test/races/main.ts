@@ -1,6 +1,6 @@
 // `npm run races`: races that must have one winner, again and again over a stack of its own.
 import pg from 'pg';
-import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
+import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/command-line.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { races } from './races.ts';
@@ -22,7 +22,7 @@ const { values } = readCommandLine(usage, {
 });
 const rounds = wholeNumber('rounds', values.rounds);
 const chosen = Object.entries(races).filter(([name]) => name.includes(values.only));
-if (chosen.length === 0) throw new Error(`there are: ${Object.keys(races).join('; ')}`);
+if (chosen.length === 0) refuse(`there are: ${Object.keys(races).join('; ')}`);
 const deadline = performance.now() + wholeNumber('seconds', values.seconds) * 1000;
 
 const running = await startStack({

@@ -47,6 +47,14 @@ const othersGone = async (serverUrl: string, database: string): Promise<void> =>
   }
 };
 
+/** How many statements wait for a lock in the database of this pool. */
+export const waitingForLocks = async (admin: pg.Pool): Promise<number> => {
+  const { rowCount } = await admin.query(
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return rowCount ?? 0;
+};
+
 /**
  * Creates `quittance_<random>` on the server of POSTGRES_URL (superuser) and migrates it as a deployment does. Roles
  * are the server's, so `drop` removes them too.

@@ -1,4 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { LONGEST_EMAIL } from '../../../shared/contract/identity.sign-in.ts';
 
 /**
  * One spelling per mailbox. Mail is sent to this very spelling and accounts are found by it, so that two
@@ -29,8 +30,6 @@ const isOfOneScript = (label: string): boolean => SCRIPTS.some((script) => scrip
 
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
-/** RFC 5321: a path of 256 with its angle brackets. */
-const MAX_ADDRESS = 254;
 
 const normaliseDomain = (text: string): string | null => {
   const lower = text.normalize('NFC').toLowerCase();
@@ -55,5 +54,5 @@ export const normaliseEmail = (text: string): string | null => {
   const domain = normaliseDomain(text.slice(at + 1));
   if (domain === null) return null;
   const address = `${local.toLowerCase()}@${domain}`;
-  return address.length > MAX_ADDRESS ? null : address;
+  return address.length > LONGEST_EMAIL ? null : address;
 };

@@ -63,11 +63,12 @@ export const claimDue = (
   db: Db,
   used: Readonly<Record<string, number>>,
   limit: number,
-): Promise<readonly DueRow[]> =>
-  db.any(sql.type(Due)`
+): Promise<readonly DueRow[]> => {
+  const places = JSON.stringify(used);
+  return db.any(sql.type(Due)`
     with places as (
       select account_id, sum(value::int) as taken
-      from jsonb_each_text(${JSON.stringify(used)}::jsonb) join endpoints on endpoint_id = key group by account_id
+      from jsonb_each_text(${places}::jsonb) join endpoints on endpoint_id = key group by account_id
     ), due as (
       select endpoints.endpoint_id, next.event_id, url, secret,
         case when previous_secret_expires_at > app_now() then previous_secret end as previous_secret
@@ -78,7 +79,7 @@ export const claimDue = (
           and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
         order by next_attempt_at
         limit greatest(0, case when failing_since is null then ${AT_ONCE}::int else 1 end
-          - coalesce((${JSON.stringify(used)}::jsonb ->> endpoints.endpoint_id)::int, 0))
+          - coalesce((${places}::jsonb ->> endpoints.endpoint_id)::int, 0))
         for update skip locked
       ) as next
       where disabled_reason is null
@@ -94,6 +95,7 @@ export const claimDue = (
     select claimed.endpoint_id, claimed.event_id, tries, url, secret, previous_secret, type, data, created_at
     from claimed join due on due.endpoint_id = claimed.endpoint_id and due.event_id = claimed.event_id
     join events on events.event_id = claimed.event_id`);
+};
 
 /** Of all rounds. */
 const KEPT_ATTEMPTS = 16;
