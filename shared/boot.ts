@@ -89,12 +89,7 @@ export const runService = async (
   }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: Reading[] },
 ): Promise<void> => {
   const { pool, bus, logger, health } = base;
-  observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
-  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
-  // brings them along when it is back.
-  await pingBus(bus).catch(() => {});
-  health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
-  logger.info({ port: health.port }, 'ready');
+  // First: calls are served from here on, and a signal must let them finish.
   onShutdown(logger, [
     health.drain,
     () => Promise.all([serving.stop(), ...consuming.map((consumer) => consumer.stop())]),
@@ -102,4 +97,10 @@ export const runService = async (
     () => closeBase(base),
     base.telemetry.stop,
   ]);
+  observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
+  // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
+  // brings them along when it is back.
+  await pingBus(bus).catch(() => {});
+  health.begin({ postgres: () => pingPool(pool), nats: () => pingBus(bus) });
+  logger.info({ port: health.port }, 'ready');
 };

@@ -185,6 +185,7 @@ const HARMLESS = new Set([
     'funding.providerWebhook',
     'identity.createAccount',
     'identity.requestMagicLink',
+    'identity.readMagicLink',
     'identity.verifyMagicLink',
   ],
   ...['identity.passkeyRegisterOptions', 'identity.passkeyRegisterVerify', 'identity.passkeyLoginOptions'],

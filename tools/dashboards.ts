@@ -199,6 +199,12 @@ export const DASHBOARDS: readonly Dashboard[] = [
             queries: one(greatest('settle_chain_cap_used_ratio', 'cap'), '{{cap}}'),
           },
           {
+            title: 'Lamport budgets used',
+            about: 'Of the UTC day. At 1 new work of this kind is refused.',
+            unit: 'percentunit',
+            queries: one(greatest('settle_chain_budget_used_ratio', 'budget'), '{{budget}}'),
+          },
+          {
             title: 'Signing paused',
             about: '1 while the operator’s pause stands.',
             unit: 'bool',

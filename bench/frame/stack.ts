@@ -6,7 +6,7 @@ import pg from 'pg';
 import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/keys.ts';
 import { type Api, createApi } from '../../deploy/local/people/api.ts';
 import { signal } from '../../deploy/local/processes.ts';
-import type { StackOptions } from '../../deploy/local/settings.ts';
+import { HIGH_HOURLY_CAPS, type StackOptions } from '../../deploy/local/settings.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
 import { removeStateDir, testStateDir } from '../../test/support/test-state.ts';
@@ -52,6 +52,7 @@ export const startBenchStack = async (
     ports: 'any',
     durable: true,
     rateLimitScale: 100_000,
+    hourlyCaps: HIGH_HOURLY_CAPS,
     // A crash in the middle makes every figure worthless; what was asked to end ends with code 0.
     print: (line) => {
       if (/ was ended by | exited with code [^0]/.test(line)) run.report.note(line);

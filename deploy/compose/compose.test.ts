@@ -7,6 +7,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { natsRights } from '../../shared/bus/topology.ts';
+import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
 import { natsUserName } from '../local/nats-conf.ts';
 import { programNames } from '../local/services.ts';
 import { composeFiles } from './init.ts';
@@ -134,9 +135,57 @@ test('our own containers write nothing and have no privilege; ports are open to 
       expect([name, port]).toEqual([name, expect.stringMatching(/^127\.0\.0\.1:\d+:\d+$/)]);
     expect(networks.filter((network) => !Object.hasOwn(compose.networks, network))).toEqual([]);
   }
-  expect(compose.networks.inside?.internal).toBe(true);
-  const onChain = programNames.filter((name) => compose.services[name]!.networks.includes('chain'));
-  expect(onChain).toEqual(['chain-submitter']);
+});
+
+/** Whom a container can connect to: whoever shares a network with it, and the world by one that is not internal. */
+const reachOf = (name: string): string[] => {
+  const { networks } = compose.services[name]!;
+  const peers = services.filter(
+    ([other, service]) => other !== name && service.networks.some((each) => networks.includes(each)),
+  );
+  const out = networks.some((network) => compose.networks[network]?.internal !== true);
+  return [...peers.map(([other]) => other), ...(out ? ['the world'] : [])].sort();
+};
+/** What stands in compose.yaml for what a workload may reach in a cluster. */
+const STAND_INS = {
+  nats: 'nats',
+  postgres: 'postgres',
+  redis: 'redis',
+  rpc: 'chain',
+  smtp: 'mail',
+  https: 'onramps',
+  vendors: 'the world',
+} satisfies Record<Reach, string>;
+
+test('chain-submitter, which holds the signing keys, reaches what its network policy allows and nothing else', () => {
+  const { reaches } = workloads.find(({ name }) => name === 'chain-submitter')!;
+  // What a network policy calls `monitoring`, here a profile.
+  const expected = [...reaches.map((reach) => STAND_INS[reach]), 'collector', 'prometheus'];
+  expect(reachOf('chain-submitter')).toEqual(expected.sort());
+});
+
+test('every program reaches what it needs, the chain only chain-submitter, the world only who must', () => {
+  for (const { name, reaches } of workloads)
+    expect([name, reachOf(name)]).toEqual([
+      name,
+      expect.arrayContaining(reaches.map((reach) => STAND_INS[reach])),
+    ]);
+  const reaching = (whom: string) =>
+    services.map(([name]) => name).filter((name) => reachOf(name).includes(whom));
+  expect(reaching('chain').sort()).toEqual(['chain-submitter', 'onramps', 'seed']);
+  expect(reaching('the world').sort()).toEqual([
+    'chain',
+    'gateway',
+    'grafana',
+    'mail',
+    'onramps',
+    'prometheus',
+    'webhook',
+  ]);
+  // A published port needs a network with a way out: without one the engine does not publish it.
+  for (const [name, { ports = [] }] of services)
+    if (ports.length > 0)
+      expect([name, reachOf(name)]).toEqual([name, expect.arrayContaining(['the world'])]);
 });
 
 test('compose.yaml holds no secret, and what holds them is not in git', () => {

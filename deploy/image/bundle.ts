@@ -119,7 +119,8 @@ export const bundle = async (folder: string): Promise<void> => {
   copyLicences(Object.keys(metafile.inputs), folder);
   for (const file of ASSETS.flatMap((pattern) => globSync(pattern, { cwd: root })))
     copy(path.join(root, file), path.join(folder, file));
-  copy(path.join(import.meta.dirname, 'main.mjs'), path.join(folder, 'main.mjs'));
+  for (const file of ['main.mjs', 'signals.mjs'])
+    copy(path.join(import.meta.dirname, file), path.join(folder, file));
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
   // Whoever checked the sources out, and with which umask: the image's user owns nothing and reads everything.
   chmodSync(folder, 0o755);

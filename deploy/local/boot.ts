@@ -83,7 +83,8 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
   const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
   const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
-  const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel };
+  const { hourlyCaps = {} } = settings;
+  const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps };
   const onramps = environments.map((environment, index) =>
     onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
   );

@@ -1,5 +1,6 @@
 import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
 import type { EnvironmentKeys } from './keys.ts';
+import type { HourlyCaps } from './settings.ts';
 import type { StackEnvironment } from './stack-file.ts';
 
 const host = '127.0.0.1';
@@ -21,6 +22,7 @@ export type SharedSettings = {
   smtpUrl: string;
   limitsFile: string;
   logLevel: string;
+  hourlyCaps?: HourlyCaps;
 };
 
 /** Configuration of the gateway, the one process that serves all environments. */
@@ -43,6 +45,9 @@ export function gatewayEnvironment(
     REDIS_URL: shared.redisUrl,
     LIMITS_FILE: shared.limitsFile,
     PUBLIC_KEYS: publicKeys(environments),
+    USDC_MINTS: JSON.stringify(
+      Object.fromEntries(environments.map(({ name, usdc_mint }) => [name, usdc_mint])),
+    ),
   };
 }
 
@@ -72,6 +77,7 @@ export function serviceEnvironment(
       USDC_MINT: environment.usdc_mint,
       FEE_WALLET: environment.fee_wallet,
       CURSOR_KEY: keys.cursorKey,
+      ...shared.hourlyCaps,
     },
     wallet: { CURSOR_KEY: keys.cursorKey },
     // Test USDC is minted freely; another environment has no call that gives money.
@@ -104,6 +110,7 @@ export function serviceEnvironment(
       // Live money cannot be made: the live environment holds no such key.
       ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
       PUBLIC_KEYS: publicKeys([environment]),
+      ...shared.hourlyCaps,
     },
     // Receivers of this machine: http, and addresses that nobody else's events may be sent to.
     webhook: {

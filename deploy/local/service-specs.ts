@@ -16,6 +16,12 @@ const firstPort = 3000;
 /** The Prometheus exporters' own, and up. */
 const firstMetricsPort = 9464;
 
+/** Live needs two providers, and this machine has one chain: what its path says, the chain does not look at. */
+const rpcUrlsOf =
+  (environment: string) =>
+  (chainUrl: string): readonly string[] =>
+    environment === 'live' ? [chainUrl, new URL('/second', chainUrl).href] : [chainUrl];
+
 /** A process and where its metrics are read. */
 export type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
@@ -51,7 +57,7 @@ export async function serviceSpecs(options: {
         const ownPort = await port(firstPort + offset);
         const env = serviceEnvironment(service, ownPort, environment, {
           ...shared,
-          rpcUrls: settings.rpcUrls?.(environment.rpc_url) ?? [environment.rpc_url],
+          rpcUrls: (settings.rpcUrls ?? rpcUrlsOf(environment.name))(environment.rpc_url),
         });
         const ports = { http: ownPort, metrics: await metricsPort() };
         const traced = { ...env, ...telemetryEnvironment(tracesUrl) };

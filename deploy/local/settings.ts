@@ -1,6 +1,16 @@
 import type { Program } from '../../shared/contract/service.ts';
+import type { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import type { Instances } from './services.ts';
 import type { ProcessSpec } from './supervisor.ts';
+
+/** What is accepted and signed in an hour (shared/db/hourly-caps.ts). */
+export type HourlyCaps = Partial<Record<keyof typeof hourlyCapsConfig, string>>;
+
+/** For whoever pays as fast as it can, all day: a million USDC of a wallet, a hundred million together. */
+export const HIGH_HOURLY_CAPS: HourlyCaps = {
+  WALLET_HOURLY_CAP_MICRO: '1000000000000',
+  ENVIRONMENT_HOURLY_CAP_MICRO: '100000000000000',
+};
 
 export type StackOptions = {
   /** Folder of all state. Default `.local` in the repository. */
@@ -16,9 +26,11 @@ export type StackOptions = {
   chainControl?: boolean;
   /** Multiplies every request limit. */
   rateLimitScale?: number;
+  /** Settings of settlement and chain-submitter; by default theirs, a thousand USDC of a wallet in an hour. */
+  hourlyCaps?: HourlyCaps;
   /** Instances of a service other than 1. */
   instances?: Instances;
-  /** RPC URLs that the submitters are told, from the chain's own; by default that alone. */
+  /** RPC URLs that the submitters are told, from the chain's own; by default that alone, in live twice. */
   rpcUrls?: (chainUrl: string) => readonly string[];
   /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
   external?: { postgresUrl?: string; natsUrl?: string; redisUrl?: string };

@@ -1,5 +1,6 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
 import path from 'node:path';
+import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { readCommandLine } from './command-line.ts';
 import { identify, isRunning } from './processes.ts';
 import { replicas } from './services.ts';
@@ -15,7 +16,8 @@ const usage = `Usage: npm start -- [options]
   --help                     this text
 
 In the environment: RATE_LIMIT_SCALE (default 1) multiplies every request limit, CHAIN_SLOT_MS (default 400)
-sets the pace of the local chain, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
+sets the pace of the local chain, WALLET_HOURLY_CAP_MICRO, ENVIRONMENT_HOURLY_CAP_MICRO and HOURLY_CAPS_OF_WALLETS are
+what may be paid in an hour, CHAIN_CONTROL=1 lets tests control it, STATE_DIR (default .local) holds all
 state, OTEL_EXPORTER_OTLP_ENDPOINT ships traces to a collector, POSTGRES_URL, NATS_URL and REDIS_URL name servers to use
 instead of own ones.`;
 
@@ -88,6 +90,9 @@ function fromVariables(env: NodeJS.ProcessEnv) {
     ...(LOG_LEVEL ? { logLevel: LOG_LEVEL } : {}),
     chainSlotMs: numberIn(env, 'CHAIN_SLOT_MS', 400),
     rateLimitScale: numberIn(env, 'RATE_LIMIT_SCALE', 1),
+    hourlyCaps: Object.fromEntries(
+      Object.keys(hourlyCapsConfig).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+    ),
     chainControl: CHAIN_CONTROL === '1',
     external: {
       ...(POSTGRES_URL ? { postgresUrl: POSTGRES_URL } : {}),

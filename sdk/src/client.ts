@@ -73,6 +73,9 @@ export const createClient = ({
   ) as unknown as Operations;
   return {
     ...services,
-    settlement: { ...services.settlement, settle: createSettle(authorized, attempts) },
+    settlement: {
+      ...services.settlement,
+      settle: createSettle(authorized, attempts, services.settlement.get),
+    },
   };
 };

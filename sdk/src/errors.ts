@@ -1,7 +1,13 @@
 /** What a call of the client can throw besides an abort. `generated/errors.ts` has a class for each code of the API. */
 
 export type MoneyMoved = 'no' | 'yes' | 'unknown';
-export type SafeAction = 'retry_same_attempt' | 'new_quote' | 'top_up' | 'raise_limit' | 'stop';
+export type SafeAction =
+  | 'retry_same_attempt'
+  | 'read_settlement'
+  | 'new_quote'
+  | 'top_up'
+  | 'raise_limit'
+  | 'stop';
 
 /** Everything of ours. */
 export class QuittanceError extends Error {
@@ -15,6 +21,7 @@ export type Said = {
   details?: readonly { path: string; message: string }[];
   money_moved?: MoneyMoved;
   safe_action?: SafeAction;
+  settlement_id?: string;
 };
 export type AnswerFacts = { status: number; requestId: string | null; retryAfterMs: number | null };
 
@@ -30,6 +37,11 @@ export class ApiError extends QuittanceError {
   readonly moneyMoved: MoneyMoved | null;
   /** What to do next without the danger of paying twice. */
   readonly safeAction: SafeAction | null;
+  /**
+   * The settlement of the caller's own account that the refusal is about: with `read_settlement` it
+   * is to be read.
+   */
+  readonly settlementId: string | null;
   /** Names the call in the logs of the API. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
@@ -45,6 +57,7 @@ export class ApiError extends QuittanceError {
     this.details = said.details ?? [];
     this.moneyMoved = said.money_moved ?? null;
     this.safeAction = said.safe_action ?? null;
+    this.settlementId = said.settlement_id ?? null;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
     // The table's word; of a code that came after this version, the status'.
@@ -82,5 +95,21 @@ export class PaymentUndecidedError extends QuittanceError {
     super(`payment ${paymentAttemptId} is not decided yet: settle again with the same id`, { cause });
     this.paymentAttemptId = paymentAttemptId;
     this.quoteToken = quoteToken;
+  }
+}
+
+/**
+ * The account has paid this quote, or is paying it, by a settlement that this key may not read: by
+ * another delegate's key. Read it with that key or the account's own sign-in. To pay once more for
+ * the same thing is never the way on.
+ */
+export class PaidElsewhereError extends PaymentUndecidedError {
+  override readonly name: string = 'PaidElsewhereError';
+  readonly settlementId: string;
+
+  constructor(settlementId: string, paymentAttemptId: string, quoteToken: string, cause: unknown) {
+    super(paymentAttemptId, quoteToken, cause);
+    this.message = `settlement ${settlementId} of this account pays the quote: read it with the key that paid it, do not pay again`;
+    this.settlementId = settlementId;
   }
 }

@@ -1,10 +1,11 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   ApiError,
   type AttemptStore,
   createClient,
   InsufficientFundsError,
   memoryAttempts,
+  PaidElsewhereError,
   PaymentUndecidedError,
   UnauthorizedError,
 } from './main.ts';
@@ -136,3 +137,76 @@ test.each(['while waiting', 'while asking'])(
     expect(error).toMatchObject({ paymentAttemptId: ids()[0], quoteToken: QUOTE.quote_token });
   },
 );
+
+describe('a quote that the account itself has a settlement for', () => {
+  const taken = (money_moved: string) =>
+    refusal(409, 'quote_already_settled', {
+      money_moved,
+      safe_action: 'read_settlement',
+      settlement_id: 'stl_1',
+    });
+  const shown = (status: string, more: object = {}): Scripted => ({
+    status: 200,
+    body: { settlement_id: 'stl_1', status, tx_hash: null, payment_attempt_id: 'theirs', ...more },
+  });
+  const token = { settlement_token: 'a.b', tx_hash: 'h', redeem_expires_at: 'then' };
+  const settles = (asked: readonly Asked[]) => asked.filter(({ call }) => call === 'POST /v1/settle');
+  const kept = () => {
+    const forget = (): never => {
+      throw new Error('the attempt was dropped');
+    };
+    return { ...memoryAttempts(), forget };
+  };
+
+  test('paid: the answer is that settlement, and nothing is settled anew', async () => {
+    const { client, asked } = await clientOf(
+      ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : shown('redeemed', token)),
+      kept(),
+    );
+    expect(await client.settlement.settle(QUOTE)).toEqual({
+      settlement_id: 'stl_1',
+      status: 'confirmed',
+      payment_attempt_id: 'theirs',
+      ...token,
+    });
+    expect(asked.map(({ call }) => call)).toEqual(['POST /v1/settle', 'GET /v1/settlements/stl_1']);
+  });
+
+  test('pending: it is waited for; failed: the same attempt may pay', async () => {
+    const statuses = ['pending', 'failed'];
+    const { client, asked } = await clientOf(({ call }) => {
+      if (call !== 'POST /v1/settle') return shown(statuses.shift()!);
+      return statuses.length === 0 ? paid : taken('unknown');
+    }, kept());
+    const settled = await client.settlement.settle(QUOTE);
+    const ids = settles(asked).map(({ body }) => body!.payment_attempt_id);
+    expect(new Set(ids)).toEqual(new Set([settled.payment_attempt_id]));
+    expect(settles(asked)).toHaveLength(3);
+  }, 20_000);
+
+  test.each([
+    ['of another delegate', refusal(404, 'not_found'), PaidElsewhereError],
+    ['with a credential that lapsed meanwhile', refusal(401, 'unauthorized'), PaymentUndecidedError],
+  ])('%s: an error by name, and the attempt stays', async (_, answer, kind) => {
+    const { client, asked } = await clientOf(
+      ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : answer),
+      kept(),
+    );
+    for (let i = 0; i < 2; i += 1) {
+      const error = await client.settlement.settle(QUOTE).catch((e: unknown) => e);
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toBeInstanceOf(PaymentUndecidedError);
+      expect(error).toMatchObject({ cause: { settlementId: 'stl_1', moneyMoved: 'yes' } });
+    }
+    expect(new Set(settles(asked).map(({ body }) => body!.payment_attempt_id)).size).toBe(1);
+  });
+
+  test('no code makes an attempt go whose outcome is not a stated no', async () => {
+    const said = ['yes', 'unknown', undefined].map((money_moved) =>
+      refusal(409, 'quote_already_settled', { money_moved, safe_action: 'stop' }),
+    );
+    const { client, ids } = await clientOf((_, n) => said[n]!, kept());
+    for (const _ of said) await expect(client.settlement.settle(QUOTE)).rejects.toThrow(ApiError);
+    expect(new Set(ids()).size).toBe(1);
+  });
+});

@@ -1,5 +1,6 @@
 import { type Call, canRepeat } from './call.ts';
-import { ApiError, PaymentUndecidedError } from './errors.ts';
+import { ApiError, PaidElsewhereError, PaymentUndecidedError } from './errors.ts';
+import { NotFoundError } from './generated/errors.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import type { CallOptions, Input, Output } from './types.ts';
 import { backoffMs, sleep } from './wait.ts';
@@ -23,7 +24,10 @@ export type SettleOptions = CallOptions & {
   /** How long to go on asking, in milliseconds. Default 5 minutes. */
   patienceMs?: number;
 };
-/** A payment that is confirmed on chain, with the id of its attempt. */
+/**
+ * A payment that is confirmed on chain, with the id of its attempt: another one than was sent where
+ * the account had paid before.
+ */
 export type Paid = Extract<Output<'settlement.settle'>, { status: 'confirmed' }> & {
   payment_attempt_id: string;
 };
@@ -52,36 +56,93 @@ export const memoryAttempts = (): AttemptStore => {
   };
 };
 
+/** GET /v1/settlements/:id with the client's credential. */
+export type ReadSettlement = (
+  input: { settlement_id: string },
+  options: CallOptions,
+) => Promise<Output<'settlement.get'>>;
+
 /**
- * Settles a quote: the attempt's id is minted and kept before anything is sent, and every repeat carries it, until the
- * payment is confirmed or refused for good. Calling again with the same quote goes on with the same attempt.
- * @throws ApiError of its code when the attempt is refused; `moneyMoved` and `safeAction` say what that means
+ * Goes where a refusal leads that names a settlement of the account.
+ * @returns the payment; null when it is not decided, or failed so that the quote can be settled
+ * again
+ * @throws PaidElsewhereError when this credential may not read it
+ */
+const standing = async (
+  read: ReadSettlement,
+  settlement_id: string,
+  options: CallOptions,
+): Promise<Paid | null> => {
+  const found = await read({ settlement_id }, options);
+  const { settlement_token, payment_attempt_id, tx_hash, redeem_expires_at } = found;
+  if (settlement_token === undefined || payment_attempt_id === undefined) return null;
+  if (tx_hash === null || redeem_expires_at === null) return null;
+  return {
+    settlement_id,
+    settlement_token,
+    status: 'confirmed',
+    tx_hash,
+    redeem_expires_at,
+    ...(found.superseded_tx_hashes?.length ? { superseded_tx_hashes: found.superseded_tx_hashes } : {}),
+    payment_attempt_id,
+  };
+};
+
+/**
+ * Settles a quote: the attempt's id is minted and kept before anything is sent, and every repeat
+ * carries it, until the payment is confirmed or refused for good. Calling again with the same quote
+ * goes on with the same attempt. Where the account has paid the quote by another attempt, that
+ * settlement is the answer.
+ * @throws ApiError of its code when the attempt is refused; `moneyMoved` and `safeAction` say what
+ * that means
+ * @throws PaidElsewhereError when the account has paid the quote by a settlement that this
+ * credential may not read
  * @throws PaymentUndecidedError when patience ended or the signal was aborted before it was decided
  */
 export const createSettle =
-  (call: Call, attempts: AttemptStore): Settle =>
+  (call: Call, attempts: AttemptStore, read: ReadSettlement): Settle =>
   async (input, { signal, patienceMs = PATIENCE_MS } = {}) => {
     signal?.throwIfAborted();
     const { quote_token } = input;
     const id = input.payment_attempt_id ?? (await attempts.remember(quote_token, crypto.randomUUID()));
     const body = { quote_token, payment_attempt_id: id };
     const deadline = Date.now() + patienceMs;
+    const options = signal === undefined ? {} : { signal };
     const undecided = (cause: unknown) => new PaymentUndecidedError(id, quote_token, cause);
+    const settle = async () => {
+      try {
+        const received = await call(OPERATIONS.settlement.settle, body, options);
+        const settled = received.body as Output<'settlement.settle'>;
+        const paid = settled.status === 'confirmed' ? { ...settled, payment_attempt_id: id } : null;
+        return { paid, waitMs: received.retryAfterMs ?? PENDING_MS };
+      } catch (error) {
+        if (error instanceof ApiError) error.paymentAttemptId = id;
+        throw error;
+      }
+    };
+    const follow = async (refusal: ApiError, settlementId: string) => {
+      try {
+        return { paid: await standing(read, settlementId, options), waitMs: PENDING_MS };
+      } catch (error) {
+        if (error instanceof NotFoundError)
+          throw new PaidElsewhereError(settlementId, id, quote_token, refusal);
+        if (canRepeat(error)) throw error;
+        throw undecided(refusal);
+      }
+    };
 
     for (let tries = 0; ; tries += 1) {
       let waitMs: number;
       let cause: unknown;
       try {
-        const received = await call(
-          OPERATIONS.settlement.settle,
-          body,
-          signal === undefined ? {} : { signal },
-        );
-        const settled = received.body as Output<'settlement.settle'>;
-        if (settled.status === 'confirmed') return { ...settled, payment_attempt_id: id };
-        waitMs = received.retryAfterMs ?? PENDING_MS;
+        const settled = await settle().catch((error: unknown) => {
+          if (!(error instanceof ApiError) || error.safeAction !== 'read_settlement') throw error;
+          if (error.settlementId === null) throw error;
+          return follow(error, error.settlementId);
+        });
+        if (settled.paid !== null) return settled.paid;
+        waitMs = settled.waitMs;
       } catch (error) {
-        if (error instanceof ApiError) error.paymentAttemptId = id;
         if (!canRepeat(error)) {
           if (signal?.aborted) throw undecided(error);
           // Without "no" the attempt stays: a lapsed sign-in says nothing of what was sent before it.

@@ -8,7 +8,7 @@ import { OrderRefused, readOrder } from './orders.ts';
 import { referenceOf } from './reference.ts';
 import type { Provider } from './rpc.ts';
 import { findIntent, type IntentRow } from './store/intents.ts';
-import { intentOf, type SignedRow, transactionsOf } from './store/transactions.ts';
+import { intentsOf, type SignedRow, transactionsOf } from './store/transactions.ts';
 
 export type AttemptName = { account_id: string; payment_attempt_id: string; quote_token: string };
 export const settleIntentId = ({ account_id, payment_attempt_id }: AttemptName): string =>
@@ -118,11 +118,15 @@ export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Pro
   const [heights, said, found] = await Promise.all([
     Promise.all(rpc.providers.map((provider) => provider.blockHeight('finalized'))),
     Promise.all(rpc.providers.map((provider) => statusesBy(provider, signatures))),
-    signaturesUnder(rpc, referenceOf(environment, claims.quote_id), { everywhere: true }),
+    signaturesUnder(
+      rpc,
+      { reference: referenceOf(environment, claims.quote_id), since: Date.parse(claims.issued_at) },
+      { everywhere: true },
+    ),
   ]);
   // Another attempt's payment of the same quote says nothing about this one.
-  const owners = await Promise.all(found.map((signature) => intentOf(pool, signature)));
-  const under = found.filter((_, index) => owners[index] === null || owners[index] === intentId);
+  const owners = await intentsOf(pool, found);
+  const under = found.filter((signature) => (owners.get(signature) ?? intentId) === intentId);
   const signed = rows.map((row, index) => ({ ...row, seen: said.map((words) => words[index]!) }));
   const height = Math.min(...heights);
   const deadline = Date.parse(claims.expires_at) + SIGNING_GRACE_MS;

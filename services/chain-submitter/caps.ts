@@ -1,91 +1,43 @@
-import { batched } from '../../shared/db/batched.ts';
+import { createBudgets, type Reservation } from '../../shared/db/budget.ts';
+import {
+  type CappedPayer,
+  createHourlyCaps,
+  type HourlyLimits,
+  type ReachedCap,
+} from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { isSpendingLeft, type Spending, takeSpending } from './store/spending.ts';
+import type { SettleOrder } from './domain/order.ts';
+import type { ClaimedIntent } from './store/intents.ts';
 
-/**
- * Caps over what is signed (rule 7): micro-units per wallet and per environment in a clock hour, lamports per
- * UTC day. A process takes portions in advance, so the database is asked once in many signatures; a portion that
- * is lost with the process only makes the cap tighter.
- */
+/** Caps over what is signed (rule 7): micro-units in a UTC hour. */
 export type Caps = {
-  /** False: the cap of one of them is used up for this hour; nothing is taken then. */
-  takeMicro: (wallet: string, amountMicro: bigint) => Promise<boolean>;
-  takeLamports: (amount: bigint) => Promise<boolean>;
-  /** Whether so many could be taken now; promises nothing. */
-  hasLamports: (amount: bigint) => Promise<boolean>;
+  /** @param at the moment whose hour it is counted in */
+  reserveMicro: (payer: CappedPayer, amountMicro: bigint, at: number) => Promise<Reservation | ReachedCap>;
 };
 
-type Purse = { left: bigint; queue: Promise<unknown> };
-
-/** Rent of a token account of 165 bytes: what the daily budget counts. */
-export const TOKEN_ACCOUNT_LAMPORTS = 2_039_280n;
-const PORTIONS = 100n;
-const MS = { hour: 3_600_000, day: 86_400_000 } as const;
-const MAX_SCOPES = 10_000;
-
-export const createCaps = (
-  pool: Pool,
-  clock: Clock,
-  limits: { walletMicro: bigint; environmentMicro: bigint; dailyLamports: bigint },
-): Caps => {
-  const purses = new Map<string, Purse>();
-  // The first payments of many wallets in an hour come together.
-  const draw = batched((asked: readonly Spending[]) => takeSpending(pool, asked), {
-    keysOf: ({ scope }) => [scope],
-  });
-
-  const purseOf = (scope: string, period: 'hour' | 'day'): Purse => {
-    const key = `${scope}@${Math.floor(clock() / MS[period])}`;
-    const purse = purses.get(key) ?? { left: 0n, queue: Promise.resolve() };
-    purses.set(key, purse);
-    if (purses.size > MAX_SCOPES) purses.delete(purses.keys().next().value as string);
-    return purse;
-  };
-
-  /** The purse it was taken from, or null. */
-  const take = (
-    scope: string,
-    period: 'hour' | 'day',
-    cap: bigint,
-    amount: bigint,
-  ): Promise<Purse | null> => {
-    const purse = purseOf(scope, period);
-    if (purse.left >= amount) {
-      purse.left -= amount;
-      return Promise.resolve(purse);
-    }
-    const refill = async (): Promise<Purse | null> => {
-      if (purse.left < amount) {
-        const missing = amount - purse.left;
-        const portion = cap / PORTIONS > missing ? cap / PORTIONS : missing;
-        if (await draw({ scope, period, amount: portion, cap })) purse.left += portion;
-        else if (await draw({ scope, period, amount: missing, cap })) purse.left += missing;
-        else return null;
-      }
-      purse.left -= amount;
-      return purse;
-    };
-    // One after the other, or every signature of a burst would take a portion of its own.
-    const result = purse.queue.then(refill);
-    purse.queue = result.catch(() => {});
-    return result;
-  };
-
+export const createCaps = (pool: Pool, clock: Clock, limits: HourlyLimits): Caps => {
+  const budgets = createBudgets(pool, clock);
   return {
-    takeMicro: async (wallet, amountMicro) => {
-      const taken = await Promise.all([
-        take(`wallet/${wallet}`, 'hour', limits.walletMicro, amountMicro),
-        take('environment', 'hour', limits.environmentMicro, amountMicro),
-      ]);
-      if (taken.every((purse) => purse !== null)) return true;
-      // To the purse that it came from: another hour's would hold more than was taken from its cap.
-      for (const purse of taken) if (purse !== null) purse.left += amountMicro;
-      return false;
-    },
-    takeLamports: async (amount) => (await take('rent', 'day', limits.dailyLamports, amount)) !== null,
-    hasLamports: async (amount) =>
-      purseOf('rent', 'day').left >= amount ||
-      isSpendingLeft(pool, { scope: 'rent', period: 'day', amount, cap: limits.dailyLamports }),
+    reserveMicro: createHourlyCaps(budgets, limits).reserve,
   };
+};
+
+/** A payment of a default quote is signed or given up within this time of its acceptance. */
+const ACCEPTED_BEFORE_MS = 10 * 60_000;
+
+/**
+ * Reserves a payment that is about to be signed, once: a later generation is signed when it is proven that the earlier one
+ * moved nothing. It is counted in the hour in which settlement accepted it. Otherwise payments that were under way at the
+ * turn of an hour would use up what settlement accepts in the next one. A job is believed for some minutes of that only.
+ * @returns null when an earlier generation was counted
+ */
+export const reservePayment = async (
+  caps: Pick<Caps, 'reserveMicro'>,
+  { tx_hash, read_at: now }: Pick<ClaimedIntent, 'tx_hash' | 'read_at'>,
+  { payer: wallet, accountId, grossMicro, acceptedAt }: SettleOrder,
+): Promise<Reservation | ReachedCap | null> => {
+  if (tx_hash !== null) return null;
+  const at = Math.min(Math.max(acceptedAt ?? now, now - ACCEPTED_BEFORE_MS), now);
+  return caps.reserveMicro({ wallet, accountId }, grossMicro, at);
 };

@@ -1,20 +1,24 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
+import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
+import type { Limits } from './limits/budgets.ts';
+import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
 import { NumberedSecretKeys, newestFirst, SecretKey } from './signer.ts';
 
-const MicroCap = (fallback: bigint) =>
+/** At least ten token accounts, or a tenth of it would be none. */
+const LamportBudget = (fallback: bigint) =>
   z.coerce
     .bigint()
-    .min(1n)
+    .min(10n * TOKEN_ACCOUNT_LAMPORTS)
     .max(2n ** 62n)
     .default(fallback);
 
 export const config = z
   .object({
     ...serviceConfig,
-    /** Comma separated. Live needs two: a proof of expiry asks each of them. */
+    /** Comma separated. Live needs two: no outcome of a payment rests on the word of one. */
     SOLANA_RPC_URLS: z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))
@@ -39,10 +43,23 @@ export const config = z
         return { units: Number(units), microLamports: BigInt(microLamports) };
       })
       .optional(),
-    WALLET_HOURLY_CAP_MICRO: MicroCap(1_000_000_000_000n),
-    ENVIRONMENT_HOURLY_CAP_MICRO: MicroCap(100_000_000_000_000n),
-    /** About 2,400 token accounts a day. */
-    DAILY_LAMPORT_BUDGET: MicroCap(5_000_000_000n),
+    ...hourlyCapsConfig,
+    /**
+     * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more than a tenth of each.
+     * Fees of settles: five million payments, each with the co-signature of a refund.
+     */
+    SETTLE_FEES_LAMPORTS_PER_DAY: LamportBudget(100_000_000_000n),
+    /** Token accounts that quotes promise: about 2,400. */
+    SETTLE_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
+    /** Fees of what users sign, of provisioned wallets and test funds: 100,000 transactions. */
+    USER_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
+    /** Token accounts of users' wallets: about 2,400. */
+    USER_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
+    /** 100,000 revocations. */
+    REVOKE_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
+    /** Transactions that an account may have co-signed in a UTC day; `npm run ops -- budgets set` raises them for one. */
+    COSIGNATURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(50),
+    REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
      * Least pause between two looks at transactions in flight, so the greatest rate of getSignatureStatuses: 50 a second,
      * however many payments. The pause grows by itself with the time that the chain takes, and on a chain that confirms at once,
@@ -51,6 +68,11 @@ export const config = z
     POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })
   .superRefine((value, context) => {
+    const { ENVIRONMENT, SOLANA_RPC_URLS: urls } = value;
+    const refuse = (message: string) =>
+      context.addIssue({ code: 'custom', path: ['SOLANA_RPC_URLS'], message });
+    if (new Set(urls).size !== urls.length) refuse('the providers must be different');
+    if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
     // A fee payer that is an authority too could be made to move tokens by whoever may make it pay a fee.
     const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
     const addresses = [...numbered.map(({ signer }) => signer), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
@@ -59,3 +81,14 @@ export const config = z
     if (new Set(addresses).size !== addresses.length)
       context.addIssue({ code: 'custom', path: ['FEE_PAYER_KEYS'], message: 'the keys must be different' });
   });
+
+/** The daily budgets as they are configured. */
+export const limitsOf = (values: z.infer<typeof config>): Limits => ({
+  fees_settle: values.SETTLE_FEES_LAMPORTS_PER_DAY,
+  rent_settle: values.SETTLE_RENT_LAMPORTS_PER_DAY,
+  fees_user: values.USER_FEES_LAMPORTS_PER_DAY,
+  rent_user: values.USER_RENT_LAMPORTS_PER_DAY,
+  fees_revoke: values.REVOKE_FEES_LAMPORTS_PER_DAY,
+  cosignatures: BigInt(values.COSIGNATURES_PER_DAY),
+  revokes: BigInt(values.REVOKES_PER_DAY),
+});

@@ -9,6 +9,9 @@ import type { Commits } from './commits.ts';
 import type { Network } from './domain/order.ts';
 import type { Driver } from './drive.ts';
 import type { Flights } from './flights.ts';
+import type { Limits } from './limits/budgets.ts';
+import type { Cosigning } from './limits/cosigning.ts';
+import type { OwnWorkBudgets } from './limits/own-work.ts';
 import type { Rpc } from './rpc.ts';
 import type { Signers } from './signer.ts';
 
@@ -27,6 +30,9 @@ export type Deps = {
   chain: ChainView;
   signers: Signers;
   caps: Caps;
+  limits: Limits;
+  ownWork: OwnWorkBudgets;
+  cosigning: Cosigning;
   commits: Commits;
   flights: Flights;
   driver: Driver;

@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 import { failpoint } from '../../shared/lib/failpoint.ts';
 import { count } from '../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../shared/lib/trace.ts';
-import { TOKEN_ACCOUNT_LAMPORTS } from './caps.ts';
+import { reservePayment } from './caps.ts';
 import type { Deps } from './deps.ts';
 import {
   type ChainError,
@@ -19,23 +19,26 @@ import { isUserSigned, type Order, type OwnOrder, type SettleOrder } from './dom
 import type { TokenAccount } from './domain/token-account.ts';
 import { findPaid } from './found.ts';
 import { commitAndLaunch, flightOf, launch } from './launch.ts';
+import { BudgetUsedUp } from './limits/budgets.ts';
+import type { OwnWork } from './limits/own-work.ts';
 import { move } from './moves.ts';
 import { OrderRefused, readOrder } from './orders.ts';
 import { planOf } from './plan.ts';
 import { checkPolicy, PolicyError, signersOf } from './policy.ts';
+import type { Blockhash } from './rpc.ts';
 import { signFor } from './signer.ts';
 import { type ClaimedIntent, claimIntents, parkIntent } from './store/intents.ts';
-import { assemble, compileMessage } from './wire.ts';
+import { reviveTransaction } from './store/transactions.ts';
+import { assemble, compileMessage, creationIndexOf } from './wire.ts';
 
 const TRIES = 3;
 /** Waits before an intent is taken up again: trouble with providers or our own purse, the pause, a used-up cap. */
 const TROUBLE_MS = 1000;
 const PAUSED_MS = 2000;
 const CAPPED_MS = 15_000;
+const CREATING_MS = 300;
 
 export type DriveDeps = Omit<Deps, 'driver'>;
-/** Whoever looks next sees why: bytes of another hand, the end, or that it is too late. */
-const NOT_COMMITTED = { waitMs: TROUBLE_MS };
 
 /** What becomes of an intent for now. */
 type Outcome = { failure: Failure } | { waitMs: number } | 'launched' | 'over';
@@ -60,10 +63,11 @@ const refused = async (
   deps: DriveDeps,
   order: OwnOrder,
   error: ChainError,
-  creates: boolean,
+  message: Uint8Array,
 ): Promise<Verdict> => {
   const { chain, logger } = deps;
-  const kind = errorKind(error, { creates });
+  const creation = creationIndexOf(message);
+  const kind = errorKind(error, creation);
   if (kind === 'stale') {
     chain.forgetBlockhash();
     return 'again';
@@ -78,10 +82,35 @@ const refused = async (
     chain.tokenAccount(order.payout),
   ]);
   // It was ready when it was last looked at, and is gone: plan again.
-  if (!creates && payout.account.state === 'missing') return 'again';
+  if (creation === null && payout.account.state === 'missing') return 'again';
   // Approved anew a moment ago, and the job does not know it yet.
   const approved = byApproved(deps, order, source.account);
   return approved === null ? { failure: settleFailure(error, source.account, order) } : { approved };
+};
+
+/**
+ * One that this intent has signed before and that was taken for dead, wrongly: it is made live again and watched.
+ * Nothing else is signed for the intent while it lives.
+ */
+const resumeOwn = async (
+  deps: DriveDeps,
+  intent: ClaimedIntent,
+  order: Order,
+  signature: string,
+): Promise<Outcome> => {
+  count('settle.anomalies', 1, { kind: 'expired_included' });
+  deps.logger.error(
+    { intent: intent.intent_id, tx: signature },
+    'transaction was recorded as expired and is on the chain, watched again',
+  );
+  const revived = await reviveTransaction(deps.pool, intent, signature);
+  // Bytes of another hand, or the end: whoever looks next sees which.
+  if (revived === null) return { waitMs: TROUBLE_MS };
+  const { wire, last_valid_block_height: lastValid } = revived;
+  const bytes = { signature, wire, generation: intent.generation, lastValidBlockHeight: Number(lastValid) };
+  // It may be older than a node's short memory: the history is searched at once.
+  launch(deps, { ...flightOf({ ...intent, status: 'signed' }, order, bytes), missed: 1 });
+  return 'launched';
 };
 
 /** The chain knows the payment already: it is watched as this intent's, or another's it is. */
@@ -93,10 +122,18 @@ const takeOver = async (
 ): Promise<Outcome> => {
   if (paid === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
+  const { own, ...found } = paid;
+  if (own) return resumeOwn(deps, intent, order, found.signature);
   count('settle.anomalies', 1, { kind: 'found_paid' });
   deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
-  const adopted = { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
-  return (await commitAndLaunch(deps, intent, order, adopted)) ? 'launched' : NOT_COMMITTED;
+  const adopted = { ...found, wire: new Uint8Array(), creates: null, signBefore: null };
+  return launched(await commitAndLaunch(deps, intent, order, { signed: adopted, work: null }));
+};
+
+/** Where bytes were not committed, whoever looks next sees why: bytes of another hand, the end, or that it is too late. */
+const launched = (outcome: Awaited<ReturnType<typeof commitAndLaunch>>): Outcome => {
+  if (outcome === 'launched') return outcome;
+  return { waitMs: outcome === 'over_budget' ? CAPPED_MS : TROUBLE_MS };
 };
 
 /** Nothing may be signed any more. What was paid and then forgotten here is no failure all the same. */
@@ -115,9 +152,10 @@ const ended = async (
  * (rules 7 to 13).
  */
 const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder): Promise<Verdict> => {
-  const { chain, network, caps, logger, rpc } = deps;
+  const { chain, network, rpc } = deps;
   const [plan, latest] = await Promise.all([planOf(deps, order), chain.blockhash()]);
-  if ('failure' in plan) return plan;
+  if ('failure' in plan) return ended(deps, intent, order, plan.failure);
+  if ('creating' in plan) return { waitMs: CREATING_MS };
   if ('done' in plan) {
     const found = { intent, generation: intent.generation, txHash: null };
     await move(deps, 'confirm', [found]);
@@ -128,36 +166,67 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
   const message = compileMessage(plan.instructions, { feePayer, blockhash: latest.blockhash });
   checkPolicy(message, order, network);
 
-  const signers = signersOf(order, network);
   const unsigned = assemble(
     message,
-    Array.from(signers, () => null),
+    signersOf(order, network).map(() => null),
   );
   const [error, paid] = await Promise.all([rpc.simulate(unsigned), findPaid(deps, intent, order)]);
   if (paid !== null) return takeOver(deps, intent, order, paid);
-  if (error !== null) return refused(deps, order, error, plan.creates !== null);
+  if (error !== null) return refused(deps, order, error, message);
 
-  const settles = order.kind === 'settle';
-  if (settles && !(await caps.takeMicro(order.payer, order.grossMicro))) {
-    logger.error({ intent: intent.intent_id, wallet: order.payer }, 'hourly cap reached, the payment waits');
+  return signAndLaunch(deps, intent, { order, message, creates: plan.creates, latest });
+};
+
+type Draft = { order: OwnOrder; message: Uint8Array; creates: string | null; latest: Blockhash };
+
+/** Signs, commits and sends what was simulated, within the caps and budgets of the day. */
+const signAndLaunch = async (deps: DriveDeps, intent: ClaimedIntent, draft: Draft): Promise<Outcome> => {
+  const { ownWork, logger } = deps;
+  const { order, creates } = draft;
+  const { intent_id: intentId, generation } = intent;
+  const work: OwnWork = { order, intentId, generation, accountId: order.accountId, creates };
+  if (!ownWork.beginCreation(creates)) return { waitMs: CREATING_MS };
+  let isCommitted = false;
+  try {
+    const fees = await ownWork.beforeSigning(work);
+    const outcome = await withinCaps(deps, intent, draft, work);
+    isCommitted = outcome === 'launched';
+    if (!isCommitted) fees.release();
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof BudgetUsedUp)) throw error;
+    logger.error({ intent: intentId, budget: error.claim }, 'daily lamport budget used up, the work waits');
+    return { waitMs: CAPPED_MS };
+  } finally {
+    ownWork.endCreation(creates, isCommitted);
+  }
+};
+
+const withinCaps = async (
+  deps: DriveDeps,
+  intent: ClaimedIntent,
+  { order, message, creates, latest }: Draft,
+  work: OwnWork,
+): Promise<Outcome> => {
+  const reserved = order.kind === 'settle' ? await reservePayment(deps.caps, intent, order) : null;
+  if (reserved !== null && 'reached' in reserved) {
+    const { reached: cap } = reserved;
+    count('settle.cap_refusals', 1, { cap });
+    deps.logger.error({ intent: intent.intent_id, cap }, 'hourly cap reached, the payment waits');
     return { waitMs: CAPPED_MS };
   }
-  // A settle's account was granted when its quote was made: it is counted, and never waits for a budget that others
-  // have used up. Without a budget there are no new quotes that need one (handlers/reserveTokenAccount.ts).
-  if (plan.creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS)) && !settles) {
-    logger.error({ intent: intent.intent_id }, 'daily lamport budget used up, the work waits');
-    return { waitMs: CAPPED_MS };
-  }
-  const signatures = await signFor(deps.signers, signers, message);
+  const signatures = await signFor(deps.signers, signersOf(order, deps.network), message);
   await failpoint('submitter.afterSign');
   const signed = {
     signature: bs58.encode(signatures[0]!),
     wire: assemble(message, signatures),
     lastValidBlockHeight: latest.lastValidBlockHeight,
-    creates: plan.creates,
+    creates,
     signBefore: order.signBefore,
   };
-  return (await commitAndLaunch(deps, intent, order, signed)) ? 'launched' : NOT_COMMITTED;
+  const outcome = launched(await commitAndLaunch(deps, intent, order, { signed, work }));
+  if (outcome !== 'launched') reserved?.release();
+  return outcome;
 };
 
 const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> => {
@@ -175,6 +244,11 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> 
     const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
     launch(deps, flightOf(intent, order, bytes));
     return 'launched';
+  }
+  // A worker that confirmed it and one that proved it dead were both right, at two sides of a fork.
+  if (intent.status === 'confirmed' && intent.tx_hash !== null) {
+    await move(deps, 'fork', [{ intent, generation, txHash: intent.tx_hash }]);
+    return { waitMs: 0 };
   }
   if (order === null) return { failure: refusal! };
   // The owner signed one message; another generation would need another signature of theirs.

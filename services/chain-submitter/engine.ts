@@ -1,10 +1,11 @@
+import { deleteOldSpending } from '../../shared/db/budget.ts';
 import { everyMs, type Periodic } from '../../shared/lib/periodic.ts';
 import type { Deps } from './deps.ts';
 import { expireFlights } from './jobs/expire.ts';
 import { startPolling } from './jobs/poll.ts';
 import { rebroadcast } from './jobs/rebroadcast.ts';
 import { reconcile } from './jobs/reconcile.ts';
-import { dropOldSpending } from './store/spending.ts';
+import { releaseLapsed } from './store/grants.ts';
 import { keepAlive, retireWorker } from './store/workers.ts';
 
 const SECOND_MS = 1000;
@@ -22,8 +23,9 @@ export const startEngine = async (deps: Deps, { pollMs }: { pollMs: number }): P
   const jobs = [
     everyMs(SECOND_MS, 'reconcile', () => reconcile(deps), logger),
     everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
+    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsed(pool), logger),
     everyMs(SECOND_MS, 'expire', () => expireFlights(deps), logger),
-    everyMs(HOUR_MS, 'drop-old-spending', () => dropOldSpending(pool), logger),
+    everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
   ];
   const polling = startPolling(deps, pollMs);
   return {

@@ -24,6 +24,12 @@ export type Flight = {
   missed: number;
   /** Looks at the balances of a finalized transaction that no provider could answer. */
   unanswered: number;
+  /** A provider has it as processed: the others are asked in the same moment as the next look. */
+  processed: boolean;
+  /** Since when one provider says what the others do not bear out (performance.now); null while they agree. */
+  doubtedAt: number | null;
+  /** The alarm about that was raised. */
+  disputed: boolean;
 };
 
 /**

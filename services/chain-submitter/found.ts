@@ -1,11 +1,19 @@
 import type { Deps } from './deps.ts';
 import type { Network, Order } from './domain/order.ts';
-import { type LandedBalances, type Rpc, RpcUnavailable } from './rpc.ts';
-import type { ClaimedIntent } from './store/intents.ts';
-import { intentOf } from './store/transactions.ts';
+import type { LandedBalances } from './landed-balances.ts';
+import { type Provider, type Rpc, RpcUnavailable } from './rpc.ts';
+import { type ClaimedIntent, hasFailedBefore } from './store/intents.ts';
+import { intentsOf } from './store/transactions.ts';
 
 /** A blockhash lives for this many blocks: bytes of unknown age are dead when as many have passed. */
 const BLOCKHASH_BLOCKS = 150;
+/** A block's time is the validators' estimate; it may be so far from the clock that issued a quote. */
+const BLOCK_TIME_ERROR_MS = 30 * 60_000;
+/** A list of so many pages has no end: its provider makes it up. A million transactions cost more than 500 USD. */
+const MAX_PAGES = 1000;
+/** Transactions of others are read so many at a time, and remembered. */
+const TOGETHER = 16;
+const MAX_REMEMBERED = 100_000;
 
 /** All token balance changes that an order makes, by account; none for work that moves no tokens. */
 export const expectedDeltas = (order: Order, { feeAccount }: Network): [account: string, delta: bigint][] => {
@@ -25,26 +33,118 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
   return order.kind === 'fund' ? [[order.destination, order.amountMicro]] : [];
 };
 
+/** Whether a transaction succeeded and moved all of an order's money, the fee included. */
+export const moved = (landed: LandedBalances, order: Order | null, network: Network): boolean =>
+  landed.err === null &&
+  (order === null ? [] : expectedDeltas(order, network)).every(
+    ([account, delta]) => landed.deltaOf(account) === delta,
+  );
+
+/** Whether a transaction succeeded and paid vendor and platform what a quote says, from whichever wallet. */
+export const paidQuote = (
+  landed: LandedBalances,
+  { payoutAccount, grossMicro, feeMicro }: { payoutAccount: string; grossMicro: bigint; feeMicro: bigint },
+  { feeAccount }: Pick<Network, 'feeAccount'>,
+): boolean =>
+  landed.err === null &&
+  landed.deltaOf(payoutAccount) === grossMicro - feeMicro &&
+  landed.deltaOf(feeAccount) === feeMicro;
+
+/** What is searched for: nothing of it is older than `since`, epoch milliseconds. */
+export type Search = { reference: string; since: number };
+
+/** Every succeeded transaction under a reference that one provider lists, newest first. */
+const listAt = async (provider: Provider, { reference, since }: Search): Promise<string[]> => {
+  const found: string[] = [];
+  let before: string | undefined;
+  // To the empty page, not to a short one: how long a page is, each provider decides.
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await provider.listSignatures(reference, before);
+    for (const { signature, succeeded } of page) if (succeeded) found.push(signature);
+    const last = page.at(-1);
+    if (last === undefined) return found;
+    // Whoever knows the reference can put any number of transactions under it, before the quote's issue only its vendor.
+    if (last.at !== null && last.at < since - BLOCK_TIME_ERROR_MS) return found;
+    before = last.signature;
+  }
+  throw new RpcUnavailable(`provider ${provider.number}: a list of transactions without an end`);
+};
+
 /** Succeeded transactions under a reference. `everywhere`: every provider must have answered. */
 export const signaturesUnder = async (
   rpc: Rpc,
-  reference: string,
+  search: Search,
   { everywhere }: { everywhere: boolean },
 ): Promise<string[]> => {
-  if (!everywhere) return rpc.first((provider) => provider.succeededWith(reference));
-  const all = await Promise.all(rpc.providers.map((provider) => provider.succeededWith(reference)));
+  if (!everywhere) return rpc.first((provider) => listAt(provider, search));
+  const all = await Promise.all(rpc.providers.map((provider) => listAt(provider, search)));
   return [...new Set(all.flat())];
 };
 
-/**
- * What a transaction moved, from the first provider that knows it.
- * @throws RpcUnavailable when none does: one that keeps no history must not make a payment look like none
- */
-const balancesOf = async (rpc: Rpc, signature: string): Promise<LandedBalances> => {
-  const looks = rpc.providers.map((provider) => provider.balances(signature, 'confirmed'));
-  for (const answer of await Promise.allSettled(looks))
-    if (answer.status === 'fulfilled' && answer.value !== null) return answer.value;
+/** What a transaction moved, from each provider that knows it, the first that answers alone unless all are asked. */
+export const readingsOf = async (rpc: Rpc, signature: string, all: boolean): Promise<LandedBalances[]> => {
+  const read = (provider: Provider) => provider.balances(signature, 'confirmed');
+  if (!all) {
+    const landed = await rpc.first(read).catch(() => null);
+    // One that keeps no history must not make a payment look like none.
+    return landed === null ? readingsOf(rpc, signature, true) : [landed];
+  }
+  const known = (await Promise.allSettled(rpc.providers.map(read))).flatMap((answer) =>
+    answer.status === 'fulfilled' && answer.value !== null ? [answer.value] : [],
+  );
+  if (known.length > 0) return known;
   throw new RpcUnavailable('no provider tells what a transaction under the reference moved');
+};
+
+/** Transactions of others that were read and are not the payment, by the reference that they name. */
+const notPayments = new Map<string, true>();
+const rememberNone = (key: string): void => {
+  notPayments.set(key, true);
+  if (notPayments.size > MAX_REMEMBERED) notPayments.delete(notPayments.keys().next().value as string);
+};
+
+type FindDeps = Pick<Deps, 'rpc' | 'pool' | 'network'>;
+type SearchedOrder = Extract<Order, { reference: string }>;
+type Kind = 'ours' | 'of others' | 'of another wallet' | null;
+
+/**
+ * Reads one transaction under the reference. Anybody may name it in a transaction of their own: only one that moved all
+ * of the money is the payment. One provider's word is enough that a transaction is somebody else's, since the signature
+ * proves it; whether one of ours paid is asked of all, so that none can deny it.
+ */
+const kindOf = async ({ rpc, network }: FindDeps, signature: string, order: SearchedOrder): Promise<Kind> => {
+  const key = `${order.reference}/${signature}`;
+  if (notPayments.has(key)) return null;
+  const [first] = await readingsOf(rpc, signature, false);
+  const payer = first!.feePayer();
+  if (payer !== null && !network.feePayers.includes(payer)) {
+    if (moved(first!, order, network)) return 'of others';
+    rememberNone(key);
+    return null;
+  }
+  const readings = await readingsOf(rpc, signature, true);
+  if (readings.some((landed) => moved(landed, order, network))) return 'ours';
+  // We sign one payment of a quote: this one was another attempt's, whose record is lost.
+  const isPaid = order.kind === 'settle' && readings.some((landed) => paidQuote(landed, order, network));
+  return isPaid ? 'of another wallet' : null;
+};
+
+/** The payment among transactions that no record names: one of ours, else one of others, else null. */
+const choose = async (
+  deps: FindDeps,
+  signatures: readonly string[],
+  order: SearchedOrder,
+): Promise<{ signature: string } | 'by another' | null> => {
+  let ofOthers: string | null = null;
+  for (let at = 0; at < signatures.length; at += TOGETHER) {
+    const part = signatures.slice(at, at + TOGETHER);
+    const kinds = await Promise.all(part.map((signature) => kindOf(deps, signature, order)));
+    const ours = part[kinds.indexOf('ours')];
+    if (ours !== undefined) return { signature: ours };
+    if (kinds.includes('of another wallet')) return 'by another';
+    ofOthers ??= part[kinds.indexOf('of others')] ?? null;
+  }
+  return ofOthers === null ? null : { signature: ofOthers };
 };
 
 /** A record that was written and lost again is older than this. */
@@ -59,6 +159,34 @@ const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'r
   return accepted_at !== undefined && Math.abs(read_at - Date.parse(accepted_at)) > FRESH_MS;
 };
 
+export type FoundPayment = {
+  signature: string;
+  lastValidBlockHeight: number;
+  /** The intent has signed it itself, and its record has it as dead. */
+  own: boolean;
+};
+type SearchedIntent = Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request' | 'read_at'>;
+
+/**
+ * Succeeded transactions under an intent's reference. One provider may lag behind or keep no history: where that could
+ * pay twice, each has to say that it knows nothing. That is a later generation, a record that may have been lost, and a
+ * quote of which another attempt has failed.
+ */
+const candidatesFor = async (
+  { rpc, pool }: FindDeps,
+  intent: SearchedIntent,
+  { kind, reference, since }: SearchedOrder,
+): Promise<string[]> => {
+  const search = { reference, since };
+  if (intent.generation > 0 || mayBeForgotten(intent))
+    return signaturesUnder(rpc, search, { everywhere: true });
+  const [found, failedBefore] = await Promise.all([
+    signaturesUnder(rpc, search, { everywhere: false }),
+    kind === 'settle' && rpc.providers.length > 1 ? hasFailedBefore(pool, intent) : false,
+  ]);
+  return failedBefore ? signaturesUnder(rpc, search, { everywhere: true }) : found;
+};
+
 /**
  * Looks for a payment that the chain knows and this database does not (rule 12): before each signing, so that even
  * a database that was set back pays nothing twice.
@@ -67,26 +195,19 @@ const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'r
  * @throws RpcUnavailable
  */
 export const findPaid = async (
-  { rpc, pool, network }: Pick<Deps, 'rpc' | 'pool' | 'network'>,
-  intent: Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request' | 'read_at'>,
+  deps: FindDeps,
+  intent: SearchedIntent,
   order: Order,
-): Promise<{ signature: string; lastValidBlockHeight: number } | 'by another' | null> => {
+): Promise<FoundPayment | 'by another' | null> => {
   if (!('reference' in order)) return null;
-  // One provider may lag behind or keep no history. Where that could pay twice, each has to say that it knows nothing.
-  const everywhere = intent.generation > 0 || mayBeForgotten(intent);
-  const found = await signaturesUnder(rpc, order.reference, { everywhere });
-  for (const signature of found) {
-    const owner = await intentOf(pool, signature);
-    if (owner !== null && owner !== intent.intent_id) return 'by another';
-    const landed = await balancesOf(rpc, signature);
-    // Anybody may name the reference in a transaction of their own: only one that moved all of the money,
-    // the fee included, is the payment.
-    const matches =
-      landed.err === null &&
-      expectedDeltas(order, network).every(([account, delta]) => landed.deltaOf(account) === delta);
-    if (!matches || owner !== null) continue;
-    const height = await rpc.first((provider) => provider.blockHeight('confirmed'));
-    return { signature, lastValidBlockHeight: height + BLOCKHASH_BLOCKS };
-  }
-  return null;
+  const found = await candidatesFor(deps, intent, order);
+  if (found.length === 0) return null;
+  const owners = await intentsOf(deps.pool, found);
+  if ([...owners.values()].some((owner) => owner !== intent.intent_id)) return 'by another';
+  // What we have signed comes first. Of the rest the oldest: what hides a payment is mostly newer than it.
+  const own = await choose(deps, [...owners.keys()], order);
+  const chosen = own ?? (await choose(deps, found.filter((one) => !owners.has(one)).reverse(), order));
+  if (chosen === null || chosen === 'by another') return chosen;
+  const height = await deps.rpc.first((provider) => provider.blockHeight('confirmed'));
+  return { ...chosen, lastValidBlockHeight: height + BLOCKHASH_BLOCKS, own: own !== null };
 };

@@ -3,8 +3,17 @@ import { count } from '../../shared/lib/metrics.ts';
 import type { Deps } from './deps.ts';
 import type { Order } from './domain/order.ts';
 import type { Flight } from './flights.ts';
+import { BudgetUsedUp } from './limits/budgets.ts';
+import type { OwnWork } from './limits/own-work.ts';
+import { NotCreatable } from './limits/rent.ts';
 import { signedFact } from './progress.ts';
-import type { ClaimedIntent, Generation, SignedMove } from './store/intents.ts';
+import {
+  type ClaimedIntent,
+  type CommitOutcome,
+  commitSigned,
+  type Generation,
+  type SignedMove,
+} from './store/intents.ts';
 import { isCommitted } from './store/transactions.ts';
 
 /** Rule 10. */
@@ -32,6 +41,9 @@ export const flightOf = (
   // What was found on the chain may be older than a node's short memory: it is looked for in the history at once.
   missed: bytes.wire.length === 0 ? 1 : 0,
   unanswered: 0,
+  processed: false,
+  doubtedAt: null,
+  disputed: false,
 });
 
 /** Sends the bytes to every provider and has them watched. Nobody waits for the answers: only the chain's count. */
@@ -43,22 +55,57 @@ export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: 
   void rpc.broadcast(flight.wire).then(() => failpoint('submitter.afterSend'));
 };
 
-const isUniqueViolation = (error: unknown): boolean =>
+/** Whether a unique index has refused a statement. */
+export const isUniqueViolation = (error: unknown): boolean =>
   [error, (error as { cause?: unknown }).cause].some(
     (one) => (one as { code?: unknown } | undefined)?.code === UNIQUE_VIOLATION,
   );
 
+type CommitDeps = Pick<Deps, 'flights' | 'rpc' | 'pool' | 'commits' | 'relay' | 'logger' | 'ownWork'>;
+
+/** Rolls back whatever was reserved for bytes that are not committed. */
+class NotCommitted extends Error {
+  readonly why: Extract<CommitOutcome, string>;
+  constructor(why: Extract<CommitOutcome, string>) {
+    super(why);
+    this.why = why;
+  }
+}
+
+/** Bytes and reservations as one transaction. Settles that create nothing do without: they share a statement. */
+const commitAlone = async (
+  { pool, ownWork }: CommitDeps,
+  work: OwnWork,
+  move: SignedMove,
+): Promise<CommitOutcome> => {
+  try {
+    return await pool.transaction(async (tx) => {
+      await ownWork.reserve(tx, work);
+      const outcome = (await commitSigned(tx, [move]))[0]!;
+      if (typeof outcome === 'string') throw new NotCommitted(outcome);
+      return outcome;
+    });
+  } catch (error) {
+    if (error instanceof NotCommitted) return error.why;
+    if (error instanceof BudgetUsedUp) return 'over_budget';
+    if (error instanceof NotCreatable) return 'moved_on';
+    throw error;
+  }
+};
+
 /**
  * Commits signed bytes as the intent's next generation, then sends them (rule 8).
- * @returns false when they were not committed: another hand has moved the intent on, or lives on it, or it is too late
- * to sign; the bytes are forgotten, and what was never sent cannot land
+ * @param work what the bytes are, for its budgets; null for a transaction that was found on the chain
+ * @returns `moved_on` when they were not committed: another hand has moved the intent on, or lives on it, or it is too
+ * late to sign; `over_budget` when the platform pays no more of this kind today. The bytes are forgotten, and what was
+ * never sent cannot land
  */
 export const commitAndLaunch = async (
-  deps: Pick<Deps, 'flights' | 'rpc' | 'pool' | 'commits' | 'relay' | 'logger'>,
+  deps: CommitDeps,
   intent: ClaimedIntent,
   order: Order,
-  signed: Generation,
-): Promise<boolean> => {
+  { signed, work }: { signed: Generation; work: OwnWork | null },
+): Promise<'launched' | 'moved_on' | 'over_budget'> => {
   const generation = intent.generation + 1;
   const signedMove: SignedMove = {
     intentId: intent.intent_id,
@@ -68,23 +115,29 @@ export const commitAndLaunch = async (
     message:
       intent.kind === 'settle' ? null : signedFact(intent, { generation, signature: signed.signature }),
     signed,
+    claim: work === null ? null : deps.ownWork.claimOf(work),
   };
   try {
-    const rows = await deps.commits.signed(signedMove);
-    if (rows === null) return false;
-    deps.relay.dispatch(rows);
+    const isAlone = work !== null && (work.creates !== null || work.order.kind !== 'settle');
+    const outcome = await (isAlone ? commitAlone(deps, work, signedMove) : deps.commits.signed(signedMove));
+    if (typeof outcome === 'string') {
+      if (outcome === 'over_budget' && !isAlone)
+        count('settle.chain.budget_refusals', 1, { budget: 'fees_settle', dimension: 'account' });
+      return outcome;
+    }
+    deps.relay.dispatch(outcome);
   } catch (error) {
-    if (isUniqueViolation(error)) return false;
+    if (isUniqueViolation(error)) return 'moved_on';
     // The answer to the commit was lost: there → those bytes are the generation; absent → they never leave.
     deps.logger.warn(
       { err: error, intent: intent.intent_id },
       'commit of signed bytes unclear, reading again',
     );
-    if (!(await isCommitted(deps.pool, signed.signature))) return false;
+    if (!(await isCommitted(deps.pool, signed.signature))) return 'moved_on';
   }
   const how = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
   count('settle.chain.generations', 1, { generation: how });
   await failpoint('submitter.afterCommit');
   launch(deps, flightOf({ ...intent, status: 'signed' }, order, { ...signed, generation }));
-  return true;
+  return 'launched';
 };

@@ -3,13 +3,15 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { work } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
+import { createBudgets } from '../../shared/db/budget.ts';
+import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { tokenAccountOf } from './addresses.ts';
 import { createCaps } from './caps.ts';
 import { createChainView } from './chain.ts';
 import { createCommits } from './commits.ts';
-import { config as schema } from './config.ts';
+import { limitsOf, config as schema } from './config.ts';
 import type { Deps } from './deps.ts';
 import type { Network } from './domain/order.ts';
 import { createDriver } from './drive.ts';
@@ -18,6 +20,7 @@ import { createFlights } from './flights.ts';
 import { cancelPrepared } from './handlers/cancelPrepared.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
+import { findPayment } from './handlers/findPayment.ts';
 import { observeAttempt } from './handlers/observeAttempt.ts';
 import { observeChain } from './handlers/observeChain.ts';
 import { observePrepared } from './handlers/observePrepared.ts';
@@ -27,15 +30,20 @@ import { observeWallets } from './handlers/observeWallets.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { prepareTransfer } from './handlers/prepareTransfer.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
+import { setCosigning } from './handlers/setCosigning.ts';
 import { setSigning } from './handlers/setSigning.ts';
+import { showCaps } from './handlers/showCaps.ts';
+import { showCosigning } from './handlers/showCosigning.ts';
 import { showSigning } from './handlers/showSigning.ts';
 import { submitPrepared } from './handlers/submitPrepared.ts';
 import { createTokenAccount } from './jobs/createTokenAccount.ts';
 import { fund } from './jobs/fund.ts';
 import { settle } from './jobs/settle.ts';
+import { createCosigning } from './limits/cosigning.ts';
+import { createOwnWork } from './limits/own-work.ts';
 import { checkNetwork } from './network.ts';
 import { outcomes } from './outcomes.ts';
-import { capsReading, feePayerReading, intentsReading } from './readings.ts';
+import { budgetsReading, capsReading, feePayerReading, intentsReading } from './readings.ts';
 import { createRpc, lamportsReader } from './rpc.ts';
 
 const config = loadConfig(schema);
@@ -67,12 +75,12 @@ try {
 }
 
 const caps = {
-  walletMicro: config.WALLET_HOURLY_CAP_MICRO,
-  environmentMicro: config.ENVIRONMENT_HOURLY_CAP_MICRO,
-  dailyLamports: config.DAILY_LAMPORT_BUDGET,
+  ...hourlyLimits(config),
 };
 const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
 
+const limits = limitsOf(config);
+const limited = { pool, clock: clock.now, network, limits };
 const workerId = randomUUID();
 const parts = {
   pool,
@@ -87,6 +95,9 @@ const parts = {
   chain: createChainView(rpc, network.mint),
   signers,
   caps: createCaps(pool, clock.now, caps),
+  limits,
+  ownWork: createOwnWork({ ...limited, budgets: createBudgets(pool, clock.now) }),
+  cosigning: createCosigning(limited),
   commits: createCommits(pool, workerId),
   flights: createFlights(),
 };
@@ -114,9 +125,13 @@ const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) }
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {
+    showCaps: showCaps(deps, caps),
     showSigning: showSigning(signing),
     setSigning: setSigning(signing),
+    showCosigning: showCosigning(deps),
+    setCosigning: setCosigning(deps),
     observeChain: observeChain(deps),
+    findPayment: findPayment(deps),
     observeAttempt: observeAttempt(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
@@ -136,6 +151,7 @@ await runService(base, {
   readings: [
     intentsReading(pool),
     capsReading(pool, caps),
+    budgetsReading(pool, limits),
     feePayerReading(() => lamportsOf(network.feePayer)),
   ],
 });

@@ -49,7 +49,8 @@ beforeAll(async () => {
   page = `http://127.0.0.1:${port}/metrics`;
   await fixture.start({
     POSTGRES_URL: straits.url,
-    DAILY_LAMPORT_BUDGET: '20392800',
+    SETTLE_RENT_LAMPORTS_PER_DAY: '20392800',
+    SETTLE_FEES_LAMPORTS_PER_DAY: '200000000',
     OTEL_METRICS_EXPORTER: 'prometheus',
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
@@ -65,7 +66,7 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
   expect(before.value('settle_chain_generations_total')).toBe(0);
   expect(before.value('settle_chain_expiry_proofs_total')).toBe(0);
   expect(before.value('settle_anomalies_total')).toBe(0);
-  expect(before.value('settle_chain_cap_used_ratio', { cap: 'lamports_day' })).toBe(0);
+  expect(before.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' })).toBe(0);
   const lamports = before.value('settle_fee_payer_lamports')!;
   expect(lamports).toBeGreaterThan(0);
 
@@ -91,7 +92,10 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
     anomalies: after.value('settle_anomalies_total'),
     paused: after.value('settle_chain_paused'),
     // A tenth of the budget of ten token accounts: the vendor's.
-    rent: after.value('settle_chain_cap_used_ratio', { cap: 'lamports_day' }),
+    rent: after.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' }),
+    // A portion: the hundredth that a process reserves in advance.
+    fees: after.value('settle_chain_budget_used_ratio', { budget: 'fees_settle' }),
+    refusals: after.value('settle_chain_budget_refusals_total'),
     jobs: after.value('messaging_process_duration_count', {
       messaging_destination_name: 'job.chain-submitter.settle',
     }),
@@ -104,6 +108,8 @@ test('one payment and one that fails: generations, sends per provider, caps, fee
     anomalies: 0,
     paused: 0,
     rent: 0.1,
+    fees: 0.01,
+    refusals: 0,
     jobs: 2,
     errors: 0,
   });

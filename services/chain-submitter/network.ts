@@ -12,6 +12,8 @@ const difference = async (rpc: Rpc, genesisHash: string, network: Network): Prom
   for (const provider of rpc.providers) {
     if ((await provider.genesisHash()) !== genesisHash)
       return `provider ${provider.number} is on another chain than GENESIS_HASH says`;
+    // From the first read on each is compared with the others.
+    rpc.see(provider.number, (await provider.latestBlockhash()).context.slot);
   }
   const { mint, feeAccount, feeWallet } = network;
   const { accounts } = await rpc.accounts([mint, feeAccount]);

@@ -13,6 +13,8 @@ import { referenceOf } from './reference.ts';
 
 /** Work without a quote is given up when it was not signed within this time. */
 const SIGN_WITHIN_MS = 10 * 60_000;
+/** Its row may have been written anew after it was lost: the work may be older than the row says. */
+const ANY_TIME = 0;
 
 type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
 export type OrderContext = { network: Network; environment: string; keys: PublicKeys };
@@ -69,6 +71,8 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     throw new OrderRefused('payer and payee are the same');
   return {
     kind: 'settle',
+    accountId: job.account_id,
+    acceptedAt: job.accepted_at === undefined ? null : Date.parse(job.accepted_at),
     quoteId: claims.quote_id,
     vendorAccountId: claims.vendor_account_id,
     payout: claims.payout_address,
@@ -79,6 +83,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
     grossMicro,
     feeMicro,
     reference: referenceOf(environment, claims.quote_id),
+    since: Date.parse(claims.issued_at),
     signBefore: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
   };
 };
@@ -108,6 +113,7 @@ export const readOrder = (
         destination: tokenAccountOf(job.owner, network.mint),
         amountMicro: parseMicro(job.amount),
         reference: referenceOf(environment, `fund/${job.fund_id}`),
+        since: ANY_TIME,
         signBefore,
       };
     }
@@ -150,6 +156,7 @@ export const readOrder = (
           environment,
           settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,
         ),
+        since: ANY_TIME,
       };
     }
   }

@@ -11,7 +11,9 @@ import { settle } from './transactions/settle.ts';
 export type Plan =
   | { instructions: TransactionInstruction[]; creates: string | null }
   | { failure: Failure }
-  | { done: true };
+  | { done: true }
+  /** Another transaction that creates the token account may land: it is looked at again in a moment. */
+  | { creating: true };
 
 const failed = (message: string): Plan => ({ failure: { code: 'payment_failed', message } });
 
@@ -35,6 +37,7 @@ export const planOf = async (
       // The quota was reserved when the quote was made, so this refuses only an account that was closed since.
       const allowed = await allowCreation(deps, order.vendorAccountId, order.payout);
       if (allowed === 'refused') return failed('the vendor’s token account was closed');
+      if (allowed === 'creating') return { creating: true };
       const create = allowed === 'granted';
       return { instructions: settle(order, network, { create }), creates: create ? order.payout : null };
     }
@@ -44,6 +47,7 @@ export const planOf = async (
       // Or whoever closes it for its rent and asks for funds again would live on it.
       const allowed = state === 'ready' ? 'exists' : await allowCreation(deps, order.accountId, order.owner);
       if (allowed === 'refused') return failed(QUOTA_USED_UP);
+      if (allowed === 'creating') return { creating: true };
       const create = allowed === 'granted';
       return { instructions: fund(order, network, { create }), creates: create ? order.owner : null };
     }
@@ -54,6 +58,7 @@ export const planOf = async (
       const allowed = await allowCreation(deps, order.accountId, order.owner);
       if (allowed === 'exists') return { done: true };
       if (allowed === 'refused') return failed(QUOTA_USED_UP);
+      if (allowed === 'creating') return { creating: true };
       return { instructions: createTokenAccount(order, network), creates: order.owner };
     }
   }

@@ -42,6 +42,8 @@ const network: Network = {
 };
 const order: SettleOrder = {
   kind: 'settle',
+  accountId: 'acct_2',
+  acceptedAt: null,
   quoteId: 'q_1',
   vendorAccountId: 'acct_1',
   payout,
@@ -52,6 +54,7 @@ const order: SettleOrder = {
   grossMicro: 2_500_000n,
   feeMicro: 12_500n,
   reference: referenceOf('test', 'q_1'),
+  since: 0,
   signBefore: 0,
 };
 const blockhash = someone();
@@ -221,6 +224,7 @@ test('every other order: its own form and no other’s', () => {
     destination: tokenAccountOf(other, mint),
     amountMicro: 5n,
     reference: someone(),
+    since: 0,
     signBefore: 0,
   };
   const account: CreateTokenAccountOrder = {
@@ -248,6 +252,7 @@ test('every other order: its own form and no other’s', () => {
     destination: tokenAccountOf(other, mint),
     amountMicro: 5n,
     reference: someone(),
+    since: 0,
   };
   const refund: TransferOrder = { ...withdrawal, kind: 'refund', owner: payout, reference: someone() };
   refund.source = tokenAccountOf(payout, mint);
@@ -294,6 +299,7 @@ test.each<[string, Partial<TransferOrder>, string]>([
     destination: tokenAccountOf(other, mint),
     amountMicro: 5n,
     reference: order.reference,
+    since: 0,
   };
   const bytes = compile(transfer({ ...asked, ...change }, network, { create: true }));
   expect(verdict(bytes, asked)).toBe(expected);
@@ -312,7 +318,7 @@ test.each<[string, Partial<TransferOrder>]>([
     source: tokenAccountOf(payer, mint),
   } as const;
   const to = { payee: null, destination: tokenAccountOf(other, mint), amountMicro: 5n };
-  const bad: TransferOrder = { ...asked, ...to, reference: order.reference, ...change };
+  const bad: TransferOrder = { ...asked, ...to, reference: order.reference, since: 0, ...change };
   expect(verdict(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
 });
 

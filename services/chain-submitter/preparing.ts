@@ -22,7 +22,7 @@ export const prepare = async (
   deps: Deps,
   order: UserOrder,
   instructions: readonly TransactionInstruction[],
-  draft: Pick<PreparationRow, 'preparation_id' | 'request' | 'creates'>,
+  draft: Pick<PreparationRow, 'preparation_id' | 'budget_account_id' | 'request' | 'creates'>,
 ): Promise<{ transaction: string; expires_at: string }> => {
   const { network, chain, clock, pool } = deps;
   // Never a kept blockhash: the person who signs needs all of its life.

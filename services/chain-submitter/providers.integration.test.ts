@@ -2,9 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { call } from '../../shared/bus/call.ts';
-import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
-import { newId } from '../../shared/lib/id.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../test/support/submitter.ts';
 
 /** A second provider: the same chain behind a door that a test opens and shuts, or leaves callers waiting at. */
@@ -121,9 +118,9 @@ test('a node that denies a confirmed transaction for a moment does not reopen it
   expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
 });
 
-test('a fork that cannot be proven while a provider hangs holds up no other payment', async () => {
+test('a fork that cannot be proven while one of three providers hangs holds up no other payment', async () => {
   const { chain, facts } = fixture;
-  await start({ SOLANA_RPC_URLS: both() });
+  await start({ SOLANA_RPC_URLS: `${both()},${new URL('/third', chain.url)}` });
   const [one, two] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
   await chain.call('chain_clock', { paused: true });
   // The wallets themselves must survive the fork.
@@ -180,39 +177,6 @@ test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it
     jobs.map((job) => job.settlement_id),
     'accepted',
   ]);
-});
-
-test('a used-up daily lamport budget refuses new quotes and never a settle', async () => {
-  const { facts } = fixture;
-  const quotes = await fixture.quoteBus();
-  const reserve = (account_id: string, payout: { toBase58: () => string }) =>
-    call(quotes, chainSubmitter, 'reserveTokenAccount', { account_id, owner: payout.toBase58() }).then(
-      ({ status }) => status,
-    );
-  await start({ DAILY_LAMPORT_BUDGET: '2039281' });
-  await fixture.admin.query("delete from spending where scope = 'rent'");
-  const payer = await fixture.payer(20_000_000n);
-  const [one, two] = [newId('acct'), newId('acct')];
-  const [first, second] = [fixture.quote({ vendor: one }), fixture.quote({ vendor: two })];
-  expect(await reserve(one, first.payout)).toBe('granted');
-  expect(await reserve(two, second.payout)).toBe('granted');
-  // The budget is for one account. The second was promised too, and is paid.
-  for (const quote of [first, second]) {
-    const job = await fixture.settle(payer, quote);
-    await facts.wait(job.settlement_id, 'confirmed');
-  }
-  expect(await reserve(newId('acct'), fixture.quote().payout)).toBe('refused');
-  expect(await reserve(one, first.payout)).toBe('exists');
-  // What is no settle waits for the next day.
-  const wallet = {
-    wallet_id: newId('wal'),
-    account_id: newId('acct'),
-    owner: fixture.quote().payout.toBase58(),
-  };
-  await fixture.send(fixture.walletBus, 'createTokenAccount', wallet);
-  const third = await fixture.settle(payer, fixture.quote({ payout: first.payout }));
-  await facts.wait(third.settlement_id, 'confirmed');
-  expect(facts.of(wallet.wallet_id)).toEqual([]);
 });
 
 test.each([

@@ -1,7 +1,10 @@
+import { capUse, type HourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Reading } from '../../shared/lib/metrics.ts';
-import { INTENT_KINDS, INTENT_STATES } from '../../shared/lib/metrics-catalog.ts';
-import { openWork, pauseAndSpending } from './store/work.ts';
+import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../shared/lib/metrics-catalog.ts';
+import type { Limits } from './limits/budgets.ts';
+import { isPaused } from './store/settings.ts';
+import { openWork, sumReserved } from './store/work.ts';
 
 /** The intents under way, read at each scrape. */
 export const intentsReading = (pool: Pool): Reading => ({
@@ -23,25 +26,26 @@ export const intentsReading = (pool: Pool): Reading => ({
 });
 
 /** The operator's pause and how much of each cap is used up. */
-export const capsReading = (
-  pool: Pool,
-  caps: { walletMicro: bigint; environmentMicro: bigint; dailyLamports: bigint },
-): Reading => ({
+export const capsReading = (pool: Pool, caps: HourlyLimits): Reading => ({
   name: 'caps',
   metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
   read: async () => {
-    const { paused, wallet_hour, environment_hour, lamports_day } = await pauseAndSpending(pool);
-    const used = (cap: 'wallet_hour' | 'environment_hour' | 'lamports_day', taken: bigint, of: bigint) => ({
-      metric: 'settle.chain.cap_used_ratio' as const,
-      value: Number(taken) / Number(of),
-      labels: { cap },
-    });
-    return [
-      { metric: 'settle.chain.paused', value: paused ? 1 : 0 },
-      used('wallet_hour', wallet_hour, caps.walletMicro),
-      used('environment_hour', environment_hour, caps.environmentMicro),
-      used('lamports_day', lamports_day, caps.dailyLamports),
-    ];
+    const [paused, hourly] = await Promise.all([isPaused(pool), capUse(pool, caps)]);
+    return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
+  },
+});
+
+/** How much of the environment's daily lamport budgets is reserved. */
+export const budgetsReading = (pool: Pool, limits: Limits): Reading => ({
+  name: 'budgets',
+  metrics: ['settle.chain.budget_used_ratio'],
+  read: async () => {
+    const spent = await sumReserved(pool, LAMPORT_BUDGETS);
+    return LAMPORT_BUDGETS.map((budget) => ({
+      metric: 'settle.chain.budget_used_ratio',
+      value: Number(spent.get(budget) ?? 0n) / Number(limits[budget]),
+      labels: { budget },
+    }));
   },
 });
 

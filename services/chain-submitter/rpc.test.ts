@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createRpc, type Provider, RpcRefused } from './rpc.ts';
+import { createRpc, type Provider, RpcRefused, rpcOver } from './rpc.ts';
 
 /** A provider that answers each method in its own way. */
 let provider: Provider;
@@ -80,4 +80,40 @@ test('of all providers: what is answered soon, without waiting for one that hang
   expect([hanging.length, givenUp]).toEqual([1, 0]);
   await letGo();
   expect(await createRpc(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
+});
+
+/** Providers that answer account reads as of these slots, and note what slot they are asked for at least. */
+const readersAt = (slots: readonly number[]) => {
+  const asked: (number | undefined)[] = [];
+  const providers = slots.map((slot, index) => ({
+    number: index + 1,
+    accounts: async (_addresses: readonly string[], minContextSlot: number | undefined) => {
+      asked.push(minContextSlot);
+      return { context: { slot }, value: [] };
+    },
+  })) as unknown as Provider[];
+  return { asked, rpc: rpcOver(providers, async () => {}) };
+};
+
+test('a slot that one provider invents is neither believed nor asked of the others', async () => {
+  const { rpc, asked } = readersAt([1_000_000_000, 500]);
+  rpc.see(2, 499);
+  expect((await rpc.accounts([])).slot).toBe(500);
+  // What both have reached is asked from now on.
+  await rpc.accounts([]);
+  expect(asked).toEqual([undefined, 499, 500, 500]);
+});
+
+test('the first slot of all is compared with another provider’s; a single provider is believed', async () => {
+  expect((await readersAt([1_000_000_000, 500]).rpc.accounts([])).slot).toBe(500);
+  expect((await readersAt([500, 490]).rpc.accounts([])).slot).toBe(490);
+  expect((await readersAt([1_000_000_000]).rpc.accounts([])).slot).toBe(1_000_000_000);
+});
+
+test('another provider: the first that knows, null when none does', async () => {
+  const rpc = createRpc([url, `${url}/hangs`, url]);
+  const height = (one: Provider) => one.balances('signature', 'confirmed');
+  expect(await rpc.another(1, (one) => one.genesisHash())).toEqual({ provider: 3, answer: 'hash' });
+  await letGo();
+  expect(await createRpc([url, url]).another(2, height)).toBeNull();
 });

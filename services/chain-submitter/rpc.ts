@@ -8,7 +8,9 @@ import { inSpan } from '../../shared/lib/trace.ts';
 import type { ChainError } from './domain/failure.ts';
 import type { ChainAccount } from './domain/token-account.ts';
 import { LandedTransaction } from './domain/transfers.ts';
+import { ErrorJson, type LandedBalances, readBalances, TransactionJson } from './landed-balances.ts';
 import { createPost } from './post.ts';
+import { createSlots } from './slots.ts';
 
 /**
  * JSON-RPC to the configured providers. A read is answered by the first provider that can; a send goes to all of
@@ -37,9 +39,9 @@ const STRAGGLERS_MS = 250;
 const SILENT_MS = 500;
 const PAUSE_MS = 100;
 const COMMITMENT = 'confirmed';
-/** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
-const FRESH_MS = 30_000;
 const MAX_STATUSES = 256;
+/** The most that a provider lists of an address at once. */
+const PAGE_SIGNATURES = 1000;
 /** Over connections of their own: what is signed does not wait behind what a burst of new payments asks. */
 const SOONER: ReadonlySet<string> = new Set(['sendTransaction', 'getSignatureStatuses']);
 
@@ -54,7 +56,6 @@ const inContext = <T extends z.ZodType>(value: T) =>
 const AccountJson = z
   .object({ data: z.tuple([z.string(), z.literal('base64')]), owner: z.string(), executable: z.boolean() })
   .nullable();
-const ErrorJson = z.union([z.string(), z.record(z.string(), z.unknown())]).nullable();
 const StatusJson = z
   .object({
     slot: z.number(),
@@ -62,19 +63,6 @@ const StatusJson = z
     confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
   })
   .nullable();
-const Balance = z.object({ accountIndex: z.number(), uiTokenAmount: z.object({ amount: z.string() }) });
-const TransactionJson = z
-  .object({
-    slot: z.number(),
-    transaction: z.object({ message: z.object({ accountKeys: z.array(z.string()) }) }),
-    meta: z.object({
-      err: ErrorJson,
-      preTokenBalances: z.array(Balance).nullish(),
-      postTokenBalances: z.array(Balance).nullish(),
-    }),
-  })
-  .nullable();
-
 // A schema is compiled at its first use, so that none may be made for a call.
 const Height = z.number();
 const Text = z.string();
@@ -82,13 +70,15 @@ const LatestBlockhashJson = inContext(z.object({ blockhash: z.string(), lastVali
 const AccountsJson = inContext(z.array(AccountJson));
 const SimulationJson = inContext(z.object({ err: ErrorJson }));
 const StatusesJson = inContext(z.array(StatusJson));
-const SignaturesJson = z.array(z.object({ signature: z.string(), err: ErrorJson }));
+const SignaturesJson = z.array(
+  z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
+);
 const FinalizedJson = LandedTransaction.nullable();
 const LamportsJson = inContext(z.number());
 
-export type SignatureStatus = z.infer<typeof StatusJson>;
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
-export type LandedBalances = { slot: number; err: ChainError | null; deltaOf: (account: string) => bigint };
+/** A transaction that names an address. */
+export type Listed = { signature: string; succeeded: boolean /** Epoch milliseconds. */; at: number | null };
 
 /** Calls of one provider, each measured. All may throw RpcUnavailable or RpcRefused. */
 const createCall = (url: string, number: number) => {
@@ -186,14 +176,15 @@ const createProvider = (url: string, number: number) => {
         statuses: answers.flatMap(({ value }) => value),
       };
     },
-    /** Signatures of transactions that succeeded and name the address, newest first. */
-    succeededWith: async (address: string): Promise<string[]> => {
-      const found = await call(
-        'getSignaturesForAddress',
-        [address, { commitment: COMMITMENT, limit: 50 }],
-        SignaturesJson,
-      );
-      return found.filter(({ err }) => err === null).map(({ signature }) => signature);
+    /** One page of the transactions that name the address, newest first; empty at the end. */
+    listSignatures: async (address: string, before: string | undefined): Promise<Listed[]> => {
+      const options = { commitment: COMMITMENT, limit: PAGE_SIGNATURES, before };
+      const found = await call('getSignaturesForAddress', [address, options], SignaturesJson);
+      return found.map(({ signature, err, blockTime }) => ({
+        signature,
+        succeeded: err === null,
+        at: typeof blockTime === 'number' ? blockTime * 1000 : null,
+      }));
     },
     /** A finalized transaction with its instructions, null while this provider knows of none. */
     finalized: (signature: string): Promise<LandedTransaction | null> =>
@@ -207,21 +198,14 @@ const createProvider = (url: string, number: number) => {
       signature: string,
       commitment: 'confirmed' | 'finalized',
     ): Promise<LandedBalances | null> => {
-      const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
+      const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
       const landed = await call('getTransaction', [signature, options], TransactionJson);
       if (landed === null) return null;
-      const { accountKeys } = landed.transaction.message;
-      const amountAt = (list: z.infer<typeof Balance>[] | null | undefined, account: string) =>
-        BigInt(
-          list?.find(({ accountIndex }) => accountKeys[accountIndex] === account)?.uiTokenAmount.amount ??
-            '0',
-        );
-      return {
-        slot: landed.slot,
-        err: landed.meta.err,
-        deltaOf: (account) =>
-          amountAt(landed.meta.postTokenBalances, account) - amountAt(landed.meta.preTokenBalances, account),
-      };
+      const read = readBalances(landed, signature);
+      // A provider that mixes up its answers tells of another transaction here.
+      if (read === null)
+        throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
+      return read;
     },
   };
 };
@@ -254,13 +238,17 @@ export const rpcOver = (
   providers: readonly Provider[],
   pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
 ) => {
-  let seen = { slot: 0, at: 0 };
+  const slots = createSlots(providers.length);
 
-  /** Remembers the newest slot that was seen, so that a lagging node is not believed about older state. */
-  const see = (slot: number): void => {
-    if (slot >= seen.slot || performance.now() - seen.at > FRESH_MS) seen = { slot, at: performance.now() };
+  /**
+   * Takes note of the slot of an answer whose slot is kept by others.
+   * @throws RpcUnavailable when it cannot be believed; the next provider's answer counts
+   */
+  const seePlausible = (provider: number, slot: number): void => {
+    slots.see(provider, slot);
+    const why = slots.implausible(provider, slot);
+    if (why !== null) throw new RpcUnavailable(`provider ${provider}: slot ${slot}: ${why}`);
   };
-  const freshSlot = () => (performance.now() - seen.at < FRESH_MS && seen.slot > 0 ? seen.slot : undefined);
 
   /** One round of asking: the next is asked once one has failed, or has kept silent for a moment. */
   const ask = <T>(read: (provider: Provider) => Promise<T>): Promise<T> =>
@@ -315,14 +303,38 @@ export const rpcOver = (
     return [...answers];
   };
 
+  /**
+   * What another provider than this one knows: the first answer that is not null, null when nobody gives one.
+   */
+  const another = async <T>(
+    than: number,
+    read: (provider: Provider) => Promise<T | null>,
+  ): Promise<{ provider: number; answer: T } | null> => {
+    const asked = providers
+      .filter(({ number }) => number !== than)
+      .map(async (provider) => {
+        const answer = await read(provider);
+        if (answer === null) throw new RpcUnavailable(`provider ${provider.number}: it knows nothing yet`);
+        return { provider: provider.number, answer };
+      });
+    return Promise.any(asked).catch((error: AggregateError) => {
+      const fault = error.errors.find((one) => !isTrouble(one));
+      if (fault !== undefined) throw fault;
+      return null;
+    });
+  };
+
   return {
     providers,
     first,
     soon,
-    see,
+    another,
+    /** Remembers the newest slot that a provider has reported. */
+    see: slots.see,
     latestBlockhash: (): Promise<Blockhash> =>
       first(async (provider) => {
         const { context, value } = await provider.latestBlockhash();
+        seePlausible(provider.number, context.slot);
         return { ...value, slot: context.slot };
       }),
     /** Accounts at confirmed commitment, not older than what was seen of the chain (or `notBefore`). */
@@ -331,9 +343,9 @@ export const rpcOver = (
       { notBefore = 0 }: { notBefore?: number } = {},
     ): Promise<{ slot: number; accounts: (ChainAccount | null)[] }> =>
       first(async (provider) => {
-        const fresh = Math.max(freshSlot() ?? 0, notBefore);
+        const fresh = Math.max(slots.fresh() ?? 0, notBefore);
         const { context, value } = await provider.accounts(addresses, fresh || undefined);
-        see(context.slot);
+        seePlausible(provider.number, context.slot);
         return {
           slot: context.slot,
           accounts: value.map(
@@ -343,7 +355,7 @@ export const rpcOver = (
       }),
     /** Null: it would succeed. Signatures are not looked at, so nothing signed has to be shown for it. */
     simulate: (wire: Uint8Array): Promise<ChainError | null> =>
-      first(async (provider) => (await provider.simulate(wire, freshSlot())).value.err),
+      first(async (provider) => (await provider.simulate(wire, slots.fresh())).value.err),
     /** The same bytes to every provider; resolves when the first took them, never rejects. */
     broadcast: async (wire: Uint8Array): Promise<boolean> =>
       Promise.any(providers.map((provider) => provider.send(wire))).then(

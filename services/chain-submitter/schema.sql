@@ -1,5 +1,12 @@
 -- Generated from the migrations by tools/dump-schema.ts; not run by anything.
 
+create table cosigning_factors (
+  account_id text collate "C" not null,
+  factor smallint not null,
+  constraint cosigning_factors_pkey PRIMARY KEY (account_id),
+  constraint cosigning_factors_factor_check CHECK (factor >= 2 AND factor <= 1000)
+);
+
 create table grants (
   account_id text collate "C" not null,
   owner text collate "C" not null,
@@ -7,11 +14,19 @@ create table grants (
   used_by text collate "C",
   used_slot bigint,
   created_at timestamp with time zone default app_now() not null,
+  reserved_lamports bigint,
+  reserved_budget text,
+  reserved_on timestamp with time zone,
+  reserved_until timestamp with time zone,
+  reserved_by text collate "C",
   constraint grants_pkey PRIMARY KEY (account_id, owner),
   constraint grants_account_id_place_key UNIQUE (account_id, place),
-  constraint grants_place_check CHECK (place >= 1 AND place <= 3)
+  constraint grants_place_check CHECK (place >= 1 AND place <= 3),
+  constraint grants_reservation CHECK (reserved_lamports IS NULL OR reserved_budget IS NOT NULL AND reserved_on IS NOT NULL AND reserved_until IS NOT NULL),
+  constraint grants_reserved_lamports_check CHECK (reserved_lamports > 0)
 );
 CREATE INDEX grants_by_owner ON grants USING btree (owner);
+CREATE INDEX grants_reserved ON grants USING btree (reserved_until) WHERE (reserved_lamports IS NOT NULL);
 
 create table intents (
   intent_id text collate "C" not null,
@@ -35,6 +50,7 @@ create table intents (
   constraint intents_kind_check CHECK (kind = ANY (ARRAY['settle'::text, 'fund'::text, 'createTokenAccount'::text, 'delegation'::text, 'withdrawal'::text, 'refund'::text])),
   constraint intents_status_check CHECK (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text, 'reopened'::text]))
 );
+CREATE INDEX intents_failed_by_quote ON intents USING hash (((request ->> 'quote_token'::text))) WHERE ((kind = 'settle'::text) AND (status = 'failed'::text));
 CREATE INDEX intents_open ON intents USING btree (next_at) WHERE (status = ANY (ARRAY['accepted'::text, 'signed'::text, 'confirmed'::text, 'reopened'::text]));
 
 create table operator_actions (
@@ -74,11 +90,13 @@ create table preparations (
   created_at timestamp with time zone default app_now() not null,
   kind text not null,
   request jsonb not null,
+  budget_account_id text collate "C",
   constraint preparations_pkey PRIMARY KEY (preparation_id),
   constraint preparations_check CHECK ((status = 'submitted'::text) = (tx_hash IS NOT NULL)),
   constraint preparations_kind_check CHECK (kind = ANY (ARRAY['delegation'::text, 'withdrawal'::text, 'refund'::text])),
   constraint preparations_status_check CHECK (status = ANY (ARRAY['open'::text, 'replaced'::text, 'submitted'::text, 'cancelled'::text]))
 );
+CREATE INDEX preparations_creating ON preparations USING btree (creates) WHERE ((status = 'open'::text) AND (creates IS NOT NULL));
 CREATE UNIQUE INDEX preparations_one_open ON preparations USING btree (owner) WHERE ((status = 'open'::text) AND (kind = 'delegation'::text));
 
 create table quarantine (
@@ -92,6 +110,13 @@ create table quarantine (
   constraint quarantine_pkey PRIMARY KEY (quarantine_id)
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
+
+create table refund_cosignatures (
+  settlement_id text collate "C" not null,
+  refund_id text collate "C" not null,
+  created_at timestamp with time zone default app_now() not null,
+  constraint refund_cosignatures_pkey PRIMARY KEY (settlement_id)
+);
 
 create table settings (
   only_row boolean default true not null,
@@ -123,6 +148,7 @@ create table transactions (
   constraint transactions_status_check CHECK (status = ANY (ARRAY['live'::text, 'expired'::text, 'failed'::text])),
   constraint transactions_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES intents(intent_id)
 );
+CREATE UNIQUE INDEX transactions_one_creation ON transactions USING btree (creates) WHERE ((status = 'live'::text) AND (creates IS NOT NULL));
 CREATE UNIQUE INDEX transactions_one_live ON transactions USING btree (intent_id) WHERE (status = 'live'::text);
 
 create table workers (

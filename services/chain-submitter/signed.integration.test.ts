@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import pg from 'pg';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { newId } from '../../shared/lib/id.ts';
-import { instructionsOf, withData } from '../../test/support/prepared.ts';
+import { instructionsOf, signChanged, withData } from '../../test/support/prepared.ts';
 import {
   keypairOf,
   type SubmitterFixture,
@@ -22,6 +23,12 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const { ask, prepare, submit, cancel, feePayerLamports } = transfersOver(() => fixture);
+/** Code and extras of a refusal. */
+const outcomeOf = (work: Promise<unknown>): Promise<object> =>
+  work.then(
+    (answer) => ({ code: 'ok', answer }),
+    (error: ServiceError) => ({ code: error.code, ...error.extras }),
+  );
 const someone = () => Keypair.generate().publicKey;
 const minter = () => keypairOf(fixture.keys.mintAuthority.secretKey);
 
@@ -73,6 +80,64 @@ test('prepared afresh: only the newest bytes count, and what has expired can be 
   expect(await codeOf(submit(fresh))).toBe('ok');
   await fixture.facts.wait(old.id, 'confirmed');
   expect(await codeOf(prepare(payer, to, 1_000_000n, { object_id: old.id }))).toBe('conflict');
+});
+
+test('bytes that differ from what was submitted: nobody says that nothing moved', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const to = someone();
+  const old = await prepare(payer, to, 1_000_000n);
+  await fixture.chain.call('chain_advance', 1);
+  const newest = await prepare(payer, to, 1_000_000n, { object_id: old.id });
+  expect(await outcomeOf(submit(old))).toMatchObject({ code: 'validation_error', money_moved: 'no' });
+  await submit(newest);
+  const unknown = { code: 'conflict', money_moved: 'unknown' };
+  expect(await outcomeOf(submit(old))).toMatchObject(unknown);
+  const bytes = { preparation_id: old.id, transaction: Buffer.from('no transaction').toString('base64') };
+  expect(await outcomeOf(ask('submitPrepared', bytes))).toMatchObject(unknown);
+  await fixture.facts.wait(old.id, 'confirmed');
+  expect(await outcomeOf(submit(old))).toMatchObject(unknown);
+  expect(await fixture.outside.balance(to)).toBe(1_000_000n);
+});
+
+test('prepared afresh after it was submitted and took all there was: nobody says that nothing moved', async () => {
+  const payer = await fixture.payer(2_000_000n);
+  const to = someone();
+  const prepared = await prepare(payer, to, 2_000_000n);
+  await submit(prepared);
+  await fixture.facts.wait(prepared.id, 'confirmed');
+  expect(await outcomeOf(prepare(payer, to, 2_000_000n, { object_id: prepared.id }))).toMatchObject({
+    code: 'conflict',
+    money_moved: 'unknown',
+  });
+  expect(await outcomeOf(prepare(payer, to, 2_000_000n))).toMatchObject({
+    code: 'insufficient_funds',
+    money_moved: 'no',
+  });
+});
+
+test('a submission that is refused while another of the same bytes commits is answered with that one', async () => {
+  const payer = await fixture.payer(5_000_000n);
+  const to = someone();
+  const prepared = await prepare(payer, to, 1_000_000n);
+  const client = new pg.Client({ connectionString: fixture.database.adminUrl });
+  await client.connect();
+  try {
+    // The bytes as the other call's commit leaves them, not yet visible.
+    const wire = Buffer.from(signChanged(prepared.transaction, prepared.owner), 'base64');
+    await client.query('begin');
+    await client.query(
+      `update chain_submitter.preparations set status = 'submitted', tx_hash = $2, submitted_message = $3
+       where preparation_id = $1`,
+      [prepared.id, '5'.repeat(80), wire.subarray(1 + 2 * 64)],
+    );
+    await fixture.chain.call('chain_advance', 160);
+    const refused = submit(prepared);
+    await sleep(500);
+    await client.query('commit');
+    expect(await refused).toEqual({ tx_hash: '5'.repeat(80) });
+  } finally {
+    await client.end();
+  }
 });
 
 test('cancelled is final: neither submitted nor prepared again; a cancel that comes too late says how far it is', async () => {
@@ -218,7 +283,15 @@ test('refunds: two equal ones of a settlement are two transfers, and the payerâ€
   const settlementId = newId('stl');
   const one = await prepare(vendor, consumer, 1_000_000n, refundOf(settlementId));
   const two = await prepare(vendor, consumer, 1_000_000n, refundOf(settlementId));
-  const [first, second] = await Promise.all([submit(one), submit(two)]);
+  const first = await submit(one);
+  // It creates the account too, and that is paid for once: prepared again, it finds the account.
+  expect(await codeOf(submit(two))).toBe('conflict');
+  const again = await prepare(vendor, consumer, 1_000_000n, {
+    ...refundOf(settlementId),
+    object_id: two.id,
+  });
+  expect(instructionsOf(again.transaction)).toHaveLength(1);
+  const second = await submit(again);
   expect(first.tx_hash).not.toBe(second.tx_hash);
   await Promise.all([one, two].map(({ id }) => fixture.facts.wait(id, 'finalized')));
   expect(fixture.facts.names(one.id)[0]).toBe('refundProgressed');

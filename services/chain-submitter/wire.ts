@@ -1,5 +1,7 @@
 import { Message, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
-import { keyOf } from './addresses.ts';
+import bs58 from 'bs58';
+import { publicKeyFromRaw, verifyBytes } from '../../shared/lib/ed25519.ts';
+import { keyOf, PROGRAMS } from './addresses.ts';
 
 /**
  * Solana's wire form: a count of signatures, the signatures, the message. Messages are bytes everywhere in this
@@ -68,6 +70,17 @@ export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
   };
 };
 
+/**
+ * Where a message creates a token account, null when it does not: compute-budget instructions or a wallet's guards may
+ * come before it.
+ */
+export const creationIndexOf = (message: Uint8Array): number | null => {
+  const index = decodeMessage(message).instructions.findIndex(
+    ({ program }) => program === PROGRAMS.tokenAccount,
+  );
+  return index < 0 ? null : index;
+};
+
 /** Puts signatures before the message; null leaves a slot empty (64 zero bytes). */
 export const assemble = (message: Uint8Array, signatures: readonly (Uint8Array | null)[]): Buffer =>
   Buffer.concat([
@@ -94,5 +107,44 @@ export const disassemble = (wire: Uint8Array): { signatures: Uint8Array[]; messa
       wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
     ),
     message,
+  };
+};
+
+/** A transaction of anybody's, as a provider shows it. */
+export type IncludedTransaction = {
+  /** The first signature, which names the transaction. */
+  signature: string;
+  /** An account that the message itself names; undefined for those of a look-up table. */
+  accountAt: (index: number) => string | undefined;
+  /**
+   * The account whose key made that signature over these bytes, null when it did not. It is a proof: nobody can show
+   * other bytes or another key for a given signature, so a transaction that is not ours is known as such from one provider.
+   */
+  feePayer: () => string | null;
+};
+
+const KEY_BYTES = 32;
+
+/**
+ * Reads a transaction of any version.
+ * @throws Error when it is none
+ */
+export const readIncluded = (wire: Uint8Array): IncludedTransaction => {
+  const signatures = wire[0] ?? 0;
+  const signature = wire.subarray(1, 1 + SIGNATURE_BYTES);
+  const message = wire.subarray(1 + signatures * SIGNATURE_BYTES);
+  // The first byte of a versioned message has its highest bit set; three bytes of header follow.
+  const header = (message[0] ?? 0) >= 0x80 ? 1 : 0;
+  const [low = 0, high = 0] = message.subarray(header + 3);
+  const [keys, start] = low < 0x80 ? [low, header + 4] : [(low & 0x7f) | (high << 7), header + 5];
+  if (signatures === 0 || signatures > 19 || message.length < start + keys * KEY_BYTES || keys === 0)
+    throw new Error('not a wire transaction');
+  const keyAt = (index: number) =>
+    message.subarray(start + index * KEY_BYTES, start + (index + 1) * KEY_BYTES);
+  return {
+    signature: bs58.encode(signature),
+    accountAt: (index) => (index < keys ? bs58.encode(keyAt(index)) : undefined),
+    feePayer: () =>
+      verifyBytes(message, signature, publicKeyFromRaw(keyAt(0))) ? bs58.encode(keyAt(0)) : null,
   };
 };

@@ -155,7 +155,7 @@ test('delegation: only the newest preparation of a wallet counts, and an unknown
       ...(await prepare(owner, 4_000_000n, { account_id })),
       preparation_id: newer.preparation_id,
     }),
-  ).toBe('validation_error');
+  ).toBe('conflict');
 });
 
 test.each<[string, (message: Message) => Message]>([
@@ -217,7 +217,11 @@ test('a provisioned wallet’s token account is created once, within three per a
 test('reserveTokenAccount: three per account for life, the same address again is the same grant, 20 at once never more', async () => {
   const quotes = await fixture.quoteBus();
   const reserve = (account_id: string, owner: string) =>
-    call(quotes, chainSubmitter, 'reserveTokenAccount', { account_id, owner }).then(({ status }) => status);
+    call(quotes, chainSubmitter, 'reserveTokenAccount', {
+      account_id,
+      owner,
+      until: new Date(Date.now() + 700_000).toISOString(),
+    }).then(({ status }) => status);
   const account = newId('acct');
   const owners = Array.from({ length: 20 }, () => Keypair.generate().publicKey.toBase58());
   const statuses = await Promise.all(owners.map((owner) => reserve(account, owner)));

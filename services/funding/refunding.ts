@@ -41,7 +41,12 @@ export const prepareRefund = (
   deps: Deps,
   refund: Pick<
     RefundRow,
-    'refund_id' | 'settlement_id' | 'payout_address' | 'payer_account_id' | 'destination_address'
+    | 'refund_id'
+    | 'settlement_id'
+    | 'vendor_account_id'
+    | 'payout_address'
+    | 'payer_account_id'
+    | 'destination_address'
   > & { amount: string; accepted_at: string },
 ) =>
   deps.prepareTransfer({
@@ -50,6 +55,7 @@ export const prepareRefund = (
     settlement_id: refund.settlement_id,
     // Their wallet gets the token account, so it counts against their quota: a vendor cannot use up another's.
     account_id: refund.payer_account_id,
+    budget_account_id: refund.vendor_account_id,
     owner: refund.payout_address,
     destination: refund.destination_address,
     amount: refund.amount,

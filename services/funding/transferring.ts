@@ -20,13 +20,19 @@ export type Transfer = {
 
 const isWaiting = (status: string) => status === 'pending_approval' || status === 'pending_signature';
 
-/** Whether money of a transfer in this state has moved. */
-const moved = (status: string): MoneyMoved => {
+/** Whether money of a transfer has moved. Past its life it may have been submitted before, until the job has asked. */
+const moved = ({ status, elapsed }: Pick<Transfer, 'status' | 'elapsed'>): MoneyMoved => {
   if (status === 'confirmed' || status === 'finalized') return 'yes';
-  return status === 'submitted' ? 'unknown' : 'no';
+  return status === 'submitted' || (elapsed && isWaiting(status)) ? 'unknown' : 'no';
 };
-const conflict = (status: string, message: string) =>
-  new ServiceError('conflict', message, { money_moved: moved(status), safe_action: 'stop' });
+const conflict = (transfer: Pick<Transfer, 'status' | 'elapsed'>, message: string) => {
+  const money_moved = moved(transfer);
+  const asksAgain = money_moved === 'unknown' && isWaiting(transfer.status);
+  return new ServiceError('conflict', message, {
+    money_moved,
+    safe_action: asksAgain ? 'retry_same_attempt' : 'stop',
+  });
+};
 
 /** Status now: past its life it counts as expired whether or not the job has marked it. */
 export const statusNow = <S extends string>({
@@ -40,8 +46,8 @@ export const statusNow = <S extends string>({
 /** @throws ServiceError conflict unless the transfer still waits for its owner */
 export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
   const status = statusNow(transfer);
-  if (status === 'cancelled' || status === 'expired') throw conflict(status, `the ${kind} is ${status}`);
-  if (!isWaiting(status)) throw conflict(status, `the ${kind} was submitted already`);
+  if (status === 'cancelled' || status === 'expired') throw conflict(transfer, `the ${kind} is ${status}`);
+  if (!isWaiting(status)) throw conflict(transfer, `the ${kind} was submitted already`);
 };
 
 /** Ends a transfer that waits for its owner, and tells it. */
@@ -84,8 +90,9 @@ export const submit = async <T extends Transfer>(
   kind: Kind,
   { id, transaction, read }: { id: string; transaction: string; read: () => Promise<T> },
 ): Promise<T> => {
-  const status = statusNow(await read());
-  if (status === 'cancelled' || status === 'expired') throw conflict(status, `the ${kind} is ${status}`);
+  const transfer = await read();
+  const status = statusNow(transfer);
+  if (status === 'cancelled' || status === 'expired') throw conflict(transfer, `the ${kind} is ${status}`);
   const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
   // The fact says the same and may be late or here already.
   const signed = {
@@ -127,7 +134,7 @@ export const cancel = async (
   const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
   if (progress !== null) {
     await takeOver(deps, kind, progress);
-    throw conflict('submitted', `the ${kind} was submitted already`);
+    throw conflict({ status: 'submitted', elapsed: false }, `the ${kind} was submitted already`);
   }
   await end(deps, kind, id, 'cancel');
 };

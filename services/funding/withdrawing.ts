@@ -28,6 +28,7 @@ export const prepareWithdrawal = (
     object_id: row.withdrawal_id,
     settlement_id: null,
     account_id: row.account_id,
+    budget_account_id: row.account_id,
     owner: row.owner,
     destination: row.destination_address,
     amount: formatMicro(row.amount),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Environment } from '../../shared/contract/primitives.ts';
+import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { LimitsFile } from './limits-file.ts';
@@ -29,9 +29,16 @@ export const config = z.object({
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
   PUBLIC_KEYS: PublicKeyList,
+  /** JSON, environment → address of its mint of USDC, which the console compares transactions with. */
+  USDC_MINTS: JsonText.pipe(z.partialRecord(Environment, SolanaAddress)),
   LIMITS_FILE: LimitsFile,
-  /** Addresses or CIDR blocks whose X-Forwarded-For and traceparent are believed; comma separated. */
+  /** Addresses or CIDR blocks whose X-Forwarded-For is believed; comma separated. */
   TRUSTED_PROXIES: ProxyList,
+  /**
+   * `adopt` where the trusted proxies begin the traces themselves and drop what a caller sent. Most pass it on: a caller could
+   * then choose what is sampled and write into other traces.
+   */
+  TRACEPARENT_OF_PROXIES: z.enum(['link', 'adopt']).default('link'),
   /** How long readiness says 503 before the port closes, so that a load balancer can look away first. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
 });

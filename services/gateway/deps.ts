@@ -8,7 +8,13 @@ import type { Limits } from './limits.ts';
 import type { Readiness } from './readiness.ts';
 
 /** What the gateway's own handlers depend on. */
-export type OwnDeps = { clock: Clock; publicKeys: PublicKeys; readiness: Readiness };
+export type OwnDeps = {
+  clock: Clock;
+  publicKeys: PublicKeys;
+  readiness: Readiness;
+  /** Environment → address of its mint of USDC. */
+  usdcMints: Readonly<Record<string, string>>;
+};
 
 /** What the HTTP side depends on; main.ts builds it. */
 export type Deps = OwnDeps & {
@@ -22,4 +28,6 @@ export type Deps = OwnDeps & {
   /** Origins whose scripts may call the API; `*` is all of them, without cookies. */
   corsOrigins: readonly string[] | '*' | undefined;
   trustedProxies: BlockList;
+  /** The trusted proxies begin the traces themselves. */
+  adoptsTraces: boolean;
 };

@@ -5,15 +5,18 @@ import {
   ERRORS,
   type ErrorBody,
   type ErrorCode,
-  type MoneyMoved,
   type SafeAction,
   ServiceError,
 } from '../../shared/contract/errors.ts';
+import type { HttpOperation } from '../../shared/contract/service.ts';
 
 /** Every answer carries these: nothing of this API may be kept by a cache or guessed at by a browser. */
 export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-/** What a payer can do when the service did not say it better. Anything else needs a person: stop. */
+/** What an operation's errors say of money (the contract's `money`); undefined: nothing. */
+export type Money = HttpOperation['money'];
+
+/** What a caller can do when the service did not say it better. */
 const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
   rate_limited: 'retry_same_attempt',
   service_unavailable: 'retry_same_attempt',
@@ -21,18 +24,20 @@ const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
   unauthorized: 'retry_same_attempt',
   reauthentication_required: 'retry_same_attempt',
   insufficient_funds: 'top_up',
-  limit_exceeded: 'raise_limit',
   delegation_inactive: 'raise_limit',
-  quote_expired: 'new_quote',
-  payment_failed: 'new_quote',
 };
 
 /**
- * Whoever is told to repeat the same attempt may have been carried out before: a refusal by a limit or a lapsed
- * token says nothing of the call whose answer was lost. Every other refusal is a decision that moved nothing.
+ * A call that moves money may be the repeat of one that was carried out and whose answer was lost. What refuses it here, or
+ * anywhere but in the look-up of its record, says nothing of that one: put right, the same call may be sent again. Of a
+ * call that only prepares nothing can have moved; where it is not known to have failed, an earlier one may have prepared.
  */
-const moneyMoved = (code: ErrorCode): MoneyMoved =>
-  SAFE_ACTIONS[code] === 'retry_same_attempt' ? 'unknown' : 'no';
+const moneyOf = (money: Money, code: ErrorCode): Partial<ErrorBody> => {
+  if (money === undefined) return {};
+  const safe_action = SAFE_ACTIONS[code] ?? (money === 'moves' ? 'retry_same_attempt' : 'stop');
+  const isOpen = money === 'moves' || safe_action === 'retry_same_attempt';
+  return { money_moved: isOpen ? 'unknown' : 'no', safe_action };
+};
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
@@ -55,14 +60,12 @@ export const toServiceError = (error: unknown): ServiceError | null => {
     : null;
 };
 
-/** Status, body and headers of an error. `money` is the contract's: only such calls speak of money. */
-export const errorAnswer = (error: ServiceError | null, money: boolean) => {
+/** Status, body and headers of an error. */
+export const errorAnswer = (error: ServiceError | null, money: Money) => {
   const { code, message, extras } =
     error ?? new ServiceError('internal_error', ERRORS.internal_error.meaning);
   const { retryAfterSeconds, details, ...said } = extras;
-  const spoken: Partial<ErrorBody> = money
-    ? { money_moved: moneyMoved(code), safe_action: SAFE_ACTIONS[code] ?? 'stop', ...said }
-    : {};
+  const spoken = money === undefined ? {} : { ...moneyOf(money, code), ...said };
   const status = ERRORS[code].http;
   return {
     status,
@@ -77,7 +80,7 @@ export const errorAnswer = (error: ServiceError | null, money: boolean) => {
 };
 
 /** Answers with an error; shape and headers are the same wherever it arose. */
-export const sendError = (reply: FastifyReply, error: ServiceError | null, money = false): FastifyReply => {
+export const sendError = (reply: FastifyReply, error: ServiceError | null, money?: Money): FastifyReply => {
   const { status, body, headers } = errorAnswer(error, money);
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 };

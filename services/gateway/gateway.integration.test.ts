@@ -296,43 +296,6 @@ test('the wrong kind of credential is forbidden, before anything of the body is 
 
 // ---------- errors ----------
 
-test('errors of money calls say whether money moved and what is safe; others do not', async () => {
-  const key = delegateKey();
-  const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
-  const settleError = async (answer: () => never, sent: unknown = body) => {
-    services.answers['settlement.settle'] = answer;
-    return (await send('POST', '/v1/settle', { key, body: sent })).body.error;
-  };
-  const fail = (error: Error) => () => {
-    throw error;
-  };
-  expect(await settleError(fail(new ServiceError('quote_expired', 'late')))).toEqual({
-    code: 'quote_expired',
-    message: 'late',
-    money_moved: 'no',
-    safe_action: 'new_quote',
-  });
-  const said = { money_moved: 'unknown', safe_action: 'retry_same_attempt' } as const;
-  expect(await settleError(fail(new ServiceError('conflict', 'x', said)))).toMatchObject(said);
-  expect(await settleError(fail(new Error('the secret inside')))).toMatchObject({
-    code: 'internal_error',
-    ...said,
-  });
-  expect(await settleError(fail(new Error('not reached')), { ...body, x: 1 })).toMatchObject({
-    code: 'validation_error',
-    money_moved: 'no',
-    safe_action: 'stop',
-    details: [{ path: 'x' }],
-  });
-  expect((await send('POST', '/v1/settle', { body })).body.error).toMatchObject({
-    money_moved: 'unknown',
-    safe_action: 'retry_same_attempt',
-  });
-  expect((await send('POST', '/v1/quote', { key: serviceKey(), body: {} })).body.error).not.toHaveProperty(
-    'money_moved',
-  );
-});
-
 test('nothing of the inside is told, whatever fails', async () => {
   delete services.answers['quote.list'];
   const reply = await send('GET', '/v1/quotes', { key: serviceKey() });

@@ -29,6 +29,7 @@ const server = createServer({
   clock: systemClock,
   publicKeys: config.PUBLIC_KEYS,
   readiness,
+  usdcMints: config.USDC_MINTS,
   environments,
   authenticate: createAuthenticate({
     environments,
@@ -42,6 +43,7 @@ const server = createServer({
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
   trustedProxies: config.TRUSTED_PROXIES,
+  adoptsTraces: config.TRACEPARENT_OF_PROXIES === 'adopt',
 });
 // Whoever finds the port open is served: a proxy that asks no probe sends its calls as soon as it is.
 await Promise.race([Promise.all([...environments.values()].map(({ reached }) => reached)), sleep(REACH_MS)]);

@@ -7,7 +7,7 @@ import { parseAddress } from './address.ts';
 export type Origin = {
   /** The nearest hop that is not one of our proxies, in one spelling. */
   address: string;
-  /** It came to us through one of our proxies, whose word about it counts. */
+  /** It came to us through one of our proxies, whose word about its address counts. */
   viaProxy: boolean;
 };
 

@@ -6,9 +6,11 @@ import { contractList, gateway } from '../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
 import { addressGroup } from './address.ts';
 import { parseBody, rawBodyOf } from './body.ts';
+import { withBrowser } from './browser-cookie.ts';
 import { type Authenticated, authorize } from './credentials.ts';
 import type { Deps } from './deps.ts';
 import { answerOf, forward } from './forward.ts';
+import { environments } from './handlers/environments.ts';
 import { health } from './handlers/health.ts';
 import { jwks } from './handlers/jwks.ts';
 import { ready } from './handlers/ready.ts';
@@ -82,7 +84,12 @@ const rawInputOf = (request: FastifyRequest, body: RawInput): RawInput => ({
  * counted on its way out: failed calls count too (decisions.md, Limits).
  */
 export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
-  const own: Handlers<typeof gateway> = { health: health(deps), ready: ready(deps), jwks: jwks(deps) };
+  const own: Handlers<typeof gateway> = {
+    health: health(deps),
+    ready: ready(deps),
+    jwks: jwks(deps),
+    environments: environments(deps),
+  };
   const ownHandlers = own as unknown as Record<string, (input: unknown, caller: unknown) => Promise<unknown>>;
   const ownWindow = createSlidingWindow();
 
@@ -141,6 +148,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       const bytes = request.body as Buffer | undefined;
       given = operation.rawBody === true ? rawBodyOf(bytes, request.headers) : parseBody(bytes);
       body = withCookie(operation, request, given, deps.browserOrigins);
+      body = withBrowser(operation, request, reply, body, deps.browserOrigins);
     } catch (error) {
       malformed = error; // Counted first, refused then.
     }
@@ -154,7 +162,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
       idempotencyKey: keyOf(operation, request),
       onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
     });
-    return intoCookie(operation, given, caller.environment.name, answer, reply);
+    return intoCookie(operation, given, caller.environment.name, answer, request, reply);
   };
 
   for (const contract of contractList) {

@@ -77,7 +77,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     if (known === null) logger.error({ err: error, request_id: request.id }, 'request failed');
     // Fastify has said `connection: close`, as it does not read the rest of a body it refuses.
     if (reply.hasHeader('connection')) await readOn(request);
-    return sendError(reply, known, request.routeOptions.config.operation?.money ?? false);
+    return sendError(reply, known, request.routeOptions.config.operation?.money);
   };
   const baseHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     void reply.headers({ ...BASE_HEADERS, 'x-request-id': request.id });
@@ -116,7 +116,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     const malformed = malformedIn(request.raw);
     if (malformed !== null) throw new ServiceError('validation_error', malformed);
   });
-  registerTracing(app);
+  registerTracing(app, deps.adoptsTraces);
   // After the credential, so that the limits know whose call it was.
   app.addHook('preParsing', async (request) => {
     if (request.method === 'GET' && hasBody(request.raw)) {

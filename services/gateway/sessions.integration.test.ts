@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { forward } from '../../shared/bus/call.ts';
 import { connectBus, drainBus } from '../../shared/bus/connect.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import type { ServiceError } from '../../shared/contract/errors.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { ServiceContract } from '../../shared/contract/service.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
@@ -19,7 +19,6 @@ import {
   startServices,
 } from './test-support.ts';
 
-const ORIGIN = 'https://console.example';
 const [first, next] = [newSigningKey('test.session.1'), newSigningKey('test.session.2')];
 const live = newSigningKey('live.session.1');
 
@@ -30,7 +29,7 @@ let gateways: Gateway[];
 const start = (publicKeys: readonly object[]) =>
   startGateway(
     { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: servers.redisPort },
-    { publicKeys, limits: { scale: 100 }, env: { BROWSER_ORIGINS: `https://other.example,${ORIGIN}` } },
+    { publicKeys, limits: { scale: 100 } },
   );
 
 beforeAll(async () => {
@@ -193,129 +192,3 @@ test('a signing key is replaced without refusing anybody: published, used, retir
     expect([await call(gateway, old), await call(gateway, fresh)]).toEqual([401, 200]);
   });
 }, 60_000);
-
-describe('the refresh cookie', () => {
-  const session = (generation: number) => ({
-    access_token: 'a.b.c',
-    token_type: 'Bearer',
-    expires_in: 900,
-    refresh_token: `rt_test_${generation}`,
-    account: { account_id: newId('acct'), email: 'ada@example.com' },
-  });
-  const post = async (
-    path: string,
-    { body, headers = {} }: { body?: object; headers?: Record<string, string> } = {},
-  ) => {
-    const response = await fetch(gateways[0]!.url + path, {
-      method: 'POST',
-      headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      cookies: response.headers.getSetCookie(),
-      body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
-    };
-  };
-  const seen: Record<string, unknown>[] = [];
-  beforeAll(() => {
-    for (const name of ['verifyMagicLink', 'passkeyLoginVerify', 'refresh']) {
-      services.answers[`identity.${name}`] = (input) => {
-        seen.push(input);
-        if (input.refresh_token === 'rt_test_bad') throw new ServiceError('unauthorized', 'ended');
-        return session(2);
-      };
-    }
-    services.answers['identity.logout'] = () => null;
-  });
-  const cookie = 'quittance_refresh_test=rt_test_1';
-  const SET =
-    'quittance_refresh_test=rt_test_2; Path=/v1/auth/refresh; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict';
-  const link = { token: 'ml_test_x' };
-  const fromPage = { origin: ORIGIN };
-
-  test('sign-in: in the body unless asked for, in the cookie alone when asked for', async () => {
-    const inBody = await post('/v1/auth/magic-link/verify', { body: link, headers: fromPage });
-    expect(inBody).toMatchObject({ status: 200, cookies: [], body: { refresh_token: 'rt_test_2' } });
-    const inCookie = await post('/v1/auth/magic-link/verify', {
-      body: { ...link, refresh_in: 'cookie' },
-      headers: fromPage,
-    });
-    expect(inCookie).toMatchObject({ status: 200, cookies: [SET], body: { access_token: 'a.b.c' } });
-    expect(inCookie.body).not.toHaveProperty('refresh_token');
-  });
-
-  test('refresh: the cookie is taken and replaced, with or without a body', async () => {
-    for (const body of [undefined, {}, { environment: 'test' }]) {
-      const answer = await post('/v1/auth/refresh', {
-        ...(body ? { body } : {}),
-        headers: { ...fromPage, cookie: `theme=dark; ${cookie}; x=y` },
-      });
-      expect(answer).toMatchObject({ status: 200, cookies: [SET] });
-      expect(answer.body).not.toHaveProperty('refresh_token');
-      expect(seen.at(-1)).toMatchObject({ refresh_token: 'rt_test_1' });
-    }
-  });
-
-  test('refresh: a token in the body is exchanged in the body, whatever cookie comes along', async () => {
-    const answer = await post('/v1/auth/refresh', {
-      body: { refresh_token: 'rt_test_7' },
-      headers: { cookie },
-    });
-    expect(answer).toMatchObject({ status: 200, cookies: [], body: { refresh_token: 'rt_test_2' } });
-    expect(seen.at(-1)).toEqual({ refresh_token: 'rt_test_7' });
-  });
-
-  test.each([
-    ['another site', { origin: 'https://evil.example', cookie }],
-    ['a neighbour of the same site', { origin: 'https://blog.console.example', cookie }],
-    ['our host over http', { origin: 'http://console.example', cookie }],
-    ['an origin that is hidden', { origin: 'null', cookie }],
-    ['no page', { cookie }],
-  ])('refresh from %s is refused, and the token is not used', async (_name, headers) => {
-    const before = seen.length;
-    const answer = await post('/v1/auth/refresh', { headers });
-    expect(answer).toMatchObject({ status: 403, cookies: [], body: { error: { code: 'forbidden' } } });
-    const signIn = await post('/v1/auth/magic-link/verify', {
-      body: { ...link, refresh_in: 'cookie' },
-      headers,
-    });
-    expect(signIn).toMatchObject({ status: 403, cookies: [] });
-    expect(seen).toHaveLength(before);
-  });
-
-  test.each([
-    ['no cookie', ''],
-    ['an empty one', 'quittance_refresh_test='],
-    ['one of the other environment', 'quittance_refresh_live=rt_live_1'],
-    ['two of them', `${cookie}; quittance_refresh_test=rt_test_planted`],
-    ['one that identity refuses', 'quittance_refresh_test=rt_test_bad'],
-    ['one that is no token', 'quittance_refresh_test="><script>'],
-  ])('refresh with %s is refused', async (_name, value) => {
-    const answer = await post('/v1/auth/refresh', { headers: { ...fromPage, cookie: value } });
-    expect([400, 401]).toContain(answer.status);
-    expect(answer.cookies).toEqual([]);
-  });
-
-  test('neither cookie nor token stands in the log', async () => {
-    const log = () => gateways[0]!.log();
-    // Lines wait for one another a moment; what follows is written after those of before.
-    await post('/v1/auth/nothing', { headers: {} });
-    while (!/"status":404[^\n]*\n$/.test(log())) await sleep(20);
-    expect(log()).toContain('/v1/auth/refresh');
-    expect(log()).not.toMatch(/rt_test_|quittance_refresh/);
-  });
-
-  test('signing out clears it', async () => {
-    const answer = await post('/v1/auth/logout', {
-      headers: { ...fromPage, authorization: `Bearer ${await tokenOf(newSession())}` },
-    });
-    expect(answer).toMatchObject({
-      status: 204,
-      cookies: [
-        'quittance_refresh_test=; Path=/v1/auth/refresh; Max-Age=0; HttpOnly; Secure; SameSite=Strict',
-      ],
-    });
-  });
-});

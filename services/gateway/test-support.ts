@@ -249,6 +249,7 @@ export const startGateway = async (
       ),
       REDIS_URL: `redis://127.0.0.1:${redisPort}`,
       PUBLIC_KEYS: JSON.stringify(publicKeys),
+      USDC_MINTS: '{}',
       LIMITS_FILE: limitsFile,
       // The tests set the address they come from.
       TRUSTED_PROXIES: '127.0.0.1',

@@ -20,12 +20,13 @@ declare module 'fastify' {
 
 /**
  * A traceparent from outside starts a trace of our own that is linked to it, as its sampling is not ours to obey;
- * one that came through a trusted proxy is adopted.
+ * one of a trusted proxy that begins the traces itself is adopted. Baggage goes no further: the work of a call runs in the
+ * root context with this span alone.
  */
-const beginSpan = (request: FastifyRequest): Span => {
+const beginSpan = (request: FastifyRequest, adopts: boolean): Span => {
   const outside = propagation.extract(ROOT_CONTEXT, request.headers);
   const remote = trace.getSpanContext(outside);
-  const trusted = request.origin.viaProxy;
+  const trusted = adopts && request.origin.viaProxy;
   const { method } = request;
   const route = request.routeOptions.url;
   const attributes = {
@@ -65,12 +66,15 @@ const endSpan = (request: FastifyRequest, reply: FastifyReply): void => {
 /** Probes come every few seconds for ever. */
 const isProbe = ({ url }: FastifyRequest['routeOptions']): boolean => url?.startsWith('/v1/health') === true;
 
-/** Gives every call its server span, named by the route, from its first hook on. */
-export const registerTracing = (app: FastifyInstance): void => {
+/**
+ * Gives every call its server span, named by the route, from its first hook on.
+ * @param adopts whether the traceparent of a trusted proxy is its own
+ */
+export const registerTracing = (app: FastifyInstance, adopts: boolean): void => {
   app.decorateRequest('span', null);
   app.addHook('onRequest', (request, _reply, done) => {
     if (isProbe(request.routeOptions)) return untraced(done);
-    request.span = beginSpan(request);
+    request.span = beginSpan(request, adopts);
     context.with(trace.setSpan(ROOT_CONTEXT, request.span), done);
   });
   app.addHook('onResponse', async (request, reply) => endSpan(request, reply));

@@ -28,6 +28,7 @@ import { passkeyLoginOptions } from './handlers/passkeyLoginOptions.ts';
 import { passkeyLoginVerify } from './handlers/passkeyLoginVerify.ts';
 import { passkeyRegisterOptions } from './handlers/passkeyRegisterOptions.ts';
 import { passkeyRegisterVerify } from './handlers/passkeyRegisterVerify.ts';
+import { readMagicLink } from './handlers/readMagicLink.ts';
 import { refresh } from './handlers/refresh.ts';
 import { requestMagicLink } from './handlers/requestMagicLink.ts';
 import { revealDelegateKey } from './handlers/revealDelegateKey.ts';
@@ -48,6 +49,7 @@ import { verifyServiceReveal } from './handlers/verifyServiceReveal.ts';
 export const handlers = (deps: Deps): Omit<Handlers<typeof identity>, keyof typeof operatorOperations> => ({
   createAccount: createAccount(deps),
   requestMagicLink: requestMagicLink(deps),
+  readMagicLink: readMagicLink(deps),
   verifyMagicLink: verifyMagicLink(deps),
   refresh: refresh(deps),
   logout: logout(deps),

@@ -71,6 +71,7 @@ create table login_links (
   created_at timestamp with time zone default app_now() not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  browser_hash text collate "C",
   constraint login_links_pkey PRIMARY KEY (email),
   constraint login_links_token_hash_key UNIQUE (token_hash)
 );

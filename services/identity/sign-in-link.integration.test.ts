@@ -212,4 +212,76 @@ describe('sign-in link', () => {
     await untilTrue(async () => (await running.count('mails')) === 0);
     expect(running.smtp.mailsTo(never)).toEqual([]);
   });
+
+  describe('and the browser that asked for it', () => {
+    const nonce = (letter: string) => letter.repeat(43);
+    const [own, other] = [nonce('A'), nonce('B')];
+    /** The token of a link that the browser with this nonce asked for; null for one without. */
+    const linkOf = async (address: string, browser_nonce: string | null) => {
+      const before = running.smtp.mailsTo(address).length;
+      await running.ask('requestMagicLink', {
+        email: address,
+        ...(browser_nonce !== null && { browser_nonce }),
+      });
+      return tokenIn((await running.smtp.waitFor(address, before + 1)).text);
+    };
+    const fromPage = { refresh_in: 'cookie' } as const;
+
+    test('a page of that browser signs in without another question', async () => {
+      const address = running.newAddress();
+      const token = await linkOf(address, own);
+      expect(await running.ask('readMagicLink', { token, browser_nonce: own })).toEqual({
+        email: address,
+        same_browser: true,
+      });
+      const session = await running.ask('verifyMagicLink', { token, ...fromPage, browser_nonce: own });
+      expect(session.account.email).toBe(address);
+    });
+
+    test.each([
+      ['another browser', own, { browser_nonce: other }],
+      ['a browser without a nonce', own, {}],
+      ['any browser, of a link that no page asked for', null, { browser_nonce: own }],
+      ['another browser that names another account', own, { browser_nonce: other, email: 'eve@example.com' }],
+    ])('a page of %s signs in only after its address was confirmed', async (_name, asking, opening) => {
+      const address = running.newAddress();
+      const token = await linkOf(address, asking);
+      const { email: _named, ...browser } = opening as { email?: string; browser_nonce?: string };
+      for (let times = 0; times < 2; times += 1)
+        await expect(
+          running.ask('verifyMagicLink', { token, ...fromPage, ...opening }),
+        ).rejects.toMatchObject(refused('conflict'));
+      // It was not used up, and its page can show whose it is.
+      expect(await running.ask('readMagicLink', { token, ...browser })).toEqual({
+        email: address,
+        same_browser: false,
+      });
+      const confirmed = { token, ...fromPage, ...browser, email: address };
+      expect((await running.ask('verifyMagicLink', confirmed)).account.email).toBe(address);
+      await expect(running.ask('verifyMagicLink', confirmed)).rejects.toMatchObject(refused('unauthorized'));
+    });
+
+    test('a client that is no page goes by the token alone', async () => {
+      const address = running.newAddress();
+      const token = await linkOf(address, own);
+      expect((await running.ask('verifyMagicLink', { token })).account.email).toBe(address);
+    });
+
+    test('reading a link uses nothing up, and says nothing of one that no longer works', async () => {
+      const address = running.newAddress();
+      const older = await linkOf(address, own);
+      const token = await linkOf(address, own);
+      for (let times = 0; times < 3; times += 1)
+        expect(await running.ask('readMagicLink', { token })).toEqual({
+          email: address,
+          same_browser: false,
+        });
+      expect(await running.count('accounts', `email = '${address}'`)).toBe(0);
+      await running.ask('verifyMagicLink', { token });
+      for (const gone of [older, token, `ml_test_${'A'.repeat(43)}`])
+        await expect(running.ask('readMagicLink', { token: gone })).rejects.toMatchObject(
+          refused('unauthorized'),
+        );
+    });
+  });
 });

@@ -20,9 +20,11 @@ export type Deps = {
   cursorKey: Buffer;
   relay: Pick<Relay, 'dispatch'>;
   findService: (serviceId: string) => Promise<Out<typeof identity.internal.findService>>;
+  /** `until`, epoch milliseconds: when nothing is signed for the quote any more. */
   reserveTokenAccount: (
     accountId: string,
     owner: string,
+    until: number,
   ) => Promise<Out<typeof chainSubmitter.internal.reserveTokenAccount>>;
   findByQuotes: (
     quotes: readonly { quote_id: string; settlement_id: string | null }[],

@@ -47,7 +47,7 @@ beforeAll(async () => {
       ...{ service_id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
       ...{ redeem_window_seconds: 900, status: 'active' as const },
     }),
-    reserveTokenAccount: async () => ({ status: 'exists' as const }),
+    reserveTokenAccount: async () => ({ status: 'exists' as const, retry_after_seconds: null }),
   } as unknown as Deps;
   const handlers = { create: create(deps) } as unknown as Handlers<typeof quote>;
   const bus = await testBus.as('quote');

@@ -6,6 +6,7 @@ import { chainSubmitter, identity, quote, settlement } from '../../shared/contra
 import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -23,6 +24,7 @@ import { takeSteps } from './steps.ts';
 const ASK_EVERY_MS = 5000;
 /** Nobody waits for a quote's displayed status: facts of a moment share a statement. */
 const LINGER_MS = 250;
+const PROMISES_MS = 300_000;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);
@@ -36,8 +38,10 @@ const findService = cached((service_id) => call(bus, identity, 'findService', { 
 // once given is not taken back. A refusal is asked anew.
 const reserve = cached(
   (key) => {
-    const [account_id, owner] = key.split('/') as [string, string];
-    return call(bus, chainSubmitter, 'reserveTokenAccount', { account_id, owner });
+    const [account_id, owner, until] = key.split('/') as [string, string, string];
+    return call(bus, chainSubmitter, 'reserveTokenAccount', {
+      ...{ account_id, owner, until: isoTime(Number(until)) },
+    });
   },
   { maxAgeMs: 15_000, keep: ({ status }) => status !== 'refused' },
 );
@@ -52,7 +56,9 @@ const deps: Deps = {
   cursorKey: config.CURSOR_KEY,
   relay,
   findService,
-  reserveTokenAccount: (accountId, owner) => reserve(`${accountId}/${owner}`),
+  // Up to five minutes later than need be, so that many quotes of one lifetime ask once.
+  reserveTokenAccount: (accountId, owner, until) =>
+    reserve(`${accountId}/${owner}/${Math.ceil(until / PROMISES_MS) * PROMISES_MS}`),
   findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
 };
 

@@ -73,6 +73,24 @@ describe('accepting an attempt', () => {
     }
   });
 
+  test('no budget of lamports: a new attempt is refused until midnight and leaves nothing, repeats are answered', async () => {
+    const payer = consumer();
+    const q = quote();
+    await paid(payer, q, 'paid-before');
+    chainIs.budgetRefillsInSeconds = 4000;
+    try {
+      const refused = await pay(payer, quote(), 'no-budget').catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: 'service_unavailable',
+        extras: { safe_action: 'retry_same_attempt', retryAfterSeconds: 4000 },
+      });
+      expect(await held(payer)).toBe(0n);
+      expect((await pay(payer, q, 'paid-before')).status).toBe('confirmed');
+    } finally {
+      chainIs.budgetRefillsInSeconds = null;
+    }
+  });
+
   test('rule 2: 64 attempts on one quote give one settlement', async () => {
     const q = quote();
     const answers = atOnce(64, () => outcome(pay(consumer(), q)));

@@ -37,7 +37,7 @@ export const fact = (
 });
 
 const inactive = (message: string) =>
-  new ServiceError('delegation_inactive', message, { money_moved: 'no', safe_action: 'raise_limit' });
+  new ServiceError('delegation_inactive', message, { safe_action: 'raise_limit' });
 
 /**
  * The wallet that pays: the delegate key's own, or the account's default one.
@@ -53,10 +53,7 @@ export const payerFor = async (
   const wallet = known ?? (await deps.findWallet(accountId, walletId));
   if (wallet === null) throw inactive('there is no wallet to pay from; link one and let it spend');
   if (wallet.owner === claims.payout_address || wallet.owner === deps.feeWallet) {
-    throw new ServiceError('conflict', 'the payer would pay itself', {
-      money_moved: 'no',
-      safe_action: 'stop',
-    });
+    throw new ServiceError('conflict', 'the payer would pay itself', { safe_action: 'stop' });
   }
   return {
     wallet_id: wallet.wallet_id,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SolanaAddress } from '../../shared/contract/primitives.ts';
+import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList, SigningKeys } from '../../shared/lib/keys.ts';
 
@@ -11,6 +12,7 @@ export const config = z.object({
   /** Owner of the platform's fee token account: it cannot pay itself. */
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
+  ...hourlyCapsConfig,
   /** How long a settle waits for its confirmation before it answers 202 (decisions.md, Settle). */
   SETTLE_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
 });

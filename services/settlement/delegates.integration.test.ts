@@ -24,10 +24,10 @@ import {
   underWay,
   until,
   vendor,
-  WRONG_DELEGATES,
   wallets,
 } from '../../test/support/settlement.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';
+import { WRONG_DELEGATES } from '../../test/support/wrong-delegates.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 
 beforeAll(startFixture);

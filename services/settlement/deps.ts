@@ -4,6 +4,7 @@ import type { Waiting } from '../../shared/bus/wake.ts';
 import type { chainSubmitter, WalletSight } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
+import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
 import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -30,10 +31,14 @@ export type Deps = {
   /** Where a fact goes that an operator has to decide on. */
   quarantine: Quarantine;
   waiting: Waiting;
+  /** What may be accepted in an hour. */
+  caps: HourlyCaps;
   accepted: Accepted;
   findWallet: (accountId: string, walletId: string | null) => Promise<PayerWallet | null>;
   /** False: the chain is away, and chain-submitter says so. */
   isChainReadable: () => Promise<boolean>;
+  /** Null: settles have a budget of lamports. Else the seconds until they have one again. */
+  budgetRefillsInSeconds: () => Promise<number | null>;
   /** Whether the operators have paused taking new payments; at most 1 s old. */
   isPaused: () => Promise<boolean>;
   /** Whether an account is frozen; at most 1 s old. */
@@ -42,5 +47,9 @@ export type Deps = {
   observeAttempt: (
     attempt: z.infer<typeof chainSubmitter.internal.observeAttempt.input>,
   ) => Promise<z.infer<typeof chainSubmitter.internal.observeAttempt.output>>;
+  /** Whether a quote's payment stands on the chain, and which of these owners made it. */
+  findPayment: (
+    quote: z.infer<typeof chainSubmitter.internal.findPayment.input>,
+  ) => Promise<z.infer<typeof chainSubmitter.internal.findPayment.output>>;
   observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>>;
 };

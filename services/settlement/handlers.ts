@@ -17,6 +17,7 @@ import { reserveRefund } from './handlers/reserveRefund.ts';
 import { setSettling } from './handlers/setSettling.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
+import { showCaps } from './handlers/showCaps.ts';
 import { showSettling } from './handlers/showSettling.ts';
 import { spentSince } from './handlers/spentSince.ts';
 import { verify } from './handlers/verify.ts';
@@ -38,6 +39,7 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   listPaid: listPaid(deps),
   findPaid: findPaid(deps),
   spentSince: spentSince(deps),
+  showCaps: showCaps(deps),
   showSettling: showSettling(deps),
   setSettling: setSettling(deps),
   redriveSettlement: redriveSettlement(deps),

@@ -3,6 +3,8 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
+import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
+import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
@@ -16,7 +18,7 @@ import { handlers } from './handlers.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
 import { outcomes } from './outcomes.ts';
-import { attemptsReading, settlingReading } from './readings.ts';
+import { attemptsReading, capsReading, settlingReading } from './readings.ts';
 import { pausedSince } from './store/settling.ts';
 
 /** Every provider is asked, some of it twice. */
@@ -48,6 +50,9 @@ const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { acco
   maxAgeMs: 1000,
 });
 
+const limits = hourlyLimits(config);
+const HOUR_MS = 3_600_000;
+
 const deps: Deps = {
   pool,
   logger,
@@ -62,6 +67,7 @@ const deps: Deps = {
   relay,
   waiting,
   accepted: createAccepted(),
+  caps: createHourlyCaps(createBudgets(pool, clock.now), limits),
   quarantine,
   findWallet: (account_id, wallet_id) =>
     wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
@@ -71,11 +77,17 @@ const deps: Deps = {
       ({ readable }) => readable,
       () => true,
     ),
+  budgetRefillsInSeconds: () =>
+    observeChain('chain').then(
+      ({ budget_refills_in_seconds }) => budget_refills_in_seconds,
+      () => null,
+    ),
   observeWallet,
   isPaused: () => readPaused('settling'),
   isFrozen: async (accountId) => (await readFrozen(accountId)).frozen,
   observeAttempt: (attempt) =>
     call(bus, chainSubmitter, 'observeAttempt', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
+  findPayment: (quote) => call(bus, chainSubmitter, 'findPayment', quote, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 
 const consuming = [
@@ -90,6 +102,7 @@ await runService(base, {
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
+    everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
-  readings: [attemptsReading(pool), settlingReading(pool)],
+  readings: [attemptsReading(pool), settlingReading(pool), capsReading(pool, limits)],
 });

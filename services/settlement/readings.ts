@@ -1,3 +1,4 @@
+import { capUse, type HourlyLimits } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Reading } from '../../shared/lib/metrics.ts';
 import { ATTEMPT_STATES } from '../../shared/lib/metrics-catalog.ts';
@@ -39,4 +40,11 @@ export const settlingReading = (pool: Pool): Reading => ({
   name: 'settling',
   metrics: ['settle.settling.paused_age'],
   read: async () => [{ metric: 'settle.settling.paused_age', value: await pausedSeconds(pool) }],
+});
+
+/** How much of the hourly caps is used up by what was accepted. */
+export const capsReading = (pool: Pool, limits: HourlyLimits): Reading => ({
+  name: 'caps',
+  metrics: ['settle.chain.cap_used_ratio'],
+  read: () => capUse(pool, limits),
 });

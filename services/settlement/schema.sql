@@ -84,6 +84,7 @@ create table payers (
   constraint payers_balance_check CHECK (balance >= 0),
   constraint payers_held_check CHECK (held >= 0)
 );
+CREATE INDEX payers_by_account ON payers USING btree (account_id);
 
 create table quarantine (
   quarantine_id bigint generated always as identity not null,
@@ -110,6 +111,13 @@ create table refund_reservations (
   constraint refund_reservations_settlement_id_fkey FOREIGN KEY (settlement_id) REFERENCES settlements(settlement_id)
 );
 CREATE INDEX refund_reservations_by_settlement ON refund_reservations USING btree (settlement_id);
+
+create table restores (
+  restored_at timestamp with time zone default app_now() not null,
+  taken_at timestamp with time zone not null,
+  constraint restores_pkey PRIMARY KEY (restored_at),
+  constraint restores_check CHECK (taken_at <= restored_at)
+);
 
 create table settlements (
   settlement_id text collate "C" not null,
@@ -144,6 +152,8 @@ create table settlements (
   refund_reserved bigint default 0 not null,
   units_total integer,
   units_consumed integer default 0 not null,
+  forked_at timestamp with time zone,
+  forked_for interval default '00:00:00'::interval not null,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
   constraint settlements_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
@@ -173,3 +183,12 @@ create table settling (
   constraint settling_pkey PRIMARY KEY (only_row),
   constraint settling_only_row_check CHECK (only_row)
 );
+
+create table spending (
+  scope text collate "C" not null,
+  period timestamp with time zone not null,
+  taken bigint not null,
+  constraint spending_pkey PRIMARY KEY (scope, period),
+  constraint spending_taken_check CHECK (taken >= 0)
+);
+CREATE INDEX spending_by_period ON spending USING btree (period);

@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
+import { verifyToken } from '../../shared/lib/compact-token.ts';
+import { failpoints } from '../../shared/lib/failpoint.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { waitingForLocks } from '../../test/support/database.ts';
 import {
   admin,
   consumer,
+  type DelegateKey,
   delegateOf,
   deps,
   HASH,
   outcome,
   paid,
+  pay,
   quote,
   row,
   startFixture,
@@ -20,6 +24,8 @@ import {
   vendor,
 } from '../../test/support/settlement.ts';
 import { fact } from './attempt.ts';
+import { settle } from './handlers/settle.ts';
+import { acceptAttempts } from './store/accept.ts';
 import { consumeOnce } from './store/consumptions.ts';
 import { type Landing, noteFailed, noteLanded, noteReopened } from './store/progress.ts';
 import { insertReservation, releaseReservation } from './store/refund_reservations.ts';
@@ -240,5 +246,112 @@ describe('a statement that waits for another of the same payment counts from wha
       () => releaseReservation(deps.pool, refundId),
     );
     expect(await row(settlementId)).toMatchObject({ refund_reserved: '0' });
+  });
+
+  /** What another replica writes when it accepts the attempt. */
+  const acceptElsewhere = async (
+    tx: Db,
+    q: { quote_token: string },
+    {
+      account_id,
+      wallet_id,
+      delegate_id,
+    }: Pick<DelegateKey, 'account_id' | 'wallet_id'> & { delegate_id: string | null },
+    paymentAttemptId: string,
+  ): Promise<string> => {
+    const settlementId = newId('stl');
+    const attempt = {
+      settlementId,
+      accountId: account_id,
+      paymentAttemptId,
+      delegateId: delegate_id,
+      walletId: wallet_id,
+      quoteToken: q.quote_token,
+      claims: verifyToken('quote', q.quote_token, { env: 'test', keys: deps.publicKeys }),
+    };
+    const [accepted] = await acceptAttempts(tx, [{ attempt, messages: [] }]);
+    expect(accepted?.verdict).toBe('accepted');
+    return settlementId;
+  };
+
+  test('rule 3: a repeat that waited for its first call is answered with it, although the limit fits only once', async () => {
+    const payer = consumer();
+    const delegate = await delegateOf(payer, { total: 1_000_000n });
+    // The wallet's state is known, so that nothing but the delegate's limit refuses.
+    await paid(payer, quote(1n + 20_000n));
+    const q = quote();
+    let first = '';
+    const answer = await during(
+      async (tx) => {
+        first = await acceptElsewhere(tx, q, delegate, 'hedged');
+      },
+      () => pay(delegate, q, 'hedged'),
+    );
+    expect(answer).toEqual({ settlement_id: first, status: 'pending', tx_hash: null });
+  });
+
+  test('rule 3: the same at the first payment of a wallet that can pay once', async () => {
+    const payer = consumer(1_000_000n);
+    const wallet_id = (await deps.findWallet(payer.account_id, null))!.wallet_id;
+    const q = quote();
+    const [locked, released] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+    let looks = 0;
+    let holding: Promise<unknown> = Promise.resolve();
+    const { 'settlement.beforeAccept': nothing } = failpoints;
+    // The second look of the repeat: its wallet was looked at, the first call takes the money, uncommitted.
+    failpoints['settlement.beforeAccept'] = async () => {
+      looks += 1;
+      if (looks !== 2) return;
+      holding = deps.pool.transaction(async (tx) => {
+        locked.resolve(
+          await acceptElsewhere(
+            tx,
+            q,
+            { account_id: payer.account_id, wallet_id, delegate_id: null },
+            'first',
+          ),
+        );
+        await released.promise;
+      });
+      await locked.promise;
+    };
+    try {
+      const answer = settle(deps)({ quote_token: q.quote_token, payment_attempt_id: 'first' }, payer);
+      answer.catch(() => {});
+      const first = await locked.promise;
+      await until(
+        () => waitingForLocks(admin),
+        (waiters) => waiters === 1,
+      );
+      released.resolve();
+      await holding;
+      expect(await answer).toEqual({ settlement_id: first, status: 'pending', tx_hash: null });
+    } finally {
+      failpoints['settlement.beforeAccept'] = nothing;
+    }
+  });
+
+  test('rule 3: a refusal waits for what is being accepted: paused beside a first call that has not committed', async () => {
+    const payer = consumer();
+    await paid(payer, quote());
+    const wallet_id = (await deps.findWallet(payer.account_id, null))!.wallet_id;
+    const q = quote();
+    let first = '';
+    const answer = await during(
+      async (tx) => {
+        first = await acceptElsewhere(
+          tx,
+          q,
+          { account_id: payer.account_id, wallet_id, delegate_id: null },
+          'waits',
+        );
+      },
+      () =>
+        settle({ ...deps, isPaused: async () => true })(
+          { quote_token: q.quote_token, payment_attempt_id: 'waits' },
+          payer,
+        ),
+    );
+    expect(answer).toEqual({ settlement_id: first, status: 'pending', tx_hash: null });
   });
 });

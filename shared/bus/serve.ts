@@ -75,7 +75,7 @@ const answer = async (
     caller.kind === 'none' ? operation.access.length === 0 : operation.access.includes(caller.kind);
   if (!allowed) throw new ServiceError('forbidden', 'this kind of credential may not do this');
   if (caller.kind !== 'none' && caller.frozen && isRefusedWhenFrozen(operation))
-    throw accountFrozen(operation.money ? { money_moved: 'no', safe_action: 'stop' } : {});
+    throw accountFrozen({ safe_action: 'stop' });
   // Before the input is looked at: who has to sign in again learns that first, whatever else is wrong.
   if (operation.stepUp === true && caller.kind === 'jwt') requireFresh(caller, now());
   const input = checked(envelope.input);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorFields, operatorOperations } from './operator.ts';
+import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -103,6 +103,17 @@ const Signing = z.strictObject({
   authorities: z.array(z.strictObject({ number: z.int(), address: SolanaAddress })),
 });
 
+const PerDay = z.strictObject({ used: z.int().min(0), per_day: z.int().min(0) });
+/** Transactions of an account's users that the platform signs too and pays for, in a UTC day. */
+const CosigningLimits = z.strictObject({
+  account_id: AccountId,
+  factor: z.int().min(1),
+  /** Approvals, withdrawals, and refunds beyond the one that each settlement pays for. */
+  cosignatures: PerDay,
+  revokes: PerDay,
+});
+export const MAX_COSIGNING_FACTOR = 1000;
+
 /** As many as one RPC call reads. */
 export const MAX_WALLETS_SEEN = 100;
 
@@ -111,6 +122,7 @@ export const chainSubmitter = service({
   operations: {},
   internal: {
     ...operatorOperations,
+    showCaps: showCapsOperation,
     showSigning: internalOperation({
       summary: 'Whether anything is signed, what is under way, and by which keys',
       callers: ['operator'],
@@ -124,11 +136,32 @@ export const chainSubmitter = service({
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), signing: Signing }),
     }),
+    showCosigning: internalOperation({
+      summary: 'How many transactions an account may have co-signed a day, and how many it had today',
+      callers: ['operator'],
+      input: z.strictObject({ account_id: AccountId }),
+      output: CosigningLimits,
+    }),
+    setCosigning: internalOperation({
+      summary: 'Multiplies the number of co-signatures of an account',
+      callers: ['operator'],
+      input: z.strictObject({
+        account_id: AccountId,
+        factor: z.int().min(1).max(MAX_COSIGNING_FACTOR),
+        ...operatorFields,
+      }),
+      output: z.strictObject({ changed: z.boolean(), cosigning: CosigningLimits }),
+    }),
     observeChain: internalOperation({
-      summary: 'Whether the chain can be read right now; answered within 2 s',
+      summary:
+        'Whether the chain can be read right now, and settles still have a budget of lamports; answered within 2 s',
       callers: ['settlement'],
       input: z.strictObject({}),
-      output: z.strictObject({ readable: z.boolean() }),
+      output: z.strictObject({
+        readable: z.boolean(),
+        /** Null: there is room for new settles. */
+        budget_refills_in_seconds: z.int().min(0).nullable(),
+      }),
     }),
     observeAttempt: internalOperation({
       summary: 'All that is known of an attempt to pay a quote, and what the chain proves about it',
@@ -139,6 +172,17 @@ export const chainSubmitter = service({
         quote_token: CompactToken,
       }),
       output: AttemptSight,
+    }),
+    findPayment: internalOperation({
+      summary:
+        'Whether the chain holds a payment of a quote, asked of every provider, and which of these owners made it: for records that were lost',
+      callers: ['settlement'],
+      input: z.strictObject({ quote_token: CompactToken, owners: z.array(SolanaAddress) }),
+      output: z.strictObject({
+        paid: z.boolean(),
+        /** Null: none of those that were named. */
+        owner: SolanaAddress.nullable(),
+      }),
     }),
     observeWallet: internalOperation({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
@@ -186,8 +230,17 @@ export const chainSubmitter = service({
       summary:
         'Whether the payout token account exists or the platform will pay for it within the account’s quota',
       callers: ['quote'],
-      input: z.strictObject({ account_id: AccountId, owner: SolanaAddress }),
-      output: z.strictObject({ status: z.enum(['exists', 'granted', 'refused']) }),
+      input: z.strictObject({
+        account_id: AccountId,
+        owner: SolanaAddress,
+        /** Until then a payout may be signed: 60 s after the expiry of the quote, or later. */
+        until: Timestamp,
+      }),
+      output: z.strictObject({
+        status: z.enum(['exists', 'granted', 'refused']),
+        /** Of a refusal that holds for today only. */
+        retry_after_seconds: z.int().min(0).nullable(),
+      }),
     }),
     prepareDelegation: internalOperation({
       summary:
@@ -220,6 +273,8 @@ export const chainSubmitter = service({
         settlement_id: SettlementId.nullable(),
         /** Whose quota pays for a missing token account at the destination. */
         account_id: AccountId,
+        /** Whose budget pays for the co-signature. */
+        budget_account_id: AccountId,
         owner: SolanaAddress,
         /** A wallet, or a token account of the mint. */
         destination: SolanaAddress,

@@ -39,14 +39,30 @@ export const ERRORS = {
 } as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
-export type MoneyMoved = 'no' | 'yes' | 'unknown';
-export type SafeAction = 'retry_same_attempt' | 'new_quote' | 'top_up' | 'raise_limit' | 'stop';
+
+/** What an error says of the money of its call; `unknown` never means "not paid". */
+export const MONEY_MOVED = ['no', 'yes', 'unknown'] as const;
+export type MoneyMoved = (typeof MONEY_MOVED)[number];
+
+/** What a caller may do next without the danger of paying twice. */
+export const SAFE_ACTIONS = [
+  'retry_same_attempt',
+  /** The caller's account has a settlement for this quote: `settlement_id` names it, GET shows it. */
+  'read_settlement',
+  'new_quote',
+  'top_up',
+  'raise_limit',
+  'stop',
+] as const;
+export type SafeAction = (typeof SAFE_ACTIONS)[number];
 
 /** Everything an error may say to the caller besides its code and message. Nothing of the inside belongs here. */
 export type ErrorExtras = {
   details?: readonly { path: string; message: string }[];
   money_moved?: MoneyMoved;
   safe_action?: SafeAction;
+  /** The settlement of the caller's own account that the attempt or the quote belongs to. */
+  settlement_id?: string;
   retryAfterSeconds?: number;
 };
 

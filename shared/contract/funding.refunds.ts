@@ -51,7 +51,7 @@ export const refunds = {
     }),
     output: PreparedRefund,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
-    money: true,
+    money: 'prepares',
     timeoutSeconds: 10,
   }),
   submitRefund: operation({

@@ -40,7 +40,7 @@ export const submitting = {
   timeoutSeconds: 29,
   body: signedBody,
   errors: ['not_found', 'conflict', 'insufficient_funds', 'payment_failed'],
-  money: true,
+  money: 'moves',
 } as const;
 
 const WithdrawalStatus = z
@@ -74,7 +74,7 @@ export const withdrawals = {
     body: z.strictObject({ wallet_id: WalletId, amount: MicroUsdc, destination_address: SolanaAddress }),
     output: PreparedWithdrawal,
     errors: ['not_found', 'conflict', 'insufficient_funds'],
-    money: true,
+    money: 'prepares',
   }),
   approveWithdrawal: operation({
     summary: 'Submit the signed withdrawal, or have it prepared afresh',

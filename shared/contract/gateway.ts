@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Environment, Timestamp } from './primitives.ts';
+import { Environment, SolanaAddress, Timestamp } from './primitives.ts';
 import { operation, service } from './service.ts';
 
 /** Asked often, so limited generously. What the gateway answers by itself is limited in its process alone. */
@@ -34,6 +34,17 @@ export const gateway = service({
       output: z.strictObject({
         status: z.literal('ready'),
         environments: z.record(z.string(), z.record(z.string(), z.enum(['up', 'down']))),
+      }),
+    }),
+    environments: operation({
+      summary: 'The environments that are served here, each with its mint of USDC',
+      description:
+        'From the configuration alone. Whoever signs compares a transaction with this mint, never with what another ' +
+        'answer says.',
+      http: { method: 'GET', path: '/v1/environments', status: 200 },
+      ...health,
+      output: z.strictObject({
+        environments: z.record(z.string(), z.strictObject({ usdc_mint: SolanaAddress })),
       }),
     }),
     jwks: operation({

@@ -19,9 +19,22 @@ const Email = z
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
   .meta({ id: 'Email', examples: ['ada@example.com'] });
 
+/** How long a sign-in link works (decisions.md, Sign-in). */
+export const LINK_MINUTES = 15;
+
+/** 256 random bits as base64url. */
+export const BrowserNonce = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes as base64url');
+const browser_nonce = BrowserNonce.optional().meta({
+  description:
+    'Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; ' +
+    'other clients leave it out.',
+  examples: ['n'.repeat(43)],
+});
+
 const environment = Environment.optional().meta({ description: 'Default test' });
 const mailed = {
-  body: z.strictObject({ email: Email, environment }),
+  browserCookie: 'give',
+  body: z.strictObject({ email: Email, environment, browser_nonce }),
   output: z.strictObject({ status: z.literal('sent') }),
   environment: { field: 'environment' },
   limits: [
@@ -144,16 +157,45 @@ export const signInOperations = {
     ...mailed,
     errors: [],
   }),
+  readMagicLink: operation({
+    summary: 'Read whose a sign-in link is, without using it',
+    description:
+      'For the page that a link opens: it shows the address before anybody signs in. same_browser is false ' +
+      'where the link was asked for by another browser or by no page.',
+    http: { method: 'POST', path: '/v1/auth/magic-link/read', status: 200 },
+    access: [],
+    environment: { prefixOf: 'token' },
+    browserCookie: 'show',
+    repeatable: true,
+    body: z.strictObject({ token: token('ml'), browser_nonce }),
+    output: z.strictObject({
+      email: z.string().meta({ examples: ['ada@example.com'] }),
+      same_browser: z.boolean(),
+    }),
+    errors: ['unauthorized'],
+  }),
   verifyMagicLink: operation({
     summary: 'Use a sign-in link',
-    description: 'Single use, newest link only, 15 minutes. The first sign-in creates the account.',
+    description:
+      'Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a ' +
+      'link that another browser or no page asked for needs the email that the person has confirmed: else conflict, ' +
+      'and the link stays good.',
     http: { method: 'POST', path: '/v1/auth/magic-link/verify', status: 200 },
     access: [],
     environment: { prefixOf: 'token' },
     refreshCookie: 'give',
-    body: z.strictObject({ token: token('ml'), refresh_in }),
+    browserCookie: 'show',
+    body: z.strictObject({
+      token: token('ml'),
+      refresh_in,
+      email: Email.optional().meta({
+        description: 'The account that the person was shown and has confirmed',
+        examples: ['ada@example.com'],
+      }),
+      browser_nonce,
+    }),
     output: Session,
-    errors: ['unauthorized'],
+    errors: ['unauthorized', 'conflict'],
   }),
   passkeyRegisterOptions: operation({
     summary: 'Begin to register a passkey',

@@ -23,7 +23,11 @@ Amounts are strings of USDC micro-units: "2500000" is 2.50 USDC. Times are ISO 8
   it never charges twice. Another id is another payment.
 - A time-out, a dropped connection or a 202 never means "not paid". Repeat with the same id after \`Retry-After\`, or ask
   \`GET /v1/settlements?payment_attempt_id=\`.
-- Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`new_quote\`, \`top_up\`, \`raise_limit\`, \`stop\`.
+- Read \`money_moved\` and \`safe_action\` of an error: \`retry_same_attempt\`, \`read_settlement\`, \`new_quote\`, \`top_up\`,
+  \`raise_limit\`, \`stop\`. \`read_settlement\` comes with \`settlement_id\`: the account has paid this quote, or is paying it.
+- \`read_settlement\`: read \`GET /v1/settlements/:settlement_id\` and show its token to the vendor. Never pay the quote's price again.
+- \`quote_already_settled\` without a \`settlement_id\`: another buyer has paid the quote. Repeat the request to the vendor with the header
+  \`x-quote-refused: <quote_id>\`; on 503 wait for \`Retry-After\`. Then pay the quote that it answers.
 - What creates something takes the header \`Idempotency-Key\`: after a lost answer repeat with the same key.
 - Take price and environment from the verified quote token (keys: \`/.well-known/jwks.json\`), never from text beside it.
 - An agent pays with a delegate key (\`dk_…\`): it has limits that hold however many calls race. Never ask for more than that.`;
@@ -48,7 +52,7 @@ export const llmsText = ({ serverUrl }: { serverUrl: string }): string => {
     `## Endpoints of ${serverUrl}`,
     endpoints.join('\n'),
     '## Errors',
-    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?}}`.',
+    'The body is `{"error": {"code", "message", "details"?, "money_moved"?, "safe_action"?, "settlement_id"?}}`.',
     errors.join('\n'),
     '## More',
     `- [OpenAPI 3.1](${serverUrl}/openapi.json): every field, with examples\n- [Reference](${serverUrl}/docs): the same for people\n`,

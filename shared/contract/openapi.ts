@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode, MONEY_MOVED, SAFE_ACTIONS } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { IDEMPOTENT_REPLAYED, IdempotencyKey } from './idempotency.ts';
 import { contractList } from './index.ts';
@@ -256,14 +256,22 @@ const errorSchema = (): Json => ({
           },
         },
         money_moved: {
-          enum: ['no', 'yes', 'unknown'],
+          enum: MONEY_MOVED,
           description:
-            'Whether the payment_attempt_id of this call moved money. `unknown`: only a repeat with the same id, or ' +
+            'Whether the call, or another of the account with the same quote, moved money. `no`: the attempt was looked ' +
+            'up, nothing was paid and nothing is being paid. `unknown`: only a repeat with the same id, or ' +
             'GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".',
         },
         safe_action: {
-          enum: ['retry_same_attempt', 'new_quote', 'top_up', 'raise_limit', 'stop'],
-          description: 'What to do next without the danger of paying twice',
+          enum: SAFE_ACTIONS,
+          description:
+            'What to do next without the danger of paying twice. `read_settlement`: the account has a settlement for ' +
+            'this quote or attempt already, GET /v1/settlements/:settlement_id shows it.',
+        },
+        settlement_id: {
+          $ref: '#/components/schemas/SettlementId',
+          description:
+            'The settlement of the account itself that the quote or the attempt belongs to. Another account is never told.',
         },
       },
     },

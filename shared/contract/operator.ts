@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { label, Timestamp } from './primitives.ts';
+import { label, MicroUsdcOrZero, Timestamp } from './primitives.ts';
 import { internalOperation } from './service.ts';
 
 /** Who changes something by `npm run ops`, and why: part of every change, kept with it. */
@@ -37,6 +37,28 @@ const quarantined = {
 export const Quarantined = z.strictObject(quarantined);
 
 const MAX_LISTED = 200;
+
+/** Of the services that hold the hourly caps; what they answer is made by shared/db/caps-shown.ts. */
+export const showCapsOperation = internalOperation({
+  summary: 'The hourly caps, and the wallets and accounts that have used most of theirs in this hour',
+  callers: ['operator'],
+  input: z.strictObject({}),
+  output: z.strictObject({
+    environment_cap: MicroUsdcOrZero,
+    account_cap: MicroUsdcOrZero,
+    wallet_cap: MicroUsdcOrZero,
+    used: z.array(
+      z.strictObject({
+        of: z.enum(['wallet', 'account', 'environment']),
+        /** A wallet's address, an account's id, null of the environment. */
+        id: z.string().nullable(),
+        reserved: MicroUsdcOrZero,
+        cap: MicroUsdcOrZero,
+        resets_at: Timestamp,
+      }),
+    ),
+  }),
+});
 
 /** What every service answers to an operator; the handlers are shared/db/operating.ts, the same for all. */
 export const operatorOperations = {

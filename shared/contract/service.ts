@@ -55,6 +55,12 @@ export type HttpRoute = {
  */
 export type RefreshCookie = 'give' | 'exchange' | 'clear';
 
+/**
+ * The nonce of a browser that asks for a sign-in link: `give` puts one into the body and into a cookie of the page, `show`
+ * puts that of the cookie into the body.
+ */
+export type BrowserCookie = 'give' | 'show';
+
 /** Where the environment of a call comes from when no credential tells it. */
 export type EnvironmentSource = { field: string } | { prefixOf: string };
 
@@ -78,6 +84,7 @@ type OperationDefinition = {
    */
   whenFrozen?: 'served' | { handler: string };
   refreshCookie?: RefreshCookie;
+  browserCookie?: BrowserCookie;
   environment?: EnvironmentSource;
   /** Set where the operation exists in some environments only; a credential of another gets 403. */
   onlyIn?: readonly Environment[];
@@ -106,8 +113,12 @@ type OperationDefinition = {
   output: z.ZodType;
   /** Codes of its own; those that every operation can answer are added by `errorsOf`. */
   errors: readonly ErrorCode[];
-  /** A call that moves money: its errors carry `money_moved` and `safe_action`. */
-  money?: true;
+  /**
+   * Its errors carry `money_moved` and `safe_action`. `prepares`: nothing moves by the call itself, so a refusal says `no`.
+   * `moves`: this call or an earlier one with the same ids may have moved money, so only the service that owns the record
+   * says anything but `unknown`.
+   */
+  money?: 'prepares' | 'moves';
   /** How long the gateway waits for the service; 20 where the service itself waits for the chain. Default 5. */
   timeoutSeconds?: number;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
-import { operatorFields, operatorOperations } from './operator.ts';
+import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -125,7 +125,9 @@ export const settlement = service({
       summary: 'Settle a quote',
       description:
         'Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id ' +
-        'returns the same settlement and never charges twice; after a time-out repeat with the same id.',
+        'returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that ' +
+        'the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action ' +
+        '`read_settlement`, whichever of its credentials asks.',
       http: {
         method: 'POST',
         path: '/v1/settle',
@@ -147,7 +149,7 @@ export const settlement = service({
         'limit_exceeded',
         'payment_failed',
       ],
-      money: true,
+      money: 'moves',
       timeoutSeconds: 20,
     }),
     redeem: operation({
@@ -330,6 +332,7 @@ export const settlement = service({
       }),
       output: z.array(Paid),
     }),
+    showCaps: showCapsOperation,
     showSettling: internalOperation({
       summary: 'Whether new payments are taken',
       callers: ['operator'],

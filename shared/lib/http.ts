@@ -67,7 +67,8 @@ export const startHealthServer = async ({
     port: (server.address() as AddressInfo).port,
     begin: (wanted) => {
       checks = wanted;
-      phase = 'begun';
+      // A signal may have come first.
+      if (phase === 'starting') phase = 'begun';
     },
     drain: () => {
       phase = 'draining';

@@ -56,6 +56,14 @@ export const INTENT_KINDS = [
   'withdrawal',
   'refund',
 ] as const;
+/** What the fee payer spends, by who causes it: fees of settles, rent that quotes promise, and so on. */
+export const LAMPORT_BUDGETS = [
+  'fees_settle',
+  'rent_settle',
+  'fees_user',
+  'rent_user',
+  'fees_revoke',
+] as const;
 export const INTENT_STATES = ['accepted', 'signed', 'confirmed', 'reopened'] as const;
 const intents = { kind: INTENT_KINDS, state: INTENT_STATES } as const;
 
@@ -141,6 +149,8 @@ export const METRICS = {
         'balance_mismatch',
         'policy_refused',
         'found_paid',
+        'expired_included',
+        'providers_disagree',
         'work_under_another_id',
         'deposit_problem',
         'deposit_mismatch',
@@ -183,11 +193,29 @@ export const METRICS = {
     'Time since operators paused taking new payments, 0 while they are taken.',
   ),
   'settle.chain.paused': gauge('1', ['chain-submitter'], {}, '1 while the operator’s pause stands.'),
+  'settle.cap_refusals': counter(
+    '{payment}',
+    ['settlement', 'chain-submitter'],
+    { cap: ['wallet', 'account', 'environment'] },
+    'Payments that an hourly cap held up: by settlement refused before acceptance, by chain-submitter not signed for now.',
+  ),
   'settle.chain.cap_used_ratio': gauge(
     '1',
+    ['settlement', 'chain-submitter'],
+    { cap: ['wallet_hour', 'account_hour', 'environment_hour'] },
+    'How much of a cap is used up in its period, by what was accepted or signed; of wallets and accounts, the one that used most.',
+  ),
+  'settle.chain.budget_used_ratio': gauge(
+    '1',
     ['chain-submitter'],
-    { cap: ['wallet_hour', 'environment_hour', 'lamports_day'] },
-    'How much of a cap is used up in its period; of the wallets, the one that used most.',
+    { budget: LAMPORT_BUDGETS },
+    'How much of an environment’s daily lamport budget is reserved.',
+  ),
+  'settle.chain.budget_refusals': counter(
+    '{refusal}',
+    ['chain-submitter'],
+    { budget: LAMPORT_BUDGETS, dimension: ['account', 'vendor', 'environment'] },
+    'Work that was refused or has to wait because a daily budget is used up, by whose budget it was.',
   ),
   'settle.fee_payer_lamports': gauge('{lamport}', ['chain-submitter'], {}, 'Balance of the fee payer.'),
   'rpc.client.call.duration': histogram(

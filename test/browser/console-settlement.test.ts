@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { Keypair } from '@solana/web3.js';
+import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
+import { Keypair, type PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
@@ -124,6 +125,10 @@ test('a refund of a part: prepared, refused in the wallet, signed, paid; the sto
   expect(await page.findings()).toEqual([]);
   await button(page, 'Prepare it').click();
   await button(page, 'Sign with Payout Wallet').waitFor();
+  // What is shown was read from the transaction.
+  const dialog = page.page.getByRole('dialog', { name: 'Sign the refund' });
+  expect(await dialog.textContent()).toMatch(/1\.00 USDC go from your payout address back to the payer/);
+  expect(await dialog.textContent()).toContain(consumer.wallet.publicKey.toBase58());
   await page.shoot('refund-sign');
   expect(await page.findings()).toEqual([]);
   const before = await chain.balance(consumer.wallet.publicKey);
@@ -145,6 +150,63 @@ test('a refund of a part: prepared, refused in the wallet, signed, paid; the sto
   await page.shoot('settlement-refunded');
   expect(await page.findings()).toEqual([]);
 }, 90_000);
+
+/** A refund's transaction as somebody would make it who has the API's answers in hand. */
+const tampered = (
+  transaction: string,
+  { to = consumer.wallet.publicKey, mint = chain.mint, amount = 1_000_000n } = {},
+): string => {
+  const { message } = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
+  const account = (of: PublicKey) => getAssociatedTokenAddressSync(mint, of, true);
+  const payout = vendor.payout.publicKey;
+  const built = new TransactionMessage({
+    payerKey: message.staticAccountKeys[0]!,
+    recentBlockhash: message.recentBlockhash,
+    instructions: [createTransferCheckedInstruction(account(payout), mint, account(to), payout, amount, 6)],
+  }).compileToLegacyMessage();
+  return Buffer.from(new VersionedTransaction(built).serialize()).toString('base64');
+};
+const stranger = Keypair.generate().publicKey;
+test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string }, RegExp]>([
+  ['another destination', { to: stranger }, {}, /its destination is another/],
+  ['a larger amount', { amount: 2_000_000n }, {}, /its amount is another/],
+  [
+    'a larger amount, with an answer that fits it',
+    { amount: 2_000_000n },
+    { amount: '2000000' },
+    /The API answered with another refund/,
+  ],
+  ['another mint', { mint: stranger }, {}, /another token/],
+])(
+  'a refund’s transaction with %s reaches no wallet',
+  async (_name, change, answer, why) => {
+    const paid = await pay();
+    const page = await opened();
+    const wallet = await addWallet(page, 'Payout Wallet', vendor.payout);
+    await page.page.route(/\/v1\/refunds(\/[^/]+\/submit)?$/, async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as { transaction?: string };
+      if (json.transaction === undefined) return route.fulfill({ response, json });
+      await route.fulfill({
+        response,
+        json: { ...json, ...answer, transaction: tampered(json.transaction, change) },
+      });
+    });
+    await page.go(`/sales/${paid.settlement_id}`);
+    await button(page, 'Refund').click();
+    await page.page.getByRole('textbox', { name: 'Amount' }).fill('1');
+    await button(page, 'Prepare it').click();
+    const refused = page.page.getByRole('alert');
+    const signing = button(page, 'Sign with Payout Wallet');
+    await refused.or(signing).first().waitFor();
+    if (await signing.isVisible()) await signing.click();
+    await refused.waitFor({ timeout: 5000 }).catch(() => undefined);
+    const words = await refused.allTextContents();
+    expect({ asked: wallet.asked, words }).toEqual({ asked: 0, words: [expect.stringMatching(why)] });
+    expect(await page.page.locator('code').allTextContents()).not.toContain(stranger.toBase58());
+  },
+  60_000,
+);
 
 test('a refund that waits: signed later, by the right account only, or cancelled', async () => {
   const paid = await pay();

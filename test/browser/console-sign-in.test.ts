@@ -60,8 +60,10 @@ test('by link: asked for on the page, opened in another tab, used by the click a
   await tab.goto(link, { waitUntil: 'networkidle' });
   expect(tab.url()).toBe(`${stack.console_url}/sign-in/link`);
   expect(urls.filter((each) => each.includes(token) && !each.includes('#'))).toEqual([]);
-  expect(urls.filter((each) => each.includes('magic-link'))).toEqual([]);
-  await tab.getByRole('button', { name: 'Sign in' }).click();
+  // What it asks uses nothing up.
+  expect(urls.filter((each) => /magic-link(?!\/read)/.test(each))).toEqual([]);
+  expect(await tab.textContent('main')).toContain(email);
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Welcome' }).waitFor();
   // No script reads the refresh token, and nothing keeps the access token.
   expect(await tab.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toMatch(/rt_|eyJ/);
@@ -74,8 +76,34 @@ test('by link: asked for on the page, opened in another tab, used by the click a
 
   const again = await opened();
   await again.page.goto(link, { waitUntil: 'networkidle' });
-  await button(again, 'Sign in').click();
   await heading(again, 'This link no longer works').waitFor();
+});
+
+test('a link that another browser asked for names its account and signs in only after that was confirmed', async () => {
+  const [victim, [stranger, since]] = [await signInPerson(stack), [newAddress(), Date.now()]];
+  await api('POST /v1/auth/magic-link', { body: { email: stranger, environment: 'test' } });
+  const link = await mailedLink(stranger, since, '/console/sign-in/link');
+  const page = await opened({ person: victim });
+  await page.page.goto(link, { waitUntil: 'networkidle' });
+  await heading(page, 'Is this your account?').waitFor();
+  const text = (await page.page.textContent('main')) ?? '';
+  expect(text).toContain(stranger);
+  expect(text).toContain(`your sign-in as ${victim.email}`);
+  // The plain button, which a hurried person presses, is not there.
+  expect(await button(page, 'Sign in').count()).toBe(0);
+  await page.shoot('sign-in-elsewhere');
+  expect(await page.findings()).toEqual([]);
+
+  await page.page.getByRole('link', { name: 'No, leave it' }).click();
+  await page.go('/account');
+  await page.page.getByText(victim.email).first().waitFor();
+
+  // Whoever asked on another device confirms, and is signed in here.
+  const own = await opened();
+  await own.page.goto(link, { waitUntil: 'networkidle' });
+  await button(own, `Sign in here as ${stranger}`).click();
+  await heading(own, 'Welcome').waitFor();
+  expect(own.trouble()).toEqual([]);
 });
 
 test('a page of a mailed link without it, or with half of one, says so and uses nothing', async () => {
@@ -230,8 +258,7 @@ test('another account in another tab: this one shows that account too, and nothi
   await api('POST /v1/auth/magic-link', { body: { email: second, environment: 'test' } });
   const tab = await page.context.newPage();
   await tab.goto(await mailedLink(second, since, '/sign-in/link'), { waitUntil: 'networkidle' });
-  expect(await tab.textContent('main')).toContain(`takes the place of your sign-in as ${first.email}`);
-  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByRole('button', { name: `Sign in here as ${second}` }).click();
   await page.page.getByText(second).first().waitFor();
   expect(await page.page.textContent('body')).not.toContain(first.email);
   expect(await page.page.getByLabel('Name').inputValue()).toBe('');

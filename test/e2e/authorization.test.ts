@@ -39,6 +39,7 @@ const NO_ASSERTION = {
 const RECIPES: Record<string, Recipe> = {
   'gateway.health': { open: 200 },
   'gateway.ready': { open: 200 },
+  'gateway.environments': { open: 200 },
   'gateway.jwks': { open: 200 },
   'quote.create': { body: ({ objects }) => ({ service_id: objects.service_id }) },
   'quote.list': { foreign: 'hidden' },
@@ -112,6 +113,7 @@ const RECIPES: Record<string, Recipe> = {
     body: () => ({ email: `new-${crypto.randomUUID()}@example.com` }),
     open: 202,
   },
+  'identity.readMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
   'identity.verifyMagicLink': { body: () => ({ token: `ml_test_${'A'.repeat(43)}` }), open: 401 },
   'identity.refresh': { body: () => ({ refresh_token: `rt_test_${'A'.repeat(43)}` }), open: 401 },
   // Ends the caller's own sign-in; Ada's refresh token in it ends nothing.

@@ -127,6 +127,20 @@ test('a frozen consumer settles nothing new, and the repeat of what is paid is a
   await atOnce();
 }, 90_000);
 
+test('caps show: what was accepted and signed in this hour, within the caps of both services', async () => {
+  await must(settleWith(api(), consumer.token, await quoteOf(api(), vendor)), 'settle');
+  const { code, out } = await ops('caps', 'show', '--json');
+  expect(code).toBe(0);
+  const { accepted, signed } = JSON.parse(out);
+  for (const caps of [accepted, signed]) {
+    expect(caps).toMatchObject({ wallet_cap: '1000000000', account_cap: '5000000000' });
+    expect(caps.used).toContainEqual(
+      expect.objectContaining({ of: 'account', id: consumer.signIn.account.account_id, cap: '5000000000' }),
+    );
+  }
+  expect((await ops('caps', 'show')).out).toMatch(/accepted +each wallet +1000\.00/);
+});
+
 test('a pause is heeded by both settlements, and ends', async () => {
   const quote = await quoteOf(api(), vendor);
   expect(await change('settling', 'pause')).toMatchObject({ changed: true });

@@ -110,7 +110,24 @@ describe('one payment', () => {
     const late = await settleWith(api, consumer.token, quote, 'repeat-2');
     expect(late).toMatchObject({
       status: 409,
-      body: { error: { code: 'quote_already_settled', money_moved: 'no' } },
+      body: {
+        error: {
+          code: 'quote_already_settled',
+          money_moved: 'yes',
+          safe_action: 'read_settlement',
+          settlement_id: paid.body.settlement_id,
+        },
+      },
+    });
+    const stranger = await createConsumer(api, stack);
+    const theirs = await settleWith(api, stranger.token, quote);
+    expect(theirs.body).toEqual({
+      error: {
+        code: 'quote_already_settled',
+        message: expect.any(String),
+        money_moved: 'no',
+        safe_action: 'new_quote',
+      },
     });
   });
 

@@ -10,6 +10,7 @@ import {
   type Vendor,
 } from '../../deploy/local/people/people.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
+import { storedClaims } from '../../sdk/src/tokens.ts';
 import { chainOf } from '../support/chain.ts';
 import { createShopProject, type Framework, type Shop } from '../support/shops.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
@@ -53,7 +54,13 @@ const spentBy = async (spend: () => Promise<unknown>): Promise<bigint> => {
   return before - (await chain.balance(consumer.wallet.publicKey));
 };
 
-type Said = { error?: string; details?: { reason: string }; delivery_id?: string; run?: number };
+type Said = {
+  quote_token?: string;
+  error?: string;
+  details?: { reason: string };
+  delivery_id?: string;
+  run?: number;
+};
 const ask = async (url: string, headers: Record<string, string> = {}, init: RequestInit = {}) => {
   const response = await fetch(url, { ...init, headers });
   const text = await response.text();
@@ -156,6 +163,24 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect((await ask(url, shown)).status).toBe(200);
   });
 
+  test('one quote for all who ask; who names it when it is paid gets another, whoever names junk does not', async () => {
+    const url = `${shop.url}/report?city=Ulm`;
+    const quoteOf = async (headers: Record<string, string> = {}) =>
+      (await ask(url, headers)).body.quote_token;
+    const first = (await quoteOf())!;
+    expect(await quoteOf()).toBe(first);
+    const { quote_id } = storedClaims(first);
+    const junk = [`${quote_id.slice(0, -1)}${quote_id.endsWith('0') ? 1 : 0}`, 'q_', quote_id];
+    for (const each of junk) expect(await quoteOf({ 'x-quote-refused': each })).toBe(first);
+    await must(settleWith(api, consumer.token, { quote_token: first }), 'settle');
+    let another: string | undefined;
+    while (another === undefined || another === first) {
+      await pause();
+      another = await quoteOf({ 'x-quote-refused': quote_id });
+    }
+    await must(settleWith(api, consumer.token, { quote_token: another }), 'settle');
+  });
+
   test('five forecasts on one payment, then a new bill', async () => {
     const url = `${shop.url}/forecast`;
     const pay = buyer();
@@ -179,6 +204,19 @@ describe.each<Framework>(['express', 'fastify', 'hono', 'next'])('%s', (framewor
     expect(shop.output()).not.toMatch(/eyJ|vendor_test_/);
   });
 });
+
+test('paid by a process that died: another with the same key is delivered by that payment', async () => {
+  const shop = await project.startShop('hono', environment);
+  const url = `${shop.url}/report?city=Ulm`;
+  const spent = await spentBy(async () => {
+    const { quote_token } = (await ask(url)).body;
+    await must(settleWith(api, delegate.api_key, { quote_token: quote_token! }), 'settle');
+    // The quote is handed out still: nobody has shown the payment.
+    const answer = await buyer()(url);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { report: 'All is well in Ulm.' }]);
+  });
+  expect(spent).toBe(50_000n);
+}, 60_000);
 
 test('50 at once with one token on two replicas: one run, and all that ask on get its answer', async () => {
   const first = await project.startShop('express', environment);
@@ -236,10 +274,43 @@ test('the API away: 503 with Retry-After, nothing is lost', async () => {
   );
   const path = '/report?city=Ulm';
   const headers = await payFor(`${shop.url}${path}`);
-  for (const shown of [{}, headers]) {
-    const said = await ask(`${away.url}${path}`, shown);
+  // The quote that replicas share is still handed out; of an address that nobody has asked for
+  // there is none.
+  expect((await ask(`${away.url}${path}`)).status).toBe(402);
+  for (const [at, shown] of [
+    ['/forecast', {}],
+    [path, headers],
+  ] as const) {
+    const said = await ask(`${away.url}${at}`, shown);
     expect([said.status, said.body.error]).toEqual([503, 'service_unavailable']);
     expect(Number(said.headers.get('retry-after'))).toBeGreaterThan(0);
   }
   expect((await ask(`${shop.url}${path}`, headers)).status).toBe(200);
 }, 60_000);
+
+test('64 at once are handed one quote: each gets its delivery, the handler runs once for each payment', async () => {
+  const shop = await project.startShop('fastify', environment);
+  const replica = await project.startShop('express', environment, shop.url);
+  const others = await atOnce(7, () => createConsumer(api, stack));
+  const owners = [consumer, ...others].flatMap((owner) => [owner, owner]);
+  const keys = await atOnce(owners.length, (i) => createDelegate(api, owners[i]!, { daily: '90000000' }));
+  // Before both replicas stands what spreads their buyers.
+  const spread = (url: string, init?: RequestInit) =>
+    fetch(url.replace(shop.url, Math.random() < 0.5 ? shop.url : replica.url), init);
+  // Of each account two keys, of each key two processes, each with two calls.
+  const payers = keys.flatMap(({ api_key }) =>
+    [1, 2].map(() =>
+      payingFetch(spread, { baseUrl: stack.gateway_url, delegateKey: api_key, maxAmount: 50_000n }),
+    ),
+  );
+  const earned = () => chain.balance(vendor.payout.publicKey);
+  const before = await earned();
+  const said = await atOnce(64, async (i) => {
+    const answer = await payers[i % payers.length]!(`${shop.url}/report?city=no-${i}-`);
+    const { report, delivery_id } = (await answer.json()) as { report: string; delivery_id: string };
+    return { status: answer.status, isMine: report.includes(`no-${i}-`), delivery_id };
+  });
+  expect(tally(said.map(({ status, isMine }) => `${status} ${isMine}`))).toEqual({ '200 true': 64 });
+  expect(new Set(said.map(({ delivery_id }) => delivery_id)).size).toBe(64);
+  expect((await earned()) - before).toBe(64n * 40_000n);
+}, 120_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { races } from '../races/races.ts';
+import { races, run } from '../races/races.ts';
 import { openScene, type Scene } from '../races/scene.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -14,4 +14,8 @@ beforeAll(async () => {
   scene = await openScene(stack, database);
 });
 
-test.each(Object.entries(races))('%s', async (_name, race) => expect(await race(scene)).toEqual([]), 60_000);
+test.each(Object.entries(races))(
+  '%s',
+  async (_name, race) => expect(await run(race, scene)).toEqual([]),
+  60_000,
+);

@@ -124,11 +124,16 @@ const control = (url: string, method: string, ...params: unknown[]) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
 
+/** Long enough to be paid, and over when the restore is. */
+const SOON = { expires_in_seconds: 15 };
 type Attempt = { id: string; quote: Quote };
-const attempt = async (): Promise<Attempt> => ({
+const attempt = async (terms: Parameters<typeof quoteOf>[2] = {}): Promise<Attempt> => ({
   id: crypto.randomUUID(),
-  quote: await quoteOf(api(), vendor),
+  quote: await quoteOf(api(), vendor, terms),
 });
+/** Once its quote has expired. */
+const expired = async ({ quote }: Attempt) =>
+  sleep(Math.max(0, Date.parse(quote.expires_at) - Date.now()) + 500);
 /** Repeats the attempt until it is answered with the payment. */
 const paid = async ({ id, quote }: Attempt) =>
   (
@@ -164,6 +169,9 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   const [lost, ...rest] = [await attempt(), open, ...around, after];
   hashes.set(lost.id, (await paid(lost)).tx_hash);
   for (const each of rest) hashes.set(each.id, (await paid(each)).tx_hash);
+  // These expire before their payer comes back; one of them was never paid.
+  const [late, unpaid] = [await attempt(SOON), await attempt(SOON)];
+  hashes.set(late.id, (await paid(late)).tx_hash);
   const balanceNow = () =>
     chainOf(running.stack.environments.test as never).balance(consumer.wallet.publicKey);
   const balance = await balanceNow();
@@ -251,6 +259,20 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   for (const each of [...before, ...rest]) expect((await paid(each)).tx_hash).toBe(hashes.get(each.id));
   // It landed while nobody watched.
   expect((await paid(flying)).tx_hash).toBe(bs58.encode(Buffer.from(bytes, 'base64').subarray(1, 65)));
+  expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
+  // And who comes back when the quote has expired: what is on the chain is adopted, and only what is not is refused.
+  await Promise.all([expired(late), expired(unpaid)]);
+  const ask = ({ quote }: Attempt, id: string) => settleWith(api(), consumer.token, quote, id);
+  expect(await ask(unpaid, unpaid.id)).toMatchObject({
+    status: 410,
+    body: { error: { code: 'quote_expired', money_moved: 'no', safe_action: 'new_quote' } },
+  });
+  const { settlement_id, tx_hash } = await paid(late);
+  expect(tx_hash).toBe(hashes.get(late.id));
+  expect(await ask(late, 'another-id')).toMatchObject({
+    status: 409,
+    body: { error: { code: 'quote_already_settled', money_moved: 'yes', settlement_id } },
+  });
   expect(await balanceNow()).toBe(balance - BigInt(flying.quote.quote_amount));
   expect((await ops('drain', '--seconds', '60')).code).toBe(0);
 

@@ -1,51 +1,77 @@
 import { createBurnCheckedInstruction, createCloseAccountInstruction } from '@solana/spl-token';
-import { Keypair, Message, type PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { call } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
+import { signChanged } from '../support/prepared.ts';
 import { keypairOf, type Payer, type SubmitterFixture, until } from '../support/submitter.ts';
+import { transfersOver } from '../support/transfers.ts';
 
 /**
- * Who lives on the platform's rent: takes a token account that the platform pays for, closes it, keeps the lamports
- * and comes back. Every round asks as the service itself would, over a real chain-submitter and the local chain.
+ * Attacks on what the fee payer spends: rent of token accounts that the attacker closes again, and fees of transactions
+ * that the platform co-signs. Every round asks as the other services would, over a real chain-submitter and the local
+ * chain.
  */
 export type Result = {
   attack: string;
   rounds: number;
   /** Token accounts created at the platform's cost. */
   created: number;
+  /** Rounds in which something was refused. */
   refused: number;
-  /** What the fee payer has less: rent, and fees of everything that it signed. */
-  lamports: bigint;
   rent: bigint;
-  /** Another account's settles to a new vendor meanwhile, and the slowest of them. */
+  /** Fees that the platform paid: signatures of everything that landed. */
+  fees: bigint;
+  /** What the attacker paid: USDC fees of settles, and lamports of transactions of its own. */
+  attackerMicro: bigint;
+  attackerLamports: bigint;
+  /** Another account's settles meanwhile, to a vendor that has a token account, and the slowest of them. */
   bystanders: number;
   slowestMs: number;
+  /** Other accounts' quotes for a vendor without a token account: granted, and refused. */
+  newVendors: { granted: number; refused: number };
 };
 
 const RENT = 2_039_280n;
+const SIGNATURE = 5000n;
 const GROSS = 1_000_000n;
 const PAYER_BALANCE = 10_000_000_000_000n;
 
-type Attacker = { account_id: string; payer: Payer; quotes: Bus };
-/** One round: whether the platform paid for a token account. */
-type Attack = (
-  fixture: SubmitterFixture,
-  attacker: Attacker,
-  keep: Keypair,
-) => Promise<'created' | 'refused'>;
+/** `mirror`: its other wallet. `lamports`: what it has paid for transactions of its own. */
+type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
+/** What a round has cost: token accounts that the platform paid for, and whether anything was refused. */
+type Round = { created: number; refused: boolean };
+export type Attack = {
+  /** Settings of chain-submitter that make the bound visible in few rounds. */
+  env?: (rounds: number) => Record<string, string>;
+  slotMs?: number;
+  round: (fixture: SubmitterFixture, attacker: Attacker, keep: Keypair) => Promise<Round>;
+  /** After the last round: token accounts that were created only now. */
+  finish?: (fixture: SubmitterFixture, attacker: Attacker) => Promise<number>;
+};
 
-const reserve = async ({ account_id, quotes }: Attacker, owner: PublicKey) =>
-  (await call(quotes, chainSubmitter, 'reserveTokenAccount', { account_id, owner: owner.toBase58() })).status;
+const CREATED: Round = { created: 1, refused: false };
+const REFUSED: Round = { created: 0, refused: true };
+
+/** Asks as the quote service would, for a quote of ten minutes. */
+const reserve = async ({ account_id, quotes }: Attacker, owner: PublicKey): Promise<string> => {
+  const until = new Date(Date.now() + 700_000).toISOString();
+  const asked = { account_id, owner: owner.toBase58(), until };
+  return (await call(quotes, chainSubmitter, 'reserveTokenAccount', asked)).status;
+};
 
 const exists = async ({ outside }: SubmitterFixture, owner: PublicKey): Promise<boolean> =>
   (await outside.connection.getAccountInfo(outside.tokenAccount(owner))) !== null;
 
 /** Empties and closes a token account; its rent goes to whoever does it. */
-const close = async ({ outside, keys, land }: SubmitterFixture, owner: Keypair): Promise<void> => {
+const close = async (
+  { outside, keys, land }: SubmitterFixture,
+  attacker: Attacker,
+  owner: Keypair,
+): Promise<void> => {
+  attacker.lamports += 2n * SIGNATURE;
   const account = outside.tokenAccount(owner.publicKey);
   const balance = await outside.balance(owner.publicKey);
   const purse = keypairOf(keys.mintAuthority.secretKey);
@@ -78,113 +104,237 @@ const settle = async (
   return (await ended(fixture, job.settlement_id)) === 'failed' ? 'failed' : 'paid';
 };
 
-const signAs = (owner: Keypair, transaction: string): string => {
-  const wire = Buffer.from(transaction, 'base64');
-  const message = Message.from(wire.subarray(1 + 64 * wire[0]!));
-  const slots = message.accountKeys
-    .slice(0, message.header.numRequiredSignatures)
-    .map((key) =>
-      key.equals(owner.publicKey)
-        ? signBytes(message.serialize(), privateKeyFromSeed(owner.secretKey.subarray(0, 32)))
-        : new Uint8Array(64),
-    );
-  return Buffer.concat([Uint8Array.of(slots.length), ...slots, message.serialize()]).toString('base64');
+/** After whatever was tried: what exists there now was paid by us, and is closed for its rent. */
+const harvest = async (fixture: SubmitterFixture, attacker: Attacker, owner: Keypair): Promise<Round> => {
+  if (!(await exists(fixture, owner.publicKey))) return REFUSED;
+  await close(fixture, attacker, owner);
+  return CREATED;
 };
 
-/** After whatever was tried: what stands there now was paid by us, and is closed for its rent. */
-const harvest = async (fixture: SubmitterFixture, owner: Keypair): Promise<'created' | 'refused'> => {
-  if (!(await exists(fixture, owner.publicKey))) return 'refused';
-  await close(fixture, owner);
-  return 'created';
+const REFUSALS = ['conflict', 'rate_limited', 'service_unavailable'];
+
+/** The code of a refusal, or `ok`. */
+const outcomeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => {
+      if (error instanceof ServiceError) return error.code;
+      throw error;
+    },
+  );
+
+/** True: it was refused by a limit. */
+const isRefused = async (work: Promise<unknown>): Promise<boolean> =>
+  REFUSALS.includes(await outcomeOf(work));
+
+/** Approves, or with null revokes, as the wallet service would. */
+const delegate = async (
+  fixture: SubmitterFixture,
+  { account_id }: Attacker,
+  owner: Keypair,
+  allowance: bigint | null,
+): Promise<void> => {
+  const preparation_id = newId('prep');
+  const { transaction } = await call(fixture.walletBus, chainSubmitter, 'prepareDelegation', {
+    ...{ preparation_id, account_id, owner: owner.publicKey.toBase58() },
+    allowance: allowance === null ? null : `${allowance}`,
+  });
+  const signed = signChanged(transaction, owner);
+  await call(fixture.walletBus, chainSubmitter, 'submitPrepared', { preparation_id, transaction: signed });
+  await ended(fixture, preparation_id);
 };
+
+/** Payout addresses that were promised a token account, until the attack settles them all. */
+const promised: { account_id: string; payout: Keypair }[] = [];
+let approves = true;
 
 export const attacks: Record<string, Attack> = {
-  'vendor closes its payout account and comes back': async (fixture, attacker, keep) => {
-    await settle(fixture, attacker, keep.publicKey);
-    return harvest(fixture, keep);
+  'vendor closes its payout account and comes back': {
+    round: async (fixture, attacker, keep) => {
+      await settle(fixture, attacker, keep.publicKey);
+      return harvest(fixture, attacker, keep);
+    },
   },
-  'vendor settles old quotes, past the check of the quote': async (fixture, { account_id, payer }, keep) => {
-    const quote = fixture.quote({ amount: GROSS, payout: keep.publicKey, vendor: account_id });
-    const job = await fixture.settle(payer, quote);
-    await ended(fixture, job.settlement_id);
-    return harvest(fixture, keep);
+  'vendor settles old quotes, past the check of the quote': {
+    round: async (fixture, attacker, keep) => {
+      const { account_id, payer } = attacker;
+      const quote = fixture.quote({ amount: GROSS, payout: keep.publicKey, vendor: account_id });
+      const job = await fixture.settle(payer, quote);
+      await ended(fixture, job.settlement_id);
+      return harvest(fixture, attacker, keep);
+    },
   },
-  'vendor takes a new payout address each time': async (fixture, attacker) => {
-    const fresh = Keypair.generate();
-    await settle(fixture, attacker, fresh.publicKey);
-    return harvest(fixture, fresh);
+  'vendor takes a new payout address each time': {
+    round: async (fixture, attacker) => {
+      const fresh = Keypair.generate();
+      await settle(fixture, attacker, fresh.publicKey);
+      return harvest(fixture, attacker, fresh);
+    },
   },
-  'consumer closes its account and delegates anew': async (fixture, { account_id }, keep) => {
-    const preparation_id = newId('prep');
-    const ask = {
-      preparation_id,
-      account_id,
-      owner: keep.publicKey.toBase58(),
-    };
-    try {
-      const { transaction } = await call(fixture.walletBus, chainSubmitter, 'prepareDelegation', {
-        ...ask,
-        allowance: `${GROSS}`,
-      });
-      const signed = signAs(keep, transaction);
-      await call(fixture.walletBus, chainSubmitter, 'submitPrepared', {
-        preparation_id,
-        transaction: signed,
-      });
-      await ended(fixture, preparation_id);
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
-    }
-    return harvest(fixture, keep);
+  'consumer closes its account and delegates anew': {
+    round: async (fixture, attacker, keep) => {
+      await isRefused(delegate(fixture, attacker, keep, GROSS));
+      return harvest(fixture, attacker, keep);
+    },
   },
-  'consumer provisions a new wallet each time': async (fixture, { account_id }) => {
-    const fresh = Keypair.generate();
-    const wallet_id = newId('wal');
-    const job = { wallet_id, account_id, owner: fresh.publicKey.toBase58() };
-    await fixture.send(fixture.walletBus, 'createTokenAccount', job);
-    await ended(fixture, wallet_id);
-    return harvest(fixture, fresh);
+  'consumer provisions a new wallet each time': {
+    round: async (fixture, attacker) => {
+      const fresh = Keypair.generate();
+      const wallet_id = newId('wal');
+      const job = { wallet_id, account_id: attacker.account_id, owner: fresh.publicKey.toBase58() };
+      await fixture.send(fixture.walletBus, 'createTokenAccount', job);
+      await ended(fixture, wallet_id);
+      return harvest(fixture, attacker, fresh);
+    },
   },
-  'consumer closes its account and asks for test funds': async (fixture, { account_id }, keep) => {
-    const fund_id = newId('fund');
-    const job = { fund_id, account_id, owner: keep.publicKey.toBase58(), amount: '1' };
-    await fixture.send(fixture.fundingBus, 'fund', job);
-    await ended(fixture, fund_id);
-    return harvest(fixture, keep);
+  'consumer closes its account and asks for test funds': {
+    round: async (fixture, attacker, keep) => {
+      const fund_id = newId('fund');
+      const job = {
+        fund_id,
+        account_id: attacker.account_id,
+        owner: keep.publicKey.toBase58(),
+        amount: '1',
+      };
+      await fixture.send(fixture.fundingBus, 'fund', job);
+      await ended(fixture, fund_id);
+      return harvest(fixture, attacker, keep);
+    },
+  },
+  'account approves and revokes in turn': {
+    round: async (fixture, attacker) => {
+      const allowance = approves ? GROSS : null;
+      approves = !approves;
+      return {
+        created: 0,
+        refused: await isRefused(delegate(fixture, attacker, attacker.payer.owner, allowance)),
+      };
+    },
+  },
+  'transfers pass simulation and fail on the chain': {
+    round: async (fixture, attacker) => {
+      const { prepare, submit } = transfersOver(() => fixture);
+      const { outside } = fixture;
+      const { account_id, payer, mirror } = attacker;
+      const balance = await outside.balance(payer.owner.publicKey);
+      const [from, to] = balance > 0n ? [payer.owner, mirror.owner] : [mirror.owner, payer.owner];
+      const amount = await outside.balance(from.publicKey);
+      let refused = false;
+      const prepared = [];
+      for (let transfer = 0; transfer < 2; transfer += 1) {
+        const one = prepare({ ...payer, owner: from, account_id }, to.publicKey, amount);
+        if (await isRefused(one)) refused = true;
+        else prepared.push(await one);
+      }
+      // Both take all of the balance, and both are simulated before either has landed.
+      const submissions = await Promise.all(prepared.map((one) => outcomeOf(submit(one))));
+      for (const [at, { id }] of prepared.entries()) if (submissions[at] === 'ok') await ended(fixture, id);
+      refused ||= submissions.some((outcome) => REFUSALS.includes(outcome));
+      return { created: 0, refused };
+    },
+  },
+  'five prepared transfers to one fresh address, closed in between': {
+    // A blockhash lives for 150 slots.
+    slotMs: 60,
+    round: async (fixture, attacker) => {
+      const { prepare, submit } = transfersOver(() => fixture);
+      const fresh = Keypair.generate();
+      const from = { ...attacker.payer, account_id: newId('acct') };
+      const prepared = [];
+      for (let transfer = 0; transfer < 5; transfer += 1)
+        prepared.push(await prepare(from, fresh.publicKey, 1n));
+      const round: Round = { created: 0, refused: false };
+      for (const one of prepared) {
+        if (await isRefused(submit(one))) round.refused = true;
+        else await ended(fixture, one.id);
+        round.created += (await harvest(fixture, attacker, fresh)).created;
+      }
+      return round;
+    },
+  },
+  'quotes from a thousand accounts': {
+    // One token account for each of the accounts, of the three that each asks for.
+    env: (rounds) => ({
+      SETTLE_RENT_LAMPORTS_PER_DAY: `${BigInt(rounds) * RENT}`,
+    }),
+    round: async (_fixture, attacker) => {
+      const account_id = newId('acct');
+      let refused = false;
+      for (let quote = 0; quote < 3; quote += 1) {
+        const payout = Keypair.generate();
+        if ((await reserve({ ...attacker, account_id }, payout.publicKey)) === 'refused') refused = true;
+        else promised.push({ account_id, payout });
+      }
+      return { created: 0, refused };
+    },
+    finish: async (fixture, attacker) => {
+      let created = 0;
+      while (promised.length > 0) {
+        const some = promised.splice(0, 10);
+        await Promise.all(
+          some.map(({ account_id, payout }) =>
+            settle(fixture, { ...attacker, account_id }, payout.publicKey),
+          ),
+        );
+        for (const { payout } of some) created += (await harvest(fixture, attacker, payout)).created;
+      }
+      return created;
+    },
   },
 };
 
 /**
- * Runs one attack by one account. Every tenth of the rounds somebody else has a vendor without a token account paid.
+ * Runs one attack. Every tenth of the rounds somebody else pays a vendor that has a token account, and a vendor without
+ * one asks for a quote.
  * @throws when a bystander's settle does not end as paid
  */
 export const runAttack = async (fixture: SubmitterFixture, name: string, rounds: number): Promise<Result> => {
   const { keys, outside, admin } = fixture;
+  const { round: attack, finish } = attacks[name]!;
   const feePayer = keypairOf(keys.feePayer.secretKey).publicKey;
   const lamports = async () => BigInt(await outside.connection.getBalance(feePayer));
+  const earned = () => outside.balance(new PublicKey(keys.feeWallet.address));
   const quotes = await fixture.quoteBus();
-  const attacker = { account_id: newId('acct'), payer: await fixture.payer(PAYER_BALANCE), quotes };
+  const attacker = {
+    ...{ account_id: newId('acct'), payer: await fixture.payer(PAYER_BALANCE) },
+    ...{ mirror: await fixture.payer(0n), quotes, lamports: 0n },
+  };
   const bystander = await fixture.payer(PAYER_BALANCE);
+  const vendor = await fixture.payer(0n);
   const keep = Keypair.generate();
   const every = Math.max(1, Math.floor(rounds / 10));
-  const result = { attack: name, rounds, created: 0, refused: 0, bystanders: 0, slowestMs: 0 };
+  const result: Result = {
+    ...{ attack: name, rounds, created: 0, refused: 0, rent: 0n, fees: 0n },
+    ...{ attackerMicro: 0n, attackerLamports: 0n, bystanders: 0, slowestMs: 0 },
+    newVendors: { granted: 0, refused: 0 },
+  };
   let lost = 0n;
-  for (let round = 0; round < rounds; round += 1) {
-    const before = await lamports();
-    result[await attacks[name]!(fixture, attacker, keep)] += 1;
+  const measured = async <T>(work: () => Promise<T>): Promise<T> => {
+    const [before, fees] = [await lamports(), await earned()];
+    const done = await work();
     lost += before - (await lamports());
+    result.attackerMicro += (await earned()) - fees;
+    return done;
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const { created, refused } = await measured(() => attack(fixture, attacker, keep));
+    result.created += created;
+    if (refused) result.refused += 1;
     if (round % every !== every - 1) continue;
+    const other = { ...attacker, account_id: newId('acct'), payer: bystander };
+    const isNew = (await reserve(other, Keypair.generate().publicKey)) === 'granted';
+    result.newVendors[isNew ? 'granted' : 'refused'] += 1;
     const startedAt = performance.now();
-    const other = { account_id: newId('acct'), payer: bystander, quotes };
-    const paid = await settle(fixture, other, Keypair.generate().publicKey);
+    const paid = await settle(fixture, other, vendor.owner.publicKey);
     if (paid !== 'paid') throw new Error(`${name}, round ${round}: a bystander’s settle is ${paid}`);
     result.bystanders += 1;
     result.slowestMs = Math.max(result.slowestMs, Math.round(performance.now() - startedAt));
   }
+  if (finish !== undefined) result.created += await measured(() => finish(fixture, attacker));
   const { rows } = await admin.query<{ n: number }>(
-    'select count(*)::int as n from grants where account_id = $1',
-    [attacker.account_id],
+    'select count(*)::int as n from grants group by account_id order by n desc limit 1',
   );
-  if (rows[0]!.n > 3) throw new Error(`${name}: ${rows[0]!.n} grants of one account`);
-  return { ...result, lamports: lost, rent: BigInt(result.created) * RENT };
+  if (rows.length > 0 && rows[0]!.n > 3) throw new Error(`${name}: ${rows[0]!.n} grants of one account`);
+  result.rent = BigInt(result.created) * RENT;
+  return { ...result, fees: lost - result.rent, attackerLamports: attacker.lamports };
 };

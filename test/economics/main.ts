@@ -1,4 +1,4 @@
-// `npm run economics`: every close-and-come-back attack, over a chain-submitter and a local chain of its own.
+// `npm run economics`: every attack on what the fee payer spends, each over a chain-submitter and a local chain of its own.
 import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
 import { startServers } from '../../deploy/local/start-servers.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
@@ -7,32 +7,42 @@ import { attacks, type Result, runAttack } from './attack.ts';
 
 const usage = `Usage: npm run economics -- [options]
 
-  --rounds 1000   how often each attack is made; prints what all of them have cost
+  --rounds 1000   how often each attack is made; prints what each of them has cost
+  --attack text   only the attacks whose name contains the text
   --help          this text`;
 
-const { values } = readCommandLine(usage, { options: { rounds: { type: 'string', default: '1000' } } });
+const { values } = readCommandLine(usage, {
+  options: { rounds: { type: 'string', default: '1000' }, attack: { type: 'string', default: '' } },
+});
 const rounds = wholeNumber('rounds', values.rounds);
 
+const HEAD = [
+  ...['Attack', 'Rounds', 'Created', 'Refused', 'Rent lost', 'Fees lost'],
+  ...['Cost to the attacker', 'Others meanwhile'],
+];
+const usdc = (micro: bigint) => (Number(micro) / 1e6).toFixed(2);
 const cells = (result: Result): (string | number | bigint)[] => [
-  result.attack,
-  result.rounds,
-  result.created,
-  result.refused,
-  result.rent,
-  result.lamports - result.rent,
-  `${result.bystanders} paid, slowest ${result.slowestMs} ms`,
+  ...[result.attack, result.rounds, result.created, result.refused, result.rent, result.fees],
+  `${usdc(result.attackerMicro)} USDC and ${result.attackerLamports}`,
+  `${result.bystanders} paid, slowest ${result.slowestMs} ms; new vendors ${result.newVendors.granted} of ${result.newVendors.granted + result.newVendors.refused}`,
 ];
 const print = (row: readonly unknown[]) => console.log(`| ${row.map(String).join(' | ')} |`);
 
 const servers = await startServers({ stateDir: testStateDir('economics') });
 process.env.POSTGRES_URL = servers.postgresUrl;
-const fixture = await startSubmitterFixture();
 try {
-  await fixture.start();
-  print(['Attack', 'Rounds', 'Created', 'Refused', 'Rent lost', 'Fees', 'Others meanwhile']);
-  print(['---', '---', '---', '---', '---', '---', '---']);
-  for (const name of Object.keys(attacks)) print(cells(await runAttack(fixture, name, rounds)));
+  print(HEAD);
+  print(HEAD.map(() => '---'));
+  for (const [name, { env, slotMs }] of Object.entries(attacks)) {
+    if (!name.includes(values.attack)) continue;
+    const fixture = await startSubmitterFixture(slotMs === undefined ? {} : { slotMs });
+    try {
+      await fixture.start(env?.(rounds) ?? {});
+      print(cells(await runAttack(fixture, name, rounds)));
+    } finally {
+      await fixture.stop();
+    }
+  }
 } finally {
-  await fixture.stop();
   await servers.stop();
 }

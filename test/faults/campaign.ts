@@ -5,7 +5,7 @@ import { gather } from './evidence.ts';
 import type { Fault } from './fault.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
 import { type Break, judge } from './invariants.ts';
-import { createLedger, spanOf } from './ledger.ts';
+import { createLedger, type Ledger, spanOf } from './ledger.ts';
 import { startLoad } from './load.ts';
 import type { Mutation } from './mutations.ts';
 import { quietPhase, TERMINAL_MS, type Terminal } from './quiet.ts';
@@ -51,6 +51,9 @@ export type Report = {
   paid: number;
   answers: number;
   redeemed: number;
+  /** What clients were refused: of all of them those that said "no", and those that named a settlement. */
+  refusals: { all: number; no: number; named: number };
+  hedged: Ledger['hedged'];
   terminal: Terminal;
 };
 
@@ -135,6 +138,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
 
     const evidence = await gather(world, ledger);
+    say(`read ${evidence.transactions.size} transactions and ${evidence.settlements.length} settlements`);
     const breaks = [
       ...noticed,
       ...seen.breaks,
@@ -166,6 +170,12 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       breaks,
       ...ledger.counts(),
       redeemed: ledger.redeemed.length,
+      refusals: {
+        all: ledger.refusals.length,
+        no: ledger.refusals.filter(({ moneyMoved }) => moneyMoved === 'no').length,
+        named: ledger.refusals.filter(({ settlementId }) => settlementId !== undefined).length,
+      },
+      hedged: ledger.hedged,
       terminal: quiet,
     };
   } finally {

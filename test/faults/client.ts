@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { balancedApi, createApi, lostBy, must } from '../../deploy/local/people/api.ts';
+import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -30,7 +30,21 @@ const AGENT_LIMITS = [
 /** Access tokens live for 15 minutes. */
 const REFRESH_AFTER_MS = 8 * 60_000;
 
-export type Agent = { payer: Consumer; key: string };
+/** A delegate of a rich payer, and another one of the same account. */
+export type Agent = { payer: Consumer; key: string; other: string };
+
+/** What a newcomer pays with its first payment: all that its wallet has, or all that its delegate may spend. */
+export const FIRST_PRICE = 500_000n;
+const FITTING_DELEGATES = 4;
+
+/** Somebody whose wallet has never paid. */
+export type Newcomer = {
+  payer: Consumer;
+  /** Keys of delegates whose limit fits one payment exactly; none: the wallet's money does. */
+  fitting: string[];
+  /** Another delegate of the same account. */
+  other: string;
+};
 
 export type People = {
   rich: Consumer[];
@@ -56,9 +70,34 @@ export const createPeople = async (
   ]);
   const agents = await atOnce(AGENT_LIMITS.length, async (i) => {
     const payer = rich[i % rich.length]!;
-    return { payer, key: (await createDelegate(api, payer, AGENT_LIMITS[i]!)).api_key };
+    const [own, other] = await Promise.all(
+      [AGENT_LIMITS[i]!, {}].map((limits) => createDelegate(api, payer, limits)),
+    );
+    return { payer, key: own!.api_key, other: other!.api_key };
   });
   return { rich, poor, agents, fickle, vendors: sellers };
+};
+
+/** Signs up somebody new, while everything breaks too; null when that did not come about. */
+const signUp = async (
+  api: Api,
+  stack: World['stack'],
+  pays: 'wallet' | 'delegates',
+): Promise<Newcomer | null> => {
+  try {
+    const balance = pays === 'wallet' ? FIRST_PRICE : 2n * BigInt(FITTING_DELEGATES) * FIRST_PRICE;
+    const payer = await createConsumer(api, stack, { balance, allowance: balance });
+    const fits = FIRST_PRICE.toString();
+    const limits = Array.from({ length: pays === 'wallet' ? 0 : FITTING_DELEGATES }, (_, i) =>
+      i % 2 === 0 ? { total: fits } : { daily: fits },
+    );
+    const [other, ...fitting] = await Promise.all(
+      [{}, ...limits].map((limit) => createDelegate(api, payer, limit)),
+    );
+    return { payer, fitting: fitting.map(({ api_key }) => api_key), other: other!.api_key };
+  } catch {
+    return null;
+  }
 };
 
 /** Clients that write down everything they ask and are told. */
@@ -97,6 +136,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
   };
 
   return {
+    signUp: (pays: 'wallet' | 'delegates') => signUp(api, stack, pays),
     /** A quote, asked for until there is one; null when nobody wants it any more. */
     quote: async (vendor: Vendor, body: object, wanted: () => boolean): Promise<Quote | null> => {
       while (wanted()) {
@@ -121,6 +161,8 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
     settle: async (attempt: Attempt): Promise<void> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
       attempt.asking += 1;
+      // A refusal before acceptance records nothing: from now on the attempt may be accepted after all.
+      if (attempt.standing === 'refused') attempt.standing = 'open';
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
       ledger.note(attempt, { ...answer, how: 'settle' });
@@ -133,8 +175,8 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
       );
       if (answer.status !== 200) return false;
       const found = (answer.body as { data: unknown[] }).data[0];
+      ledger.note(attempt, { ...answer, how: 'look', body: found ?? null });
       if (found === undefined) attempt.standing = 'unknown';
-      else ledger.note(attempt, { ...answer, how: 'look', body: found });
       return attempt.standing !== 'open';
     },
     /** Asks once to redeem what was paid. True when there was an answer that will not change. */

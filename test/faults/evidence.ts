@@ -23,6 +23,10 @@ export type SettlementRow = {
   tx_hash: string | null;
   superseded_tx_hashes: string[];
   redeemed_at: Date | null;
+  issued_at: Date | null;
+  progress_at: Date;
+  /** When its acceptance was committed. */
+  accepted_at: Date;
 };
 type TransactionRow = { signature: string; intent_id: string; status: 'live' | 'expired' | 'failed' };
 
@@ -92,7 +96,9 @@ export const gather = async (world: World, ledger: Ledger) => {
     return landedOf(signature, found);
   });
 
-  const settlements = await query<SettlementRow>('select * from settlement.settlements');
+  const settlements = await query<SettlementRow>(`
+    select s.*, a.committed_at as accepted_at from settlement.settlements s
+    join campaign.acceptances a using (settlement_id)`);
   const quoteIds = [
     ...new Set([
       ...ledger.attempts.map(({ quote }) => quote.quote_id),

@@ -1,5 +1,6 @@
 import type { Consumer } from '../../deploy/local/people/people.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
+import { untrueRefusals } from '../support/refusals.ts';
 import type { Evidence, Landed, SettlementRow } from './evidence.ts';
 import { type Answer, type Attempt, bodyOf, type Ledger } from './ledger.ts';
 import type { World } from './world.ts';
@@ -178,6 +179,27 @@ export const invariants: Record<string, Invariant> = {
         const row = rowOf(of, attempt);
         return isPaid(row) ? [{ what: `${attempt.standing}, and ${row?.settlement_id} paid`, attempt }] : [];
       }),
+
+  /** No refusal denied, misnamed or gave up what its account had paid, was paying or might still pay. */
+  'refusals-are-true': ({ ledger, evidence, forks }) => {
+    const rows = evidence.settlements.map((row) => {
+      const isFailed = row.chain_status === 'failed';
+      return {
+        settlementId: row.settlement_id,
+        accountId: row.account_id,
+        attemptId: row.payment_attempt_id,
+        quoteId: row.quote_id,
+        acceptedAt: row.accepted_at.getTime(),
+        failedAt: isFailed ? row.progress_at.getTime() : null,
+        // Reversed for good: only a fork can do that.
+        paid: row.issued_at !== null && (!isFailed || forks > 0),
+      };
+    });
+    return untrueRefusals(ledger.refusals, rows).map(({ refusal, what }) => ({
+      what,
+      attempt: refusal.attempt,
+    }));
+  },
 
   /** The same attempt was always answered with the same settlement, and it is the recorded one. */
   'one-settlement-per-attempt': (of) =>

@@ -1,4 +1,5 @@
 import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
+import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
 
 /**
  * What the clients asked and were told, kept apart from everything that the system keeps: the invariants hold the
@@ -26,12 +27,29 @@ export type Call = { what: string; askedAt: number; at: number | null; status: n
 
 /**
  * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told that nothing moved;
- * `unknown` holds no such settlement, asked by the id alone.
+ * `named` was told which settlement of its account the quote or the id belongs to; `unknown` holds no such settlement,
+ * asked by the id alone.
  */
-export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'unknown';
+export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
+
+/** Repeats and rivals that clients send beside the plain ones; each kind is counted. */
+export const HEDGES = [
+  'copies at once',
+  'a limit that fits once',
+  'a first payment',
+  'another delegate',
+  'a second id',
+  'another quote',
+  'after a refusal',
+] as const;
+export type Hedge = (typeof HEDGES)[number];
 
 export type Attempt = {
   id: string;
+  /** The id is that of an attempt of the same account, by another delegate or on another quote. */
+  isBorrowed: boolean;
+  /** Codes of refusals that nothing but its own acceptance can be the reason of. */
+  causedByItself: readonly string[];
   payer: Consumer;
   /** Of the delegate that pays for the payer; null: the payer itself. */
   key: string | null;
@@ -47,6 +65,9 @@ export type Attempt = {
   token: string | null;
 };
 
+/** A refusal, with the attempt that it was given to. */
+export type CampaignRefusal = Refusal & { attempt: Attempt };
+
 export type Ledger = ReturnType<typeof createLedger>;
 
 type Body = {
@@ -54,7 +75,7 @@ type Body = {
   settlement_id?: string;
   settlement_token?: string;
   tx_hash?: string | null;
-  error?: { code: string; money_moved?: string };
+  error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
 };
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
@@ -63,7 +84,9 @@ const verdictOf = (answer: Answer): Exclude<Standing, 'open' | 'unknown'> | null
   const { status } = answer;
   const { error, status: lifecycle } = bodyOf(answer);
   if (status === 200) return lifecycle === 'failed' ? 'failed' : lifecycle === 'pending' ? null : 'paid';
-  if (status === null || error?.money_moved !== 'no' || status >= 500) return null;
+  if (status === null || status >= 500) return null;
+  if (error?.safe_action === 'read_settlement') return 'named';
+  if (error?.money_moved !== 'no') return null;
   return error.code === 'payment_failed' ? 'failed' : 'refused';
 };
 
@@ -71,27 +94,59 @@ export const createLedger = () => {
   const attempts: Attempt[] = [];
   const paid: Attempt[] = [];
   let answers = 0;
-  const calls: Call[] = [];
+  const calls = new Set<Call>();
+  const refusals: CampaignRefusal[] = [];
+  const hedged = Object.fromEntries(HEDGES.map((kind) => [kind, 0])) as Record<Hedge, number>;
+
+  const keep = (attempt: Attempt, { askedAt, at, how, status, body }: Answer): void => {
+    const isEmpty = how === 'look' && status === 200 && body === null;
+    const said = isEmpty
+      ? { code: NOT_LISTED, moneyMoved: 'no', safeAction: undefined, settlementId: undefined }
+      : refusalIn(body);
+    if (said === null) return;
+    const { payer, id: attemptId, quote, causedByItself } = attempt;
+    const accountId = payer.signIn.account.account_id;
+    const quoteId = quote.quote_id;
+    refusals.push({ attempt, accountId, attemptId, quoteId, causedByItself, askedAt, at, ...said });
+  };
   return {
     /** All calls that had another answer than one below 500, or none yet. */
     calls,
+    /** Every refusal that a client was given. */
+    refusals,
+    /** How often each kind of hedge was sent. */
+    hedged,
+    hedge: (kind: Hedge): void => {
+      hedged[kind] += 1;
+    },
     ask: (what: string): Call => {
       const call: Call = { what, askedAt: Date.now(), at: null, status: null, body: undefined };
-      calls.push(call);
+      calls.add(call);
       return call;
     },
     answered: (call: Call, status: number | null, body: unknown): void => {
       Object.assign(call, { at: Date.now(), status, body });
       // Good ones are of no interest, and there are many.
-      if (status !== null && status < 500) calls.splice(calls.indexOf(call), 1);
+      if (status !== null && status < 500) calls.delete(call);
     },
     attempts,
     /** In the order in which they were redeemed; the newest can still be forked away. */
     redeemed: [] as Attempt[],
     counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),
-    begin: (payer: Consumer, vendor: Vendor, quote: Quote, key: string | null = null): Attempt => {
+    begin: (
+      payer: Consumer,
+      vendor: Vendor,
+      quote: Quote,
+      {
+        key = null,
+        id,
+        causedByItself = [],
+      }: { key?: string | null; id?: string; causedByItself?: readonly string[] } = {},
+    ): Attempt => {
       const attempt: Attempt = {
-        id: crypto.randomUUID(),
+        id: id ?? crypto.randomUUID(),
+        isBorrowed: id !== undefined,
+        causedByItself,
         payer,
         key,
         vendor,
@@ -109,6 +164,9 @@ export const createLedger = () => {
     /** Writes an answer down and reads from it where the attempt stands. */
     note: (attempt: Attempt, answer: Answer): void => {
       answers += 1;
+      keep(attempt, answer);
+      // A list without the settlement is kept as a refusal and says nothing else.
+      if (answer.body === null) return;
       attempt.answers.push(answer);
       const { settlement_id, settlement_token } = bodyOf(answer);
       attempt.settlementId ??= settlement_id ?? null;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
-import type { Client, People } from './client.ts';
-import type { Attempt, Ledger } from './ledger.ts';
+import { type Client, FIRST_PRICE, type Newcomer, type People } from './client.ts';
+import type { Attempt, Hedge, Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
@@ -12,9 +12,16 @@ const MOST_AT_ONCE = 8;
 /** Everything in micro-units; the least fee is 10,000. */
 const AMOUNT = [20_000, 500_000] as const;
 
+/** Newcomers sign up one after the other, and no more of them wait for their first payment. */
+const WAITING_NEWCOMERS = 3;
+const NEWCOMER_EVERY_MS = 2000;
+const MOST_NEWCOMERS = 300;
+
+type Payer = { payer: Consumer; key: string | null };
+
 /**
- * Payers that pay at once, as careless as real ones: they repeat what is answered, double-click, give up, use one quote
- * more than once, overdraw their wallet, and redeem with two replicas.
+ * Payers that pay at once, as careless as real ones: they repeat what is answered, send copies to several gateways,
+ * give up, use one quote or one id more than once, overdraw their wallet, and redeem with two replicas.
  */
 export const startLoad = (options: {
   client: Client;
@@ -29,17 +36,17 @@ export const startLoad = (options: {
   let credit = 0;
   let underWay = 0;
 
-  const settle = async (attempt: Attempt, own: Rng): Promise<void> => {
+  const settle = async (attempt: Attempt, own: Rng, copies = 1): Promise<void> => {
     credit -= 1;
     underWay += 1;
-    await settleForAWhile(attempt, own).finally(() => {
+    await settleForAWhile(attempt, own, copies).finally(() => {
       underWay -= 1;
     });
   };
 
-  const settleForAWhile = async (attempt: Attempt, own: Rng): Promise<void> => {
-    const doubled = own.chance(0.1);
-    await Promise.all([client.settle(attempt), ...(doubled ? [client.settle(attempt)] : [])]);
+  const settleForAWhile = async (attempt: Attempt, own: Rng, copies: number): Promise<void> => {
+    if (copies > 1) ledger.hedge('copies at once');
+    await Promise.all(Array.from({ length: copies }, () => client.settle(attempt)));
     for (let tries = 1; tries < TRIES && running && attempt.standing === 'open'; tries += 1) {
       // The others are impatient: their money is looked after in the quiet phase.
       if (own.chance(0.3)) return;
@@ -47,6 +54,11 @@ export const startLoad = (options: {
       await client.settle(attempt);
     }
     if (attempt.standing === 'paid' && own.chance(0.2)) await client.settle(attempt);
+    if (attempt.standing === 'refused' && running && own.chance(0.4)) {
+      ledger.hedge('after a refusal');
+      await sleep(own.int(0, 500));
+      await client.settle(attempt);
+    }
   };
 
   const redeem = async (attempt: Attempt, own: Rng): Promise<void> => {
@@ -58,20 +70,51 @@ export const startLoad = (options: {
     }
   };
 
+  /** What a worker that lost its memory does with a quote or an id that its account has paid with. */
+  const askOtherwise = async (
+    kind: Hedge,
+    { payer, vendor, quote, key, id }: Attempt,
+    other: string | null,
+  ): Promise<void> => {
+    const another = kind === 'another quote' ? await client.quote(vendor, terms(rng), () => running) : quote;
+    if (another === null) return;
+    ledger.hedge(kind);
+    const attempt =
+      kind === 'another delegate'
+        ? ledger.begin(payer, vendor, quote, { key: other, id })
+        : ledger.begin(payer, vendor, another, { key, ...(kind === 'another quote' ? { id } : {}) });
+    await client.settle(attempt);
+  };
+
+  const hedgeAfter = async (attempt: Attempt, own: Rng, other: string | null): Promise<void> => {
+    if (attempt.standing !== 'paid' || !running) return;
+    if (own.chance(0.06)) await askOtherwise('a second id', attempt, other);
+    if (own.chance(0.03)) await askOtherwise('another quote', attempt, other);
+    if (other !== null && own.chance(0.1)) await askOtherwise('another delegate', attempt, other);
+  };
+
   const settleAndRedeem = async (
-    { payer, key }: { payer: Consumer; key: string | null },
+    { payer, key }: Payer,
     vendor: Vendor,
     quote: Quote,
     own: Rng,
   ): Promise<void> => {
-    const begin = () => ledger.begin(payer, vendor, quote, key);
+    const begin = () => ledger.begin(payer, vendor, quote, { key });
     const attempt = begin();
     // Other buyers of the same account with the same quote: one of them pays.
     const rivals = own.chance(0.06) ? own.int(1, MOST_AT_ONCE) : 0;
     const all = [attempt, ...Array.from({ length: rivals }, begin)];
-    await Promise.all(all.map((one) => settle(one, own)));
+    const copies = own.chance(0.1) ? own.int(2, MOST_AT_ONCE + 1) : 1;
+    await Promise.all(all.map((one) => settle(one, own, one === attempt ? copies : 1)));
+    const other = people.agents.find((agent) => agent.payer === payer)?.other ?? null;
+    await hedgeAfter(attempt, own, other);
     if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
   };
+
+  const terms = (own: Rng) => ({
+    quote_amount: String(own.int(...AMOUNT)),
+    ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
+  });
 
   const pay = async (own: Rng): Promise<void> => {
     const vendor = own.pick(people.vendors);
@@ -82,30 +125,65 @@ export const startLoad = (options: {
     // while they run.
     const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
     if (poor && own.chance(0.5)) void client.topUp(by.payer);
-    const terms = () => ({
-      quote_amount: String(own.int(...AMOUNT)),
-      ...(own.chance(0.05) ? { expires_in_seconds: own.int(2, 15) } : {}),
-    });
     const quotes = await Promise.all(
-      Array.from({ length: crowd }, () => client.quote(vendor, terms(), () => running)),
+      Array.from({ length: crowd }, () => client.quote(vendor, terms(own), () => running)),
     );
     const wanted = quotes.filter((quote) => quote !== null);
     await Promise.all(wanted.map((quote) => settleAndRedeem(by, vendor, quote, own)));
   };
 
+  /** One payment that uses up all there is, sent two to eight times at once: all of them are the same payment. */
+  const payFirst = async (
+    { payer, other }: Newcomer,
+    key: string | null,
+    own: Rng,
+  ): Promise<Attempt | null> => {
+    const vendor = own.pick(people.vendors);
+    const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, () => running);
+    if (quote === null) return null;
+    ledger.hedge(key === null ? 'a first payment' : 'a limit that fits once');
+    // The money of a wallet is what a provider says, and providers lie here: a limit is settlement's own.
+    const causedByItself = key === null ? [] : ['limit_exceeded'];
+    const attempt = ledger.begin(payer, vendor, quote, { key, causedByItself });
+    await settle(attempt, own, own.int(2, MOST_AT_ONCE + 1));
+    await hedgeAfter(attempt, own, other);
+    if (attempt.standing === 'paid' && own.chance(0.3)) await askOtherwise('a second id', attempt, other);
+    return attempt;
+  };
+
+  const newcomers: Newcomer[] = [];
+  const welcome = async () => {
+    for (let count = 0; running && count < MOST_NEWCOMERS; count += 1) {
+      const born = await client.signUp(count % 2 === 0 ? 'delegates' : 'wallet');
+      if (born !== null) newcomers.push(born);
+      do await sleep(NEWCOMER_EVERY_MS);
+      while (running && newcomers.length >= WAITING_NEWCOMERS);
+    }
+  };
+
+  const payAsNewcomer = async (newcomer: Newcomer, own: Rng): Promise<void> => {
+    const keys = newcomer.fitting.length === 0 ? [null] : newcomer.fitting;
+    for (const key of keys) await payFirst(newcomer, key, own);
+  };
+
   // New payments begin at their pace, whatever became of the others: a call whose service was killed waits for long.
   const work = new Set<Promise<void>>();
+  const begin = (payment: Promise<void>) => {
+    const one = payment.finally(() => work.delete(one));
+    work.add(one);
+  };
   const arrivals = async () => {
     for (let number = 0; running; number += 1) {
       const pause = rng.int(0, 2000) / perSecond;
       await sleep(pause);
       credit = Math.min(credit + (perSecond * pause) / 1000, MOST_AT_ONCE);
       if (credit < 0 || underWay >= MOST_IN_FLIGHT) continue;
-      const one = pay(rng.fork(number)).finally(() => work.delete(one));
-      work.add(one);
+      const newcomer = newcomers.shift();
+      const own = rng.fork(number);
+      begin(newcomer === undefined ? pay(own) : payAsNewcomer(newcomer, own));
     }
   };
-  const arriving = arrivals();
+  const arriving = Promise.all([arrivals(), welcome()]);
   return {
     /** No new payments; resolves when every call under way was answered or lost. */
     stop: async (): Promise<void> => {

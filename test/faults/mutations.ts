@@ -69,8 +69,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/launch.ts',
-        from: '  try {\n    const rows = await deps.commits.signed',
-        to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const rows = await deps.commits.signed",
+        from: '  try {\n    const isAlone',
+        to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const isAlone",
       },
       noLookForReference,
     ],
@@ -95,6 +95,30 @@ export const mutations: readonly Mutation[] = [
     faults: ['chain-stands-still', 'rpc-null-status'],
   },
   {
+    name: 'another-provider-confirms',
+    rule: '14',
+    patches: [
+      {
+        file: 'services/chain-submitter/agreement.ts',
+        from: 'if (deps.rpc.providers.length === 1) return true;',
+        to: 'if (deps.rpc.providers.length > 0) return true;',
+      },
+    ],
+    faults: ['rpc-lies-confirmation'],
+  },
+  {
+    name: 'every-provider-says-failed',
+    rule: '14',
+    patches: [
+      {
+        file: 'services/chain-submitter/jobs/poll.ts',
+        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : askEverybody(deps, flight)',
+        to: 'Promise.resolve(views.filter(({ status }) => status?.err))',
+      },
+    ],
+    faults: ['rpc-lies-error'],
+  },
+  {
     name: 'reference',
     rule: '12',
     patches: [
@@ -117,5 +141,29 @@ export const mutations: readonly Mutation[] = [
       },
     ],
     faults: ['fork-original-never-lands'],
+  },
+  {
+    name: 'refused-attempt-is-looked-up',
+    rule: '3',
+    patches: [
+      {
+        file: 'services/settlement/handlers/settle.ts',
+        from: 'const records = await recordsOf(deps, call, claims);',
+        to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
+      },
+    ],
+    faults: ['commits-wait'],
+  },
+  {
+    name: 'paid-quote-is-named',
+    rule: '3',
+    patches: [
+      {
+        file: 'services/settlement/refused.ts',
+        from: 'claims === null ? null : findPaying(pool, account_id, claims.quote_id)',
+        to: 'null',
+      },
+    ],
+    faults: ['redis-kill'],
   },
 ];

@@ -76,7 +76,8 @@ export const quietPhase = async (
 ): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
   const open = ledger.attempts.filter(({ standing }) => standing === 'open');
-  const forgetful = new Set(open.filter(() => rng.chance(0.3)));
+  // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
+  const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
 
   const settled = async (attempt: Attempt) => {
     await client.settle(attempt);

@@ -28,18 +28,33 @@ export const table = (
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
+/** How often each invariant broke; of refusals, by their code. */
+const tally = (breaks: readonly Break[]): string[] => {
+  const counts = new Map<string, number>();
+  for (const { invariant, what } of breaks) {
+    const kind = invariant === 'refusals-are-true' ? `${invariant} (${what.split(',')[0]})` : invariant;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return [...counts].map(([kind, count]) => `  ${count} ${kind}`);
+};
+
 /** What a campaign ends with, for people. */
 export const reportLines = (report: Report): string[] => {
-  const { rows, breaks, attempts, paid, answers, redeemed, terminal } = report;
+  const { rows, breaks, attempts, paid, answers, redeemed, refusals, hedged, terminal } = report;
   const { open, p50Ms, p99Ms, allMs } = terminal;
   return [
     '',
     ...table(rows, { attempts, paid, breaks: breaks.length }),
     '',
     `${attempts} attempts, ${paid} paid, ${redeemed} redeemed, ${answers} answers to settle`,
+    `${refusals.all} refusals, of them ${refusals.no} said that nothing moved and ${refusals.named} named a settlement`,
+    `hedges: ${Object.entries(hedged)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ')}`,
     `${open} open at the heal: p50 ${seconds(p50Ms)}, p99 ${seconds(p99Ms)}, ` +
       `all at their end ${allMs === null ? 'NEVER' : `${seconds(allMs)} after it`}`,
     breaks.length === 0 ? 'every invariant holds' : `${breaks.length} BREAKS:`,
+    ...tally(breaks),
     ...breaks.slice(0, SHOWN).map(describe),
     ...(breaks.length > SHOWN ? [`  … and ${breaks.length - SHOWN} more`] : []),
   ];

@@ -8,6 +8,7 @@ import {
   type TestChain,
 } from '../../deploy/local/chain/test-support.ts';
 import { createRpc } from '../../services/chain-submitter/rpc.ts';
+import { INVENTED_SLOT } from './lies.ts';
 import { type SecondProvider, startSecondProvider } from './second-provider.ts';
 
 let chain: TestChain;
@@ -42,6 +43,18 @@ test('one provider tells, the other one lags behind it or has forgotten', async 
   expect([await known(), await other!.blockHeight('confirmed')]).toEqual([false, height - 10]);
   const { slot } = await first!.statuses([signature], { history: false });
   await expect(other!.accounts([Keypair.generate().publicKey.toBase58()], slot)).rejects.toThrow('slot');
+
+  second.behave({ lies: 'slot' });
+  const accounts = await other!.accounts([Keypair.generate().publicKey.toBase58()], slot);
+  expect(accounts.context.slot).toBe(INVENTED_SLOT);
+  second.behave({ lies: 'error' });
+  const statusOf = async (name: string) => (await other!.statuses([name], { history: true })).statuses[0];
+  expect((await statusOf(signature))?.err).not.toBeNull();
+  second.behave({ lies: 'confirmation' });
+  const never = bs58.encode(Buffer.alloc(64, 7));
+  expect(await statusOf(never)).toMatchObject({ err: null, confirmationStatus: 'finalized' });
+  second.behave({ lies: 'signature' });
+  expect([(await statusOf(signature)) === null, (await statusOf(never)) === null]).toEqual([false, false]);
 
   second.behave('forgets');
   expect([await known(), await other!.blockHeight('confirmed')]).toEqual([false, height]);

@@ -1,18 +1,26 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLiar, type Lie } from './lies.ts';
 
 /**
  * A second provider of the same chain: `http://127.0.0.1:<port>/<the chain's url>`. It lags by so many slots, refusing
  * what asks for newer state as a real node does, or it has forgotten all that is older than a few slots, as a node
- * without history has.
+ * without history has. Or it lies (lies.ts).
  */
 export type SecondProvider = Awaited<ReturnType<typeof startSecondProvider>>;
 
-type Mode = 'honest' | { lagSlots: number } | 'forgets';
+type Mode = 'honest' | { lagSlots: number } | 'forgets' | { lies: Lie };
 type Call = { id: unknown; method: string; params?: unknown[] };
 type Known = { slot: number } | null;
 
 const REMEMBERED_SLOTS = 3;
+/** A liar serves any slot and any commitment that it is asked for. */
+const paramsOfLiar = (params: unknown[] = []): unknown[] =>
+  params.map((param) =>
+    typeof param === 'object' && param !== null && 'commitment' in param
+      ? { ...param, minContextSlot: undefined, commitment: 'confirmed' }
+      : param,
+  );
 /** JSON-RPC server error of a node that has not seen that slot yet. */
 const SLOT_NOT_REACHED = -32016;
 
@@ -27,6 +35,7 @@ const minContextSlot = ({ params = [] }: Call): number =>
 
 export const startSecondProvider = async () => {
   let mode: Mode = 'honest';
+  const liar = createLiar();
 
   const ask = async (chainUrl: string, body: object): Promise<{ result?: unknown; error?: unknown }> => {
     const response = await fetch(chainUrl, {
@@ -65,6 +74,12 @@ export const startSecondProvider = async () => {
     const { id, method } = call;
     const present = mode;
     if (present === 'honest' || method === 'sendTransaction') return ask(chainUrl, call);
+    if (typeof present === 'object' && 'lies' in present) {
+      const honest = await ask(chainUrl, { ...call, params: paramsOfLiar(call.params) });
+      return honest.error === undefined
+        ? { id, result: liar.tell(present.lies, call, honest.result) }
+        : honest;
+    }
     const { result: slot } = await ask(chainUrl, {
       id,
       method: 'getSlot',

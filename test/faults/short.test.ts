@@ -15,6 +15,8 @@ const FAULTS = [
   'messages-doubled',
   'postgres-kill',
   'rpc-send-times-out',
+  'rpc-lies-error',
+  'rpc-lies-confirmation',
   'fork-after-redeem',
   'expiry-of-dropped-sends',
 ];

@@ -6,6 +6,7 @@ import { connect } from 'nats';
 import pg from 'pg';
 import { identify, isRunning, signal } from '../../deploy/local/processes.ts';
 import { type Instances, instanceName, programNames } from '../../deploy/local/services.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/settings.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import type { Stack } from '../../deploy/local/stack-file.ts';
 import { responds } from '../../deploy/local/tools.ts';
@@ -32,6 +33,24 @@ export const processNames = (instances: Instances = INSTANCES): readonly string[
     Array.from({ length: instances[name] ?? 1 }, (_, index) => instanceName(name, index + 1)),
   ),
 ];
+
+/**
+ * When each settlement's acceptance was committed: `created_at` is the beginning of its transaction, which may wait for
+ * locks. A deferred trigger runs as the last step of the commit, and holds it up while the fault `commits-wait` says so.
+ */
+const RECORD_ACCEPTANCES = `
+  create schema campaign;
+  create table campaign.acceptances (settlement_id text primary key, committed_at timestamptz not null);
+  create table campaign.commits (held_ms integer not null);
+  insert into campaign.commits values (0);
+  create function campaign.record_acceptance() returns trigger language plpgsql security definer as $$
+  begin
+    perform pg_sleep((select held_ms from campaign.commits) / 1000.0);
+    insert into campaign.acceptances values (new.settlement_id, clock_timestamp()) on conflict do nothing;
+    return null;
+  end $$;
+  create constraint trigger record_acceptance after insert on settlement.settlements
+    deferrable initially deferred for each row execute function campaign.record_acceptance()`;
 
 /** The system under test as a campaign reaches it: its processes, its chain, its database. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -62,6 +81,7 @@ export const startWorld = async (options: {
     chainControl: true,
     chainSlotMs: slotMs,
     rateLimitScale: 10_000,
+    hourlyCaps: HIGH_HOURLY_CAPS,
     durable: false,
     instances,
     rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],
@@ -98,6 +118,7 @@ export const startWorld = async (options: {
     reconnectTimeWait: 200,
   });
 
+  await database.query(RECORD_ACCEPTANCES);
   if (mutation?.sql !== undefined) await database.query(mutation.sql);
 
   let calls = 0;
@@ -159,6 +180,10 @@ export const startWorld = async (options: {
     /** Rows of a query over all schemas, as superuser. */
     query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
       (await database.query<Row>(sql, values)).rows,
+    /** Each acceptance's commit takes so much longer, until it is set to 0. */
+    holdCommits: async (ms: number): Promise<void> => {
+      await database.query('update campaign.commits set held_ms = $1', [ms]);
+    },
     names,
     pids,
     kill,

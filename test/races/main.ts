@@ -1,9 +1,10 @@
 // `npm run races`: races that must have one winner, again and again over a stack of its own.
 import pg from 'pg';
 import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/command-line.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/settings.ts';
 import { startStack } from '../../deploy/local/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
-import { races } from './races.ts';
+import { races, run } from './races.ts';
 import { openScene } from './scene.ts';
 
 const usage = `Usage: npm run races -- [options]
@@ -30,6 +31,7 @@ const running = await startStack({
   ports: 'any',
   chainSlotMs: 100,
   rateLimitScale: 10_000,
+  hourlyCaps: HIGH_HOURLY_CAPS,
   durable: false,
   // Two of each that could disagree.
   instances: { settlement: 2, 'chain-submitter': 2 },
@@ -43,7 +45,7 @@ try {
   for (let round = 1; round <= rounds && performance.now() < deadline; round += 1) {
     for (const [name, race] of chosen) {
       const startedAt = performance.now();
-      const found = await race(scene);
+      const found = await run(race, scene);
       const result = results.get(name)!;
       result.seconds += (performance.now() - startedAt) / 1000;
       for (const what of found) result.breaks.add(what);

@@ -4,11 +4,13 @@ import { Keypair, Transaction } from '@solana/web3.js';
 import { must } from '../../deploy/local/people/api.ts';
 import { type Consumer, type Paid, settleWith } from '../../deploy/local/people/people.ts';
 import { signPrepared } from '../../deploy/local/people/wallet.ts';
+import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
 import { BALANCE, PRICE, RACERS, type Scene } from './scene.ts';
 
 /**
- * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say.
+ * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. The
+ * refusals that were given on the way are compared with the records after each (`run`).
  */
 export type Race = (scene: Scene) => Promise<string[]>;
 
@@ -35,7 +37,12 @@ const paidExactly = async ({ chain, rows }: Scene, buyer: Consumer, count: numbe
 };
 
 /** Of 64 settles during which the owner took the permission back. */
-const moneyAgrees = async (scene: Scene, buyer: Consumer, first: Paid, answers: readonly Answer[]) => {
+const moneyAgrees = async (
+  scene: Scene,
+  buyer: Consumer & { accountId: string },
+  first: Paid,
+  answers: readonly Answer[],
+) => {
   const paid = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status !== 200);
   const after = await scene.settleToTheEnd(buyer, (await scene.quotes(1))[0]!);
@@ -62,6 +69,66 @@ const sameAttempt: Race = async (scene) => {
       answers.every(({ status }) => status === 200) && told.size === 1,
       `${outcomes(answers)}, ${[...told]}`,
     ),
+    ...(await paidExactly(scene, buyer, 1)),
+  ];
+};
+
+/** Two replicas each see the other's hold first: every copy is the same payment all the same. */
+const sameAttemptOfALimit =
+  (limits: (price: string) => { total?: string; daily?: string }): Race =>
+  async (scene) => {
+    const buyer = await scene.buyerWith();
+    const [first, quote] = await scene.quotes(2);
+    // The wallet has paid before, so that the limit alone can stand in the way.
+    await must(scene.settleToTheEnd(buyer, first!), 'settle');
+    const delegate = await scene.delegateOf(buyer, limits(PRICE.toString()));
+    const asking = { ...delegate, causedByItself: ['limit_exceeded'] };
+    const id = crypto.randomUUID();
+    const answers = await scene.whileCommitsWait(buyer, () =>
+      atOnce(RACERS, () => scene.settleToTheEnd(asking, quote!, id)),
+    );
+    return [
+      ...unless(outcomes(answers) === JSON.stringify({ 200: RACERS }), outcomes(answers)),
+      ...(await paidExactly(scene, buyer, 2)),
+    ];
+  };
+
+const NEWCOMERS = 16;
+
+/** Wallets that settlement has never seen: every copy looks at the chain first, and then meets another's hold. */
+const firstPayments: Race = async (scene) => {
+  const buyers = await atOnce(NEWCOMERS, () => scene.buyerWith(PRICE, PRICE));
+  const quotes = await scene.quotes(NEWCOMERS);
+  const ids = quotes.map(() => crypto.randomUUID());
+  const who = (racer: number) => racer % NEWCOMERS;
+  const answers = await atOnce(RACERS, (racer) => {
+    const at = who(racer);
+    const buyer = { ...buyers[at]!, causedByItself: ['insufficient_funds', 'delegation_inactive'] };
+    return scene.settleToTheEnd(buyer, quotes[at]!, ids[at]);
+  });
+  const wallets = await Promise.all(buyers.map((buyer) => paidExactly(scene, buyer, 1, PRICE)));
+  return [
+    ...unless(outcomes(answers) === JSON.stringify({ 200: RACERS }), outcomes(answers)),
+    ...wallets.flat(),
+  ];
+};
+
+/** Whoever of an account asks for what the account has paid is told which settlement it is. */
+const paidByAnother: Race = async (scene) => {
+  const buyer = await scene.buyerWith();
+  const [quote, other] = await scene.quotes(2);
+  const delegates = await atOnce(2, () => scene.delegateOf(buyer, {}));
+  const id = crypto.randomUUID();
+  const paid = await must(scene.settleToTheEnd(delegates[0]!, quote!, id), 'settle');
+  const answers = await atOnce(RACERS, (i) => {
+    if (i % 3 === 0) return scene.settleToTheEnd(delegates[1]!, quote!, id);
+    return i % 3 === 1
+      ? scene.settleToTheEnd(delegates[i % 2]!, quote!)
+      : scene.settleToTheEnd(buyer, other!, id);
+  });
+  const named = answers.filter(({ body }) => refusalIn(body)?.settlementId === paid.settlement_id);
+  return [
+    ...unless(named.length === RACERS, `${named.length} of ${RACERS} answers name the settlement`),
     ...(await paidExactly(scene, buyer, 1)),
   ];
 };
@@ -232,6 +299,14 @@ const overwrittenAgainstSettles: Race = async (scene) => {
 
 export const races: Record<string, Race> = {
   'rule 1: one attempt, asked 64 times': sameAttempt,
+  'rule 1: one attempt of a delegate whose total fits it once, asked 64 times': sameAttemptOfALimit(
+    (total) => ({ total }),
+  ),
+  'rule 1: one attempt of a delegate whose day fits it once, asked 64 times': sameAttemptOfALimit(
+    (daily) => ({ daily }),
+  ),
+  'rule 1: the first payments of 16 wallets, all that they have, asked 4 times each': firstPayments,
+  'what the account has paid, asked by another delegate, id or quote': paidByAnother,
   'rule 2: 64 attempts on one quote': sameQuote,
   'rule 5: 64 settles of a wallet that can pay 10': runOnAWallet,
   'rule 4: 64 settles of a delegate whose limit leaves 10': runOnALimit,
@@ -240,4 +315,10 @@ export const races: Record<string, Race> = {
   'redeem against the expiry job': redeemAgainstExpiry,
   'revoke against settles': revokeAgainstSettles,
   'an approval overwritten by its owner against settles': overwrittenAgainstSettles,
+};
+
+/** Runs a race and compares every refusal that was given on the way with the records. */
+export const run = async (race: Race, scene: Scene): Promise<string[]> => {
+  const broken = await race(scene);
+  return [...broken, ...(await scene.untrueRefusals())];
 };

@@ -1,5 +1,5 @@
 import { EPOCH, model } from './database.ts';
-import type { Payer, Settlement } from './settlement-tables.ts';
+import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 import type { World } from './world.ts';
 
 /** One of the attempts that services/settlement/store/accept.ts binds as JSON. */
@@ -20,6 +20,8 @@ type Values = {
   expires_at: string;
 };
 
+const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && cap < amount;
+
 /**
  * The model of accepting: the `judged` step of the statement is `judge` here, with the same verdicts in the same
  * order; a limit more is a line more in each. Then `decided`: those of one wallet take their amounts in turn. What other transactions have inserted is seen as of the snapshot, so
@@ -30,10 +32,12 @@ export const acceptModel = (
   {
     settlements,
     payers,
+    delegates,
     insertOutbox,
   }: {
     settlements: Map<string, Settlement>;
     payers: Map<string, Payer>;
+    delegates: Map<string, Delegate>;
     insertOutbox: (json: string) => unknown[];
   },
 ) => {
@@ -46,6 +50,12 @@ export const acceptModel = (
   const isPaying = (row: Settlement, { quote_id }: Values) =>
     row.quote_id === quote_id && row.status !== 'failed';
 
+  /** What is left of each cap of a delegate; null: it has no such cap. Every run is over before midnight. */
+  const leftOf = ({ daily, monthly, total, held, spent }: Delegate) => {
+    const used = off === 'limits of a delegate' ? spent : held + spent;
+    const left = (cap: bigint | null) => (cap === null ? null : cap - used);
+    return { daily: left(daily), monthly: left(monthly), total: left(total) };
+  };
   const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
 
   const judge = (values: Values, snapshot: number): string => {
@@ -56,6 +66,15 @@ export const acceptModel = (
     if (known && off !== 'attempt looked up first') return 'known';
     if (seen.some((row) => isPaying(row, values))) return 'quote_taken';
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
+    if (values.delegate_id !== null) {
+      const delegate = delegates.get(values.delegate_id);
+      if (delegate === undefined) return 'delegate_unknown';
+      const left = leftOf(delegate);
+      if (isOver(delegate.per_payment, values.quote_amount)) return 'over_per_payment';
+      if (isOver(left.daily, values.quote_amount)) return 'over_daily';
+      if (isOver(left.monthly, values.quote_amount)) return 'over_monthly';
+      if (isOver(left.total, values.quote_amount)) return 'over_total';
+    }
     if (payer === undefined) return 'payer_unknown';
     if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
     if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
@@ -78,6 +97,14 @@ export const acceptModel = (
     );
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
+    /** Of one delegate those that come too late in the statement for what is left of a cap. */
+    const isCrowded = ({ delegate_id: id, quote_amount: amount }: Values): boolean => {
+      if (id === null) return false;
+      const sum = (taken.get(id) ?? 0n) + amount;
+      taken.set(id, sum);
+      const { daily, monthly, total } = leftOf(delegates.get(id)!);
+      return isOver(daily, sum) || isOver(monthly, sum) || isOver(total, sum);
+    };
     const decided = offers.map((values) => {
       const alone = judge(values, snapshot);
       if (alone !== 'accepted') return { values, verdict: alone };
@@ -85,7 +112,8 @@ export const acceptModel = (
       const sum = (taken.get(values.wallet_id) ?? 0n) + values.quote_amount;
       taken.set(values.wallet_id, sum);
       const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
-      return { values, verdict: least - heldOf(payer) < sum ? 'crowded' : 'accepted' };
+      if (least - heldOf(payer) < sum || isCrowded(values)) return { values, verdict: 'crowded' };
+      return { values, verdict: 'accepted' };
     });
     return decided.map(({ values, verdict }) => {
       const { settlement_id } = values;
@@ -101,6 +129,8 @@ export const acceptModel = (
     const { settlement_id: settlementId, payment_attempt_id: attemptId, ...columns } = values;
     const payer = payers.get(values.wallet_id)!;
     payer.held += values.quote_amount;
+    const delegate = delegates.get(values.delegate_id ?? '');
+    if (delegate !== undefined) delegate.held += values.quote_amount;
     insertedAt.set(settlementId, now());
     settlements.set(settlementId, {
       ...columns,
@@ -115,6 +145,7 @@ export const acceptModel = (
       redeemed_at: null,
       redeem_id: null,
       units_consumed: 0,
+      refund_reserved: 0n,
       failure_code: null,
       failure_message: null,
       created_at: appNow(),

@@ -10,7 +10,11 @@ const SWEEP_AGE_MS = 2000;
 const SWEEP_EVERY_MS = 1000;
 
 /** Facts for services that are not part of the simulation go nowhere. */
-const HEARD = ['job.chain-submitter.settle', 'evt.chain-submitter.settleProgressed'];
+const HEARD = [
+  'job.chain-submitter.settle',
+  'evt.chain-submitter.settleProgressed',
+  'evt.chain-submitter.refundProgressed',
+];
 
 type Handle = (payload: never) => Promise<void>;
 type Message = { subject: string; payload: unknown; deliveries: number };

@@ -61,11 +61,13 @@ const execute = (payment: Payment, account: (address: string) => TokenAccount): 
   for (const [index, { source, destination, authority, amount }] of payment.transfers.entries()) {
     const from = account(source);
     if (from.amount < amount) return refused(index, 1);
-    if (from.delegate !== authority) return refused(index, 4);
-    if (from.allowance < amount) return refused(index, 1);
     from.amount -= amount;
-    from.allowance -= amount;
-    if (from.allowance === 0n) from.delegate = null;
+    if (from.owner !== authority) {
+      if (from.delegate !== authority) return refused(index, 4);
+      if (from.allowance < amount) return refused(index, 1);
+      from.allowance -= amount;
+      if (from.allowance === 0n) from.delegate = null;
+    }
     account(destination).amount += amount;
   }
   return null;

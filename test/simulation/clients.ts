@@ -1,8 +1,10 @@
+import { errorAnswer } from '../../services/gateway/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
-import { EPOCH } from './database.ts';
+import { type Refusal, refusalIn } from '../support/refusals.ts';
+import { type Call, calls, EPOCH } from './database.ts';
 import { parties } from './parties.ts';
 import type { SettlementReplica } from './processes.ts';
 import type { Process, World } from './world.ts';
@@ -11,14 +13,29 @@ export type Quote = { quoteId: string; token: string; grossMicro: bigint; expire
 export type Attempt = {
   attemptId: string;
   quote: Quote;
+  /** Who asks; null: the account itself. */
+  delegateId: string | null;
+  /** Codes of refusals that nothing but its own acceptance can be the reason of. */
+  causedByItself: readonly string[];
   /** What the client was told: the 200, and an error to a call that was made after it. */
   paid: { settlement_id: string; settlement_token: string } | null;
   refused: string | null;
 };
 
+/** Numbers of the delegates without limits, one of each payer. */
+export const OTHER_DELEGATE = 90;
+const MOST_COPIES = 8;
+const COPIES_WITHIN_MS = 40;
 const CALL_TIMEOUT_MS = 20_000;
 /** Refusals that record nothing or may change: the same id may be asked again. */
 const TRANSIENT = ['service_unavailable', 'internal_error'];
+
+/** No answer arrived. */
+class Unanswered extends ServiceError {
+  constructor(why: string) {
+    super('service_unavailable', why);
+  }
+}
 
 /** A quote token as the quote service signs it. */
 export const createQuote = (
@@ -53,10 +70,21 @@ export const createQuote = (
 };
 
 /** The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were told. */
-export const createClients = (world: World, replicas: () => readonly SettlementReplica[]) => {
+export const createClients = (
+  world: World,
+  {
+    replicas,
+    onPaid,
+  }: {
+    replicas: () => readonly SettlementReplica[];
+    onPaid: (settlementId: string, quote: Quote) => void;
+  },
+) => {
   const { random } = world;
   const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const attempts: Attempt[] = [];
+  /** Every refusal that settlement gave, in virtual time. */
+  const refusals: Refusal[] = [];
   /** Programs that still ask, and questions that a living replica still works on, heard or not. */
   let pursuing = 0;
   const underWay = new Map<Promise<unknown>, Process>();
@@ -64,15 +92,15 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
   /** Answers of a replica that dies, sleeps or is cut off never arrive. */
   const call = async <T>(run: (replica: SettlementReplica) => Promise<T>): Promise<T> => {
     const able = replicas().filter((one) => one.process.alive);
-    if (able.length === 0) throw new ServiceError('service_unavailable', 'nobody serves');
+    if (able.length === 0) throw new Unanswered('nobody serves');
     const replica = random.pick(able);
     const timeout = world.sleep(process, CALL_TIMEOUT_MS).then(() => {
-      throw new ServiceError('service_unavailable', 'no answer in time');
+      throw new Unanswered('no answer in time');
     });
     const work = run(replica).finally(() => underWay.delete(work));
     underWay.set(work, replica.process);
     const answer = await Promise.race([work, timeout]);
-    if (random.chance(world.faults.lostAnswer)) throw new ServiceError('service_unavailable', 'answer lost');
+    if (random.chance(world.faults.lostAnswer)) throw new Unanswered('answer lost');
     return answer;
   };
 
@@ -80,26 +108,44 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
     const { attemptId, paid } = attempt;
     if (paid === null) {
       attempt.paid = answer;
+      onPaid(answer.settlement_id, attempt.quote);
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)
       world.fail('same attempt, same settlement', `${attemptId} was answered with two settlements`);
   };
 
+  /** Keeps a refusal as the gateway words it. */
+  const keep = (
+    { attemptId, quote: { quoteId, payer }, causedByItself }: Attempt,
+    { askedAt, read, error }: { askedAt: number; read: Call; error: ServiceError },
+  ): void => {
+    const said = refusalIn(errorAnswer(error, 'moves').body)!;
+    const { account_id: accountId } = parties.payers[payer]!;
+    const { attemptReadAt, quoteReadAt } = read;
+    const readAt =
+      attemptReadAt === null || quoteReadAt === null ? askedAt : Math.min(attemptReadAt, quoteReadAt);
+    refusals.push({
+      ...{ accountId, attemptId, quoteId, causedByItself, askedAt, readAt, at: world.now() },
+      ...said,
+    });
+  };
+
   /** One call of settle. True: the answer is final. */
   const ask = async (attempt: Attempt): Promise<boolean> => {
-    const { attemptId, quote } = attempt;
+    const { attemptId, quote, delegateId } = attempt;
+    const askedAt = world.now();
+    const read: Call = { attemptReadAt: null, quoteReadAt: null, isRefused: false };
     // Before it is accepted a refusal records nothing: the same id may be paid later.
     const wasPaid = attempt.paid !== null;
-    const caller = {
-      kind: 'jwt' as const,
-      account_id: parties.payers[quote.payer]!.account_id,
-      session_id: 'session',
-      auth_time: 0,
-    };
+    const { account_id, wallet_id } = parties.payers[quote.payer]!;
+    const caller =
+      delegateId === null
+        ? { kind: 'jwt' as const, account_id, session_id: 'session', auth_time: 0 }
+        : { kind: 'delegate_key' as const, account_id, wallet_id, delegate_id: delegateId, key_id: 'key' };
     const input = { quote_token: quote.token, payment_attempt_id: attemptId };
     try {
-      const answer = await call((replica) => replica.settle(input, caller));
+      const answer = await call((replica) => calls.run(read, () => replica.settle(input, caller)));
       world.trace('client', `${attemptId}: ${answer.status} ${answer.settlement_id}`);
       if (answer.status !== 'confirmed') return false;
       told(attempt, answer);
@@ -107,6 +153,8 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
     } catch (error) {
       const code = error instanceof ServiceError ? error.code : 'internal_error';
       world.trace('client', `${attemptId}: ${code} (${(error as Error).message})`);
+      if (error instanceof ServiceError && !(error instanceof Unanswered))
+        keep(attempt, { askedAt, read, error });
       if (TRANSIENT.includes(code)) return false;
       if (wasPaid) attempt.refused = code;
       return true;
@@ -126,11 +174,30 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
     }
   };
 
+  /**
+   * What a program that has lost its memory asks once its account has paid: by another id, by another delegate, or with
+   * another quote of the same payer.
+   */
+  const askOtherwise = async ({ attemptId, quote, delegateId }: Attempt): Promise<void> => {
+    const others = attempts.filter((one) => one.quote.payer === quote.payer && one.quote !== quote);
+    const other = others.length === 0 ? quote : random.pick(others).quote;
+    const otherwise = random.pick([
+      { attemptId: `${attemptId}+${attempts.length}`, quote, delegateId },
+      { attemptId, quote, delegateId: parties.delegateId(OTHER_DELEGATE + quote.payer) },
+      { attemptId, quote: other, delegateId },
+    ]);
+    const attempt: Attempt = { ...otherwise, causedByItself: [], paid: null, refused: null };
+    attempts.push(attempt);
+    await ask(attempt);
+  };
+
   /** Asks until there is a final answer, then now and then again. */
   const pursue = async (attempt: Attempt): Promise<void> => {
     pursuing += 1;
     for (let tries = 0; tries < 40 && !(await ask(attempt)); tries++)
       await world.sleep(process, random.between(200, 6000));
+    if (random.chance(0.3)) await ask(attempt);
+    if (attempt.paid !== null && random.chance(0.3)) await askOtherwise(attempt);
     if (random.chance(0.5)) {
       await world.sleep(process, random.between(0, 20_000));
       await redeem(attempt);
@@ -144,15 +211,22 @@ export const createClients = (world: World, replicas: () => readonly SettlementR
 
   return {
     attempts,
+    refusals,
     process,
     ask,
     isIdle: () => pursuing === 0 && [...underWay.values()].every(({ alive }) => !alive),
-    begin: (attemptId: string, quote: Quote, delayMs: number) => {
-      const attempt: Attempt = { attemptId, quote, paid: null, refused: null };
+    begin: (
+      attemptId: string,
+      quote: Quote,
+      { delayMs, by }: { delayMs: number; by: Pick<Attempt, 'delegateId' | 'causedByItself'> },
+    ) => {
+      const attempt: Attempt = { attemptId, quote, ...by, paid: null, refused: null };
       attempts.push(attempt);
       world.inside(process, delayMs, () => void pursue(attempt));
-      // An impatient client asks twice at once.
-      if (random.chance(0.4)) world.inside(process, delayMs + random.between(0, 10), () => void ask(attempt));
+      // An impatient client asks several times at once.
+      const copies = random.chance(0.4) ? random.int(1, MOST_COPIES) : 0;
+      for (let copy = 0; copy < copies; copy++)
+        world.inside(process, delayMs + random.between(0, COPIES_WITHIN_MS), () => void ask(attempt));
     },
   };
 };

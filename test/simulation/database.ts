@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import { Broken, type Process, type World } from './world.ts';
@@ -5,6 +6,19 @@ import { Broken, type Process, type World } from './world.ts';
 /** Epoch milliseconds of the virtual clock's zero. */
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
 const LATENCY_MS = 8;
+
+/** A client's call, as far as it is known what it has read: the run compares its refusal with that. */
+export type Call = {
+  /** When the records of its attempt, and those of its quote, were read last. */
+  attemptReadAt: number | null;
+  quoteReadAt: number | null;
+  /** It was refused, and reads once more. */
+  isRefused: boolean;
+};
+export const calls = new AsyncLocalStorage<Call>();
+/** The call whose statement is being carried out. */
+let current: Call | undefined;
+export const currentCall = (): Call | undefined => current;
 
 /** A statement of a store as the real code binds it: its text and its values. */
 export type Statement = { sql: string; values: readonly unknown[] };
@@ -66,8 +80,12 @@ export const createOutbox = (world: World) => {
   };
 };
 
-/** Which model stands for a text, kept over all runs: by service, as both have an outbox. */
-const known = { submitter: new Map<string, number>(), settlement: new Map<string, number>() };
+/** Which model stands for a text, kept over all runs: by service, as each has an outbox. */
+const known = {
+  submitter: new Map<string, number>(),
+  settlement: new Map<string, number>(),
+  funding: new Map<string, number>(),
+};
 
 export type Database = ReturnType<typeof createDatabase>;
 
@@ -106,7 +124,10 @@ export const createDatabase = (world: World, service: keyof typeof known, models
     return {
       any: execute,
       many: execute,
-      query: execute,
+      query: async (statement: Statement) => {
+        const rows = await execute(statement);
+        return { rows, rowCount: rows.length };
+      },
       anyFirst: async (statement: Statement) => (await execute(statement)).map(firstOf),
       one: async (statement: Statement) => (await execute(statement))[0],
       maybeOne: async (statement: Statement) => (await execute(statement))[0] ?? null,
@@ -123,16 +144,22 @@ export const createDatabase = (world: World, service: keyof typeof known, models
     },
     upSince: () => awayUntil,
     connect: (process: Process): Pool => {
-      const step = <T>(effect: () => T | Promise<T>): Promise<T> =>
-        world.io(process, LATENCY_MS, () => {
+      const step = <T>(effect: () => T | Promise<T>): Promise<T> => {
+        const of = calls.getStore();
+        return world.io(process, LATENCY_MS, () => {
           if (world.now() < awayUntil) throw new Away('connection refused');
           const lost = world.random.chance(world.faults.lostAnswer);
           // Half of the lost answers are of statements that never got there.
           if (lost && world.random.chance(0.5)) throw new Away('connection refused');
+          current = of;
           const result = effect();
+          current = undefined;
+          // A lost answer may have been a refusal.
+          if (lost && result instanceof Promise) result.catch(() => {});
           if (lost) throw new Away('connection terminated during the statement');
           return result;
         });
+      };
       return Object.assign(
         shapes((statement) => step(() => carryOut(statement))),
         {

@@ -1,8 +1,12 @@
 import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
 import { isTerminal, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
+import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
+import { EPOCH } from './database.ts';
+import type { FundingTables, Refund } from './funding-tables.ts';
 import { parties } from './parties.ts';
+import type { Vendor } from './refunds.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
 import { Broken } from './world.ts';
@@ -12,6 +16,8 @@ export type Judged = {
   clients: Clients;
   submitter: SubmitterTables;
   settlement: SettlementTables;
+  funding: FundingTables;
+  vendor: Vendor;
   /** Nothing but our own settles has moved the payers' money. */
   undisturbed: boolean;
   /** Some worker has been at work long enough to sweep. */
@@ -50,6 +56,8 @@ export const checkStep = (judged: Judged): void => {
     const open = (unpaid.get(payer.wallet_id) ?? 0n) <= purse.amount;
     require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${purse.amount}`);
   }
+  checkDelegates(settlement);
+  checkReservations(settlement);
   const live = new Set<string>();
   for (const { intent_id, status, signed_at, wire } of submitter.transactions.values()) {
     if (status === 'live') {
@@ -87,6 +95,27 @@ export const checkStep = (judged: Judged): void => {
   }
 };
 
+/** Counters of delegates are their payments, and never pass a cap. */
+const checkDelegates = ({ settlements, delegates }: SettlementTables): void => {
+  const held = new Map<string, bigint>();
+  const spent = new Map<string, bigint>();
+  for (const { delegate_id: id, holding, chain_status, quote_amount } of settlements.values()) {
+    if (id === null || chain_status === 'failed') continue;
+    const counter = holding ? held : spent;
+    counter.set(id, (counter.get(id) ?? 0n) + quote_amount);
+  }
+  for (const delegate of delegates.values()) {
+    const { delegate_id: id } = delegate;
+    const own = [held.get(id) ?? 0n, spent.get(id) ?? 0n] as const;
+    require(delegate.held === own[0] &&
+      delegate.spent === own[1], 'counters of a delegate are its payments', () =>
+      `${id} has ${delegate.held}/${delegate.spent} for ${own.join('/')}`);
+    for (const cap of [delegate.daily, delegate.monthly, delegate.total])
+      require(cap === null || own[0] + own[1] <= cap, 'a delegate stays within its limits', () =>
+        `${id}: ${own.join(' + ')} of ${cap}`);
+  }
+};
+
 const quoteOf = (clients: Clients, submitter: SubmitterTables, intentId: string) => {
   const token = (submitter.intents.get(intentId)?.request as { quote_token: string } | undefined)
     ?.quote_token;
@@ -96,7 +125,7 @@ const quoteOf = (clients: Clients, submitter: SubmitterTables, intentId: string)
 /** Faults are over and time has passed: everything has come to its end, and the chain agrees with all records. */
 export const checkEnd = (judged: Judged): void => {
   checkStep(judged);
-  const { chain, submitter, settlement } = judged;
+  const { chain, submitter, settlement, funding } = judged;
   for (const intent of submitter.intents.values())
     require(isTerminal(intent.status), 'everything ends', () => `${intent.object_id} is ${intent.status}`);
   const paidBy = new Map<string, number>();
@@ -118,14 +147,89 @@ export const checkEnd = (judged: Judged): void => {
   }
   for (const payer of settlement.payers.values())
     require(payer.held === 0n, 'nothing is held at the end', () => `${payer.held} of ${payer.wallet_id}`);
-  require(submitter.outbox.rows.size === 0 &&
-    settlement.outbox.rows.size === 0, 'outboxes are empty at the end', () =>
-    `${submitter.outbox.rows.size} and ${settlement.outbox.rows.size} rows are left`);
+  const left = [submitter, settlement, funding].map(({ outbox }) => outbox.rows.size);
+  require(left.every((rows) => rows === 0), 'outboxes are empty at the end', () =>
+    `${left.join(', ')} rows are left`);
+  checkRefunds(judged);
   checkAnswers(judged);
 };
 
+/** Nothing goes on with a refund: it is over and has given back what it held, or waits for its vendor. */
+export const isAtRest = ({ status, isReleased }: Refund): boolean =>
+  status === 'finalized' ||
+  status === 'pending_signature' ||
+  (isReleased && ['failed', 'cancelled', 'expired'].includes(status));
+
+/** What is reserved is the sum of open reservations, and never more than the net. */
+const checkReservations = ({ settlements, reservations }: SettlementTables): void => {
+  const reserved = new Map<string, bigint>();
+  for (const { settlement_id: id, amount, released } of reservations.values())
+    if (id !== null && !released) reserved.set(id, (reserved.get(id) ?? 0n) + amount);
+  for (const { settlement_id: id, refund_reserved, quote_amount, fee_amount } of settlements.values()) {
+    const sum = reserved.get(id) ?? 0n;
+    require(refund_reserved === sum, 'reserved is the sum of open reservations', () =>
+      `${id}: ${refund_reserved} for ${sum}`);
+    require(sum <= quote_amount - fee_amount, 'never more refunded than the net', () => `${id}: ${sum}`);
+  }
+};
+
+/** Each refund is on the chain once, or holds nothing and is not there. */
+const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged): void => {
+  const paid = new Map<string, bigint>();
+  const signedAt = new Map<string, number>();
+  /** Those that a fork took back: what was said of them before was true. */
+  const forked = new Set<string>();
+  for (const { signature, intent_id, signed_at } of submitter.transactions.values()) {
+    const { kind, object_id: id } = submitter.intents.get(intent_id)!;
+    if (kind !== 'refund') continue;
+    signedAt.set(id, signed_at - EPOCH);
+    if (chain.rolledBack.has(signature)) forked.add(id);
+    const landed = chain.find(signature);
+    if (landed === undefined || landed.error !== null) continue;
+    require(!paid.has(id), 'a refund is paid once', () => id);
+    paid.set(id, landed.payment.transfers[0]!.amount);
+  }
+  for (const refund of funding.refunds.values()) {
+    const { refund_id: id, status, amount } = refund;
+    require(isAtRest(refund), 'every refund ends', () => `${id} is ${status}`);
+    const expected = status === 'finalized' ? amount : undefined;
+    require(paid.get(id) === expected, 'a refund is paid when it is final', () =>
+      `${id} is ${status}, the chain has ${paid.get(id)} for ${amount}`);
+    const released = settlement.reservations.get(id)?.released;
+    const holds = status === 'finalized' || status === 'pending_signature';
+    require(released === !holds, 'a refund holds what it may still take', () => `${id} is ${status}`);
+  }
+  const rows = [...signedAt].map(([id, acceptedAt]) => {
+    const intent = submitter.intents.get(`refund:${id}`)!;
+    const isFailed = intent.status === 'failed';
+    const both = { settlementId: id, accountId: parties.vendor.account_id, attemptId: id, quoteId: id };
+    return { ...both, acceptedAt, failedAt: isFailed ? 0 : null, paid: !isFailed || forked.has(id) };
+  });
+  const [found] = untrueRefusals(vendor.refusals, rows);
+  require(found === undefined, 'every refusal is true', () =>
+    `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
+};
+
+/** No refusal denied what its account had paid, was paying or might still pay (test/support/refusals.ts). */
+const checkRefusals = ({ clients, settlement }: Judged): void => {
+  const rows = [...settlement.settlements.values()].map((row) => ({
+    settlementId: row.settlement_id,
+    accountId: row.account_id,
+    attemptId: row.payment_attempt_id,
+    quoteId: row.quote_id,
+    acceptedAt: row.created_at - EPOCH,
+    failedAt: row.chain_status === 'failed' ? row.progress_at : null,
+    paid: row.issued_at !== null,
+  }));
+  const [found] = untrueRefusals(clients.refusals, rows);
+  require(found === undefined, 'every refusal is true', () =>
+    `${found?.refusal.attemptId} at ${found?.refusal.askedAt.toFixed(0)}: ${found?.what}`);
+};
+
 /** What clients were told still holds. */
-const checkAnswers = ({ chain, clients, submitter, settlement }: Judged): void => {
+const checkAnswers = (judged: Judged): void => {
+  checkRefusals(judged);
+  const { chain, clients, submitter, settlement } = judged;
   for (const { attemptId, paid, refused, quote } of clients.attempts) {
     if (paid === null) continue;
     const row = settlement.settlements.get(paid.settlement_id);

@@ -1,5 +1,6 @@
 import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
-import { simulate } from './simulate.ts';
+import { runSeeds } from './pool.ts';
+import type { Outcome } from './simulate.ts';
 import { RULES, type Rule } from './world.ts';
 
 const usage = `Usage: npm run mutations -- [options]
@@ -13,11 +14,15 @@ export type Found = { rule: Rule; seed: number | null; tried: number; broken: st
 
 /** Runs seeds until one breaks. */
 export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
-  for (let seed = 1; seed <= seeds; seed++) {
-    const { broken } = await simulate(seed, { off: rule });
-    if (broken !== null) return { rule, seed, tried: seed, broken: broken.invariant };
-  }
-  return { rule, seed: null, tried: seeds, broken: null };
+  const found: Outcome[] = [];
+  const onOutcome = (outcome: Outcome): boolean => {
+    if (outcome.broken !== null) found.push(outcome);
+    return found.length === 0;
+  };
+  await runSeeds({ first: 1, count: seeds }, { off: rule, onOutcome });
+  const [first] = found.sort((a, b) => a.seed - b.seed);
+  if (first === undefined) return { rule, seed: null, tried: seeds, broken: null };
+  return { rule, seed: first.seed, tried: first.seed, broken: first.broken!.invariant };
 };
 
 if (import.meta.main) {

@@ -61,6 +61,7 @@ export const parties = {
     account_id: id('acct', 9),
     service_id: '00000000-0000-4000-8000-000000000009',
     payout: addressOf('vendor'),
+    key: privateKeyFromSeed(seedOf('vendor')),
     tokenAccount: tokenAccountOf(addressOf('vendor'), mint),
   },
   payers: [0, 1].map((number) => ({
@@ -71,4 +72,5 @@ export const parties = {
     token_account: tokenAccountOf(addressOf(`payer ${number}`), mint),
   })),
   quoteId: (number: number) => id('q', number),
+  delegateId: (number: number) => id('del', number),
 };

@@ -3,9 +3,13 @@ import { createCommits } from '../../services/chain-submitter/commits.ts';
 import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
 import { createDriver } from '../../services/chain-submitter/drive.ts';
 import { createFlights } from '../../services/chain-submitter/flights.ts';
+import { cancelPrepared } from '../../services/chain-submitter/handlers/cancelPrepared.ts';
+import { observePrepared } from '../../services/chain-submitter/handlers/observePrepared.ts';
 import { observeWallet } from '../../services/chain-submitter/handlers/observeWallet.ts';
+import { prepareTransfer } from '../../services/chain-submitter/handlers/prepareTransfer.ts';
+import { submitPrepared } from '../../services/chain-submitter/handlers/submitPrepared.ts';
 import { expireFlights } from '../../services/chain-submitter/jobs/expire.ts';
-import { pollDue } from '../../services/chain-submitter/jobs/poll.ts';
+import { createLooks, pollDue } from '../../services/chain-submitter/jobs/poll.ts';
 import { rebroadcast } from '../../services/chain-submitter/jobs/rebroadcast.ts';
 import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
 import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
@@ -15,6 +19,8 @@ import { createAccepted } from '../../services/settlement/accepted.ts';
 import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
 import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
 import { redeem } from '../../services/settlement/handlers/redeem.ts';
+import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
+import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
 import { settle } from '../../services/settlement/handlers/settle.ts';
 import { expireSettlements } from '../../services/settlement/jobs/expireSettlements.ts';
 import { resumeSettlements } from '../../services/settlement/jobs/resumeSettlements.ts';
@@ -34,7 +40,7 @@ const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
 
 const quiet = () => {};
-const loggerOf = (world: World, process: Process): Logger => {
+export const loggerOf = (world: World, process: Process): Logger => {
   const say = (fields: unknown, text?: string) => {
     const { err } = (fields ?? {}) as { err?: Error };
     if (isMistake(err)) world.fault(err);
@@ -44,7 +50,7 @@ const loggerOf = (world: World, process: Process): Logger => {
 };
 
 /** A service's work by the clock: one round after the other, errors left to the next. */
-const every = (world: World, process: Process, ms: number, round: () => Promise<void>): void =>
+export const every = (world: World, process: Process, ms: number, round: () => Promise<void>): void =>
   world.inside(process, ms, () => {
     void round()
       .catch((error: unknown) => {
@@ -89,10 +95,20 @@ export const startSubmitter = (
     chain: createChainView(rpc, parties.mint),
     signers: parties.signers,
     caps: {
-      takeMicro: async () => !world.random.chance(world.faults.lostAnswer),
-      takeLamports: async () => true,
-      hasLamports: async () => true,
+      reserveMicro: async () =>
+        world.random.chance(world.faults.lostAnswer)
+          ? { reached: 'wallet' as const, capMicro: 0n }
+          : { release: () => {} },
     },
+    limits: {
+      ...{ fees_settle: 1n, rent_settle: 1n, fees_user: 1n, rent_user: 1n, fees_revoke: 1n },
+      ...{ cosignatures: 1n, revokes: 1n },
+    },
+    ownWork: {
+      ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
+      beforeSigning: async () => ({ release: () => {} }),
+    } as unknown as SubmitterDeps['ownWork'],
+    cosigning: { check: async () => {}, reserve: async () => {} },
     commits: createCommits(pool, process.name),
     flights: createFlights(),
   };
@@ -103,13 +119,11 @@ export const startSubmitter = (
     } catch {
       return world.inside(process, 200, () => void start());
     }
-    const looks = {
-      count: 0,
-      write: (work: Promise<void>) =>
-        void work.catch((error: unknown) => {
-          if (isMistake(error)) world.fault(error);
-        }),
-    };
+    const looks = createLooks((work) => {
+      void work.catch((error: unknown) => {
+        if (isMistake(error)) world.fault(error);
+      });
+    });
     every(world, process, SECOND_MS, () => reconcile(deps));
     every(world, process, SECOND_MS, () => expireFlights(deps));
     every(world, process, SECOND_MS, () => rebroadcast(deps));
@@ -117,7 +131,14 @@ export const startSubmitter = (
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();
-  return { process, observe: observeWallet(deps) };
+  return {
+    process,
+    observe: observeWallet(deps),
+    prepareTransfer: prepareTransfer(deps),
+    submitPrepared: submitPrepared(deps),
+    cancelPrepared: cancelPrepared(deps),
+    observePrepared: observePrepared(deps),
+  };
 };
 export type Submitter = ReturnType<typeof startSubmitter>;
 
@@ -175,8 +196,12 @@ export const startSettlement = (
   const deps: SettlementDeps = {
     logger: loggerOf(world, process),
     isChainReadable: async () => true,
+    budgetRefillsInSeconds: async () => null,
     isPaused: async () => false,
     isFrozen: async () => false,
+    findPayment: async () => {
+      throw new Error('no database is restored in the simulation');
+    },
     observeAttempt: async () => {
       throw new Error('no operator decides in the simulation');
     },
@@ -193,6 +218,11 @@ export const startSettlement = (
     quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
     waiting,
     accepted: createAccepted(),
+    caps: {
+      reserve: async () => ({ release: () => {} }),
+      refillsInSeconds: () => 3600,
+      limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
+    },
     findWallet: async (accountId) =>
       parties.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
@@ -209,6 +239,12 @@ export const startSettlement = (
   every(world, process, 2 * SECOND_MS, expireSettlements(deps));
   every(world, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': settleProgressed(deps) });
-  return { process, settle: settle(deps), redeem: redeem(deps) };
+  return {
+    process,
+    settle: settle(deps),
+    redeem: redeem(deps),
+    reserveRefund: reserveRefund(deps),
+    releaseRefund: releaseRefund(deps),
+  };
 };
 export type SettlementReplica = ReturnType<typeof startSettlement>;

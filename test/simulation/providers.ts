@@ -4,22 +4,29 @@ import {
   CONFIRMED_SLOTS,
   FINALIZED_SLOTS,
   type Landed,
+  type Payment,
   readPayment,
+  SLOT_MS,
   type TokenAccount,
 } from './chain.ts';
+import { EPOCH } from './database.ts';
 import { decode, type Parties, TOKEN_PROGRAM } from './parties.ts';
 import type { Process, World } from './world.ts';
 
 /**
- * How a provider errs. `lagging`: its whole view is that many slots old. `forgetful`: it keeps no history beyond a few
- * slots. `awayUntil`: it answers nothing before that moment of the run. The proof of expiry needs one provider that does neither, so a run has at most one of these.
+ * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it keeps no history beyond a
+ * few slots before that moment of the run, `awayUntil`: it answers nothing, `liesUntil`: it invents outcomes and slots.
+ * The proofs need one provider that does none of these, so a run has at most one of them.
  */
-export type Profile = { lagSlots: number; forgetful: boolean; awayUntil: number };
+export type Profile = { lagSlots: number; forgetfulUntil: number; awayUntil: number; liesUntil: number };
 
 /** Slots that a node remembers without searching its history. */
 const SHORT_MEMORY_SLOTS = 150;
 const FORGETFUL_SLOTS = 10;
 const LATENCY_MS = 60;
+/** How often a liar lies, and the slot that it invents. */
+const LIES = 0.5;
+const INVENTED_SLOT = 1_000_000_000;
 
 /** The bytes of a token account, as the token program lays them out. */
 const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint: string): string => {
@@ -40,11 +47,15 @@ const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint
 export const createProvider = (
   world: World,
   chain: Chain,
-  { mint }: Pick<Parties, 'mint'>,
+  { mint, network }: Pick<Parties, 'mint' | 'network'>,
   { process, number, profile }: { process: Process; number: number; profile: Profile },
 ): Provider => {
   const { random } = world;
   const tip = () => chain.indexBehind(profile.lagSlots);
+  const isForgetful = () => world.now() < profile.forgetfulUntil;
+  const lies = () => world.now() < profile.liesUntil && random.chance(LIES);
+  /** What was sent to it: it can invent an inclusion with all amounts. */
+  const sent = new Map<string, Payment>();
   const slotNow = () => chain.blockAt(tip()).slot;
   const confirmed = () => chain.indexBehind(profile.lagSlots + CONFIRMED_SLOTS);
   const finalized = () => chain.indexBehind(profile.lagSlots + FINALIZED_SLOTS);
@@ -66,13 +77,32 @@ export const createProvider = (
     return { context: { slot } };
   };
 
+  const invented = () => ({
+    slot: slotNow(),
+    err: random.chance(0.5) ? { InstructionError: [0, { Custom: 1 }] as [number, { Custom: number }] } : null,
+    confirmationStatus: random.pick(['confirmed', 'finalized'] as const),
+  });
+  /** The balance changes of a payment that it has never seen included. */
+  const inventedBalances = (payment: Payment) => ({
+    slot: slotNow(),
+    err: null,
+    deltaOf: (account: string) =>
+      payment.transfers.reduce(
+        (sum, { source, destination, amount }) =>
+          sum + (destination === account ? amount : 0n) - (source === account ? amount : 0n),
+        0n,
+      ),
+    feePayer: () => network.feePayer,
+  });
+
   const statusOf = (signature: string, history: boolean) => {
+    if (lies()) return invented();
     // A lie: the node says that it does not know what it does know.
     if (!history && random.chance(world.faults.rpcLie)) return null;
     const landed = seen(signature, 0);
     if (landed === undefined) return null;
     const age = slotNow() - landed.slot;
-    const memory = profile.forgetful ? FORGETFUL_SLOTS : history ? Infinity : SHORT_MEMORY_SLOTS;
+    const memory = isForgetful() ? FORGETFUL_SLOTS : history ? Infinity : SHORT_MEMORY_SLOTS;
     if (age > memory) return null;
     const confirmationStatus =
       age >= FINALIZED_SLOTS ? 'finalized' : age >= CONFIRMED_SLOTS ? 'confirmed' : 'processed';
@@ -99,7 +129,7 @@ export const createProvider = (
       }),
     accounts: (addresses, minContextSlot) =>
       call('accounts', () => ({
-        ...fresh(minContextSlot),
+        ...(lies() ? { context: { slot: INVENTED_SLOT } } : fresh(minContextSlot)),
         value: addresses.map((address) => {
           const account = chain.accountAt(address, confirmed());
           if (account === null) return null;
@@ -115,6 +145,7 @@ export const createProvider = (
     send: (wire) =>
       call('send', () => {
         const payment = readPayment(wire);
+        if (profile.liesUntil > 0) sent.set(payment.signature, payment);
         if (random.chance(world.faults.dropped)) return payment.signature;
         chain.accept(payment);
         // Taken, and the answer is lost.
@@ -127,22 +158,29 @@ export const createProvider = (
         slot: slotNow(),
         statuses: signatures.map((signature) => statusOf(signature, history)),
       })),
-    succeededWith: (address) =>
-      call('succeededWith', () => {
-        if (profile.forgetful || world.off === 'reference look-up before signing') return [];
+    listSignatures: (address, before) =>
+      call('listSignatures', () => {
+        if (isForgetful() || world.off === 'reference look-up before signing' || before !== undefined)
+          return [];
         return [...chain.all()]
-          .filter(({ payment, error }) => payment.reference === address && error === null)
+          .filter(({ payment }) => payment.reference === address)
           .filter(({ payment }) => seen(payment.signature, CONFIRMED_SLOTS))
-          .map(({ payment }) => payment.signature);
+          .map(({ payment, error, slot }) => {
+            const at = EPOCH + slot * SLOT_MS;
+            return { signature: payment.signature, succeeded: error === null, at };
+          });
       }),
     // Asked for deposits alone, which the simulation does not play.
     finalized: () => call('finalized', () => null),
     balances: (signature, commitment) =>
       call('balances', () => {
+        const payment = sent.get(signature);
+        if (payment !== undefined && lies()) return inventedBalances(payment);
         const landed = seen(signature, commitment === 'finalized' ? FINALIZED_SLOTS : CONFIRMED_SLOTS);
-        if (landed === undefined || profile.forgetful) return null;
+        if (landed === undefined || isForgetful()) return null;
         const { slot, error, deltas } = landed;
-        return { slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n };
+        const feePayer = () => network.feePayer;
+        return { slot, err: error, deltaOf: (account) => deltas.get(account) ?? 0n, feePayer };
       }),
   };
 };

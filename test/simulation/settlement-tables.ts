@@ -2,7 +2,7 @@ import { type Event, next } from '../../services/settlement/domain/settlement.ts
 import type { Landing } from '../../services/settlement/store/progress.ts';
 import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
-import { createOutbox, EPOCH, type Model, model } from './database.ts';
+import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
 
 export type Settlement = SettlementRow & {
@@ -11,7 +11,9 @@ export type Settlement = SettlementRow & {
   drive: number;
   progress_at: number;
   expires_at: string;
+  refund_reserved: bigint;
 };
+export type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
 export type Payer = {
   wallet_id: string;
   account_id: string;
@@ -22,6 +24,17 @@ export type Payer = {
   as_of_slot: bigint;
   landed_slot: bigint;
   held: bigint;
+};
+
+export type Delegate = {
+  delegate_id: string;
+  account_id: string;
+  per_payment: bigint | null;
+  daily: bigint | null;
+  monthly: bigint | null;
+  total: bigint | null;
+  held: bigint;
+  spent: bigint;
 };
 
 const STALLED_MS = { pending: 15_000, confirmed: 45_000 };
@@ -35,15 +48,22 @@ export type SettlementTables = ReturnType<typeof createSettlementTables>;
 export const createSettlementTables = (world: World) => {
   const settlements = new Map<string, Settlement>();
   const payers = new Map<string, Payer>();
+  const delegates = new Map<string, Delegate>();
+  const reservations = new Map<string, Reservation>();
   const outbox = createOutbox(world);
   const { now } = world;
   const rows = () => [...settlements.values()];
   const appNow = () => EPOCH + now();
 
+  /** Since when a payment is forked away, and how long it was before. */
+  const forks = new Map<string, { at: number | null; forMs: number }>();
+  const forkOf = ({ settlement_id }: Settlement) => forks.get(settlement_id) ?? { at: null, forMs: 0 };
+  const windowElapsed = (row: Settlement): boolean =>
+    row.redeem_expires_at !== null &&
+    row.chain_status !== 'pending' &&
+    row.redeem_expires_at + forkOf(row).forMs <= appNow();
   const show = (row: Settlement | undefined): unknown[] =>
-    row === undefined
-      ? []
-      : [{ ...row, elapsed: row.redeem_expires_at !== null && row.redeem_expires_at <= appNow() }];
+    row === undefined ? [] : [{ ...row, elapsed: windowElapsed(row) }];
   /** Moves a row by the transition table. False: the event does not belong to its state. */
   const move = (row: Settlement, event: Event): boolean => {
     const to = next({ status: row.status, chain: row.chain_status }, event);
@@ -59,7 +79,17 @@ export const createSettlementTables = (world: World) => {
     return true;
   };
 
+  /** What was held is spent once it is paid, and neither once it is proven that it never will be. */
+  const moveDelegate = ({ delegate_id, quote_amount: gross, holding }: Settlement, to: 'spent' | 'none') => {
+    const delegate = delegates.get(delegate_id ?? '');
+    if (delegate === undefined) return;
+    if (holding) delegate.held -= gross;
+    if (holding && to === 'spent') delegate.spent += gross;
+    if (!holding && to === 'none') delegate.spent -= gross;
+  };
+
   const release = (row: Settlement, landedSlot: bigint | null) => {
+    if (world.off !== 'counters of a delegate') moveDelegate(row, landedSlot === null ? 'none' : 'spent');
     if (!row.holding) return;
     const payer = payers.get(row.wallet_id)!;
     const { quote_amount: gross } = row;
@@ -79,6 +109,8 @@ export const createSettlementTables = (world: World) => {
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
     const was = row.status;
     if (!move(row, finalized ? 'finalized' : 'confirmed')) return [];
+    const { at, forMs } = forkOf(row);
+    forks.set(settlementId, { at: null, forMs: forMs + (at === null ? 0 : now() - at) });
     release(row, BigInt(landing.slot));
     row.generation = generation;
     if (was !== 'pending' && row.tx_hash !== null && row.tx_hash !== txHash)
@@ -160,15 +192,23 @@ export const createSettlementTables = (world: World) => {
     });
   };
 
+  /** Mutations: a call does not read what it should. */
+  const isNotRead = (call: Call | undefined): boolean =>
+    world.off === 'attempt looked up first' ||
+    (world.off === 'attempt looked up after a refusal' && call?.isRefused === true);
+
   const models: Model[] = [
-    acceptModel(world, { settlements, payers, insertOutbox: outbox.insert }),
+    acceptModel(world, { settlements, payers, delegates, insertOutbox: outbox.insert }),
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
       'accountId attemptId',
-      ({ accountId, attemptId }) =>
-        world.off === 'attempt looked up first'
+      ({ accountId, attemptId }) => {
+        const call = currentCall();
+        if (call !== undefined) call.attemptReadAt = now();
+        return isNotRead(call)
           ? []
-          : show(rows().find((row) => row.account_id === accountId && row.payment_attempt_id === attemptId)),
+          : show(rows().find((row) => row.account_id === accountId && row.payment_attempt_id === attemptId));
+      },
     ),
     model<{ id: string }>(/from settlements where settlement_id = \$1$/, 'id', ({ id }) =>
       show(settlements.get(id)),
@@ -181,6 +221,33 @@ export const createSettlementTables = (world: World) => {
     model<{ id: string }>(/from payers\s+where wallet_id = \$1 and account_id = \$2/, 'id _', ({ id }) =>
       payers.has(id) ? [{ ...payers.get(id)! }] : [],
     ),
+    // No acceptance is under way while a statement runs.
+    model<{ accountId: string }>(
+      /from payers\s+where account_id = \$1 .*for key share/,
+      'accountId',
+      ({ accountId }) => {
+        const call = currentCall();
+        if (call !== undefined) call.isRefused = true;
+        return [...payers.values()]
+          .filter((payer) => payer.account_id === accountId)
+          .map((payer) => ({ ...payer }));
+      },
+    ),
+    model<{ quoteId: string; accountId: string }>(
+      /where quote_id = \$1 and status <> 'failed' and account_id = \$2$/,
+      'quoteId accountId',
+      ({ quoteId, accountId }) => {
+        const call = currentCall();
+        if (call !== undefined) call.quoteReadAt = now();
+        if (isNotRead(call) || world.off === 'quote looked up after a refusal') return [];
+        return show(
+          rows().find(
+            (row) => row.quote_id === quoteId && row.account_id === accountId && row.status !== 'failed',
+          ),
+        );
+      },
+    ),
+    model(/from restores/, '_ _', () => [{ lost: false }]),
     model(/insert into payers/, 'wallet_id account_id owner authority balance allowance slot', savePayer),
     model<{ txHash: string; generation: number; id: string }>(
       /update settlements set tx_hash = \$1, generation = \$2/,
@@ -209,8 +276,13 @@ export const createSettlementTables = (world: World) => {
         const row = settlements.get(id);
         if (row === undefined || row.holding || row.generation !== generation) return [];
         if (!move(row, 'reopened')) return [];
+        forks.set(row.settlement_id, { ...forkOf(row), at: now() });
         row.holding = true;
         payers.get(row.wallet_id)!.held += row.quote_amount;
+        const delegate = delegates.get(row.delegate_id ?? '');
+        if (delegate === undefined) return [];
+        delegate.held += row.quote_amount;
+        delegate.spent -= row.quote_amount;
         return [];
       },
     ),
@@ -227,18 +299,59 @@ export const createSettlementTables = (world: World) => {
         (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
           const row = settlements.get(settlement_id);
           if (row === undefined || row.settlement_token !== settlement_token) return [];
-          if ((row.redeem_expires_at ?? 0) <= appNow() || !move(row, 'redeem')) return [];
+          if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];
+          if (windowElapsed(row) || !move(row, 'redeem')) return [];
           Object.assign(row, { redeemed_at: appNow(), redeem_id });
           return tellEnd(row, end).map((told) => ({ ...row, ...told }));
         }),
     ),
     model<End>(/update settlements set status = 'expired'/, '_ _ subject prefix', (end) => {
-      const elapsed = rows().filter((row) => row.status === 'issued' && row.redeem_expires_at! <= appNow());
+      const elapsed = rows().filter((row) => row.status === 'issued' && windowElapsed(row));
       for (const row of elapsed) move(row, 'elapse');
       return elapsed.flatMap((row) => tellEnd(row, end));
     }),
+    model<{ id: string }>(/from refund_reservations r/, 'id', ({ id }) => {
+      const reserved = reservations.get(id);
+      const row = settlements.get(reserved?.settlement_id ?? '');
+      if (reserved === undefined || row === undefined) return [];
+      const { owner } = payers.get(row.wallet_id)!;
+      return [{ ...row, ...reserved, payer_account_id: row.account_id, payer_owner: owner }];
+    }),
+    model<{ id: string }>(
+      /refund_reserved\s+from settlements\s+where settlement_id = \$1 and vendor_account_id = \$2/,
+      'id _ _',
+      ({ id }) => {
+        const row = settlements.get(id);
+        return row === undefined ? [] : [{ ...row, net_amount: row.quote_amount - row.fee_amount }];
+      },
+    ),
+    model<{ refundId: string; id: string; amount: bigint }>(
+      /insert into refund_reservations \(refund_id, settlement_id, amount\)/,
+      'refundId id amount',
+      ({ refundId, id, amount }) => {
+        if (reservations.has(refundId)) return [];
+        reservations.set(refundId, { settlement_id: id, amount, released: false });
+        settlements.get(id)!.refund_reserved += amount;
+        world.trace('settlements', `${id}: ${amount} reserved for ${refundId}`);
+        return [{ id }];
+      },
+    ),
+    model<{ refundId: string }>(
+      /insert into refund_reservations as r \(refund_id, released_at\)/,
+      'refundId',
+      ({ refundId }) => {
+        const reserved = reservations.get(refundId);
+        if (reserved === undefined)
+          reservations.set(refundId, { settlement_id: null, amount: 0n, released: true });
+        if (reserved === undefined || reserved.released) return [];
+        if (world.off !== 'reservation given back once') reserved.released = true;
+        settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
+        world.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`);
+        return [];
+      },
+    ),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 
-  return { settlements, payers, outbox, models };
+  return { reservations, settlements, payers, delegates, outbox, models };
 };

@@ -22,10 +22,8 @@ const TIMEOUT_MS = 600_000;
 test(
   '1,000 seeds: no payment is lost and none is made twice, whatever dies, is lost or lies',
   async () => {
-    const halves = await Promise.all(
-      ['1', '501'].map((from) => node('main.ts', '--seeds', '500', '--from', from)),
-    );
-    for (const half of halves) expect(half).toMatch(/^500 seeds, \d+ payments, .*: 0 broken\n$/);
+    const said = await node('main.ts', '--seeds', '1000');
+    expect(said).toMatch(/^1000 seeds, \d+ payments, .*: 0 broken\n$/);
   },
   TIMEOUT_MS,
 );

@@ -1,4 +1,5 @@
 import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/store/intents.ts';
+import type { PreparationRow } from '../../services/chain-submitter/store/preparations.ts';
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
 import type { World } from './world.ts';
 
@@ -24,6 +25,13 @@ type MoveRow = {
   payload: unknown;
 };
 
+type Prepared = Omit<PreparationRow, 'request' | 'status' | 'submitted_message' | 'tx_hash'> & {
+  json: string;
+};
+
+/** Bytes as a statement binds them. */
+const bytesOf = (bound: unknown): Buffer => Buffer.from(bound as Uint8Array);
+
 const REST_MS = 15_000;
 const ALIVE_MS = 3000;
 const OPEN = ['accepted', 'signed', 'confirmed', 'reopened'];
@@ -39,6 +47,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
   const intents = new Map<string, Intent>();
   const transactions = new Map<string, Transaction>();
   const workers = new Map<string, number>();
+  const preparations = new Map<string, PreparationRow>();
   /** Rows that a set-back database has lost: signature to what the intent was for. */
   const lost = new Map<string, string>();
   const outbox = createOutbox(world);
@@ -234,24 +243,57 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       'signature',
       ({ signature }) => [{ there: transactions.get(signature)?.status === 'live' }],
     ),
-    model<{ signature: string }>(
-      /update transactions set status = 'expired' where signature = \$1 and status = 'live'/,
-      'signature',
-      ({ signature }) => {
+    model<{ signature: string; from: string[] }>(
+      /update transactions t set status = 'expired' from open/,
+      'signature from signature',
+      ({ signature, from }) => {
         const transaction = transactions.get(signature);
         if (transaction?.status !== 'live') return [];
+        if (!from.includes(intents.get(transaction.intent_id)!.status)) return [];
         transaction.status = 'expired';
         world.trace('intents', `${signature} is proven dead`);
         return [{ signature }];
       },
     ),
-    model<{ signature: string }>(
-      /select intent_id from transactions where signature = \$1/,
-      'signature',
-      ({ signature }) => {
-        const transaction = transactions.get(signature);
-        return transaction === undefined ? [] : [{ intent_id: transaction.intent_id }];
+    model<{ signatures: string[] }>(
+      /select signature, intent_id from transactions where signature = any/,
+      'signatures',
+      ({ signatures }) =>
+        signatures.flatMap((signature) => {
+          const transaction = transactions.get(signature);
+          return transaction === undefined ? [] : [{ signature, intent_id: transaction.intent_id }];
+        }),
+    ),
+    model<{ to: Intent['status']; signature: string; id: string; generation: number; from: string[] }>(
+      /with revived as \(\s*update intents i/,
+      'to signature id generation from signature',
+      ({ to, signature, id, generation, from }) => {
+        const [intent, transaction] = [intents.get(id), transactions.get(signature)];
+        if (intent === undefined || intent.generation !== generation || !from.includes(intent.status))
+          return [];
+        if (transaction === undefined || transaction.intent_id !== id || transaction.status === 'live')
+          return [];
+        if (liveOf(id) !== undefined) throw new UniqueViolation('transactions_one_live');
+        Object.assign(intent, { status: to, tx_hash: signature, slot: null });
+        transaction.status = 'live';
+        world.trace('intents', `${signature} of ${intent.object_id} is live again`);
+        const { wire, last_valid_block_height } = transaction;
+        return [{ wire, last_valid_block_height }];
       },
+    ),
+    model<{ id: string; token: string }>(
+      /select exists \(\s*select from intents i where i\.kind = 'settle' and i\.status = 'failed'/,
+      'id token',
+      ({ id, token }) => [
+        {
+          failed: [...intents.values()].some(
+            ({ intent_id, status, request }) =>
+              intent_id !== id &&
+              status === 'failed' &&
+              (request as { quote_token: string }).quote_token === token,
+          ),
+        },
+      ],
     ),
     model<{ workerId: string }>(
       /insert into workers \(worker_id, alive_until\)/,
@@ -261,6 +303,42 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         return [];
       },
     ),
+    model<{ id: string }>(/from preparations where preparation_id = \$1( for share)?$/, 'id', ({ id }) => {
+      const row = preparations.get(id);
+      return row === undefined ? [] : [{ ...row }];
+    }),
+    model<Prepared>(
+      /insert into preparations as p/,
+      'preparation_id kind account_id budget_account_id owner json message creates last_valid_block_height expires_at',
+      ({ json, ...row }) => {
+        const { preparation_id: id } = row;
+        const known = preparations.get(id);
+        if (known !== undefined && known.status !== 'open' && known.status !== 'replaced') return [];
+        const ends = { status: 'open', submitted_message: null, tx_hash: null } as const;
+        preparations.set(id, { ...row, message: bytesOf(row.message), request: JSON.parse(json), ...ends });
+        world.trace('preparations', `${id} is prepared`);
+        return [{ preparation_id: id }];
+      },
+    ),
+    model<{ txHash: string; submitted: unknown; id: string; message: unknown }>(
+      /update preparations set status = 'submitted'/,
+      'txHash submitted id message',
+      ({ txHash, submitted, id, message }) => {
+        const row = preparations.get(id);
+        if (row?.status !== 'open' || !row.message.equals(bytesOf(message))) return [];
+        Object.assign(row, { status: 'submitted', tx_hash: txHash, submitted_message: bytesOf(submitted) });
+        world.trace('preparations', `${id} is submitted`);
+        return [{ preparation_id: id }];
+      },
+    ),
+    model<{ id: string }>(/update preparations set status = 'cancelled'/, 'id', ({ id }) => {
+      const row = preparations.get(id);
+      if (row === undefined || row.status === 'submitted') return [];
+      row.status = 'cancelled';
+      world.trace('preparations', `${id} is cancelled`);
+      return [{ preparation_id: id }];
+    }),
+    model(/select paused from settings/, '', () => [{ paused: now() < pausedUntil }]),
     model<{ json: string }>(/^\s*insert into outbox/, 'json', ({ json }) => outbox.insert(json)),
   ];
 

@@ -15,6 +15,11 @@ export const RULES = [
   'sweeper of settlement',
   'sweeper of chain-submitter',
   'generation in the job',
+  'attempt looked up after a refusal',
+  'quote looked up after a refusal',
+  'limits of a delegate',
+  'counters of a delegate',
+  'reservation given back once',
 ] as const;
 export type Rule = (typeof RULES)[number];
 
@@ -171,6 +176,8 @@ export const createWorld = (seed: number, { off = null, faults }: { off?: Rule |
           if (error instanceof Broken) fault(error);
           return answer(() => reject(error));
         }
+        // Nobody hears the refusal of what a process had asked for that dies now.
+        if (result instanceof Promise) result.catch(() => {});
         if (random.chance(faults.crash / 2)) return crash(process);
         if (random.chance(faults.sleep)) pause(process);
         if (result instanceof Promise) {

@@ -156,8 +156,12 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
+    showCaps: notAsked,
     showSigning: notAsked,
     setSigning: notAsked,
+    findPayment: notAsked,
+    showCosigning: notAsked,
+    setCosigning: notAsked,
     observeAttempt: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
@@ -191,13 +195,13 @@ export const startChainStandIn = (bus: Bus) => {
       return { sights: owners.map(observe) };
     },
     observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
-    observeChain: async () => ({ readable: true }),
+    observeChain: async () => ({ readable: true, budget_refills_in_seconds: null }),
     describeWallet: async ({ public_key: owner }) => {
       if (refused.has(owner)) throw new ServiceError('validation_error', 'public_key: is a program');
       return { token_account: addressOf(owner), authority: AUTHORITY };
     },
     checkPayoutAddress: async ({ payout_address: address }) => ({ token_account: addressOf(address) }),
-    reserveTokenAccount: async () => ({ status: 'granted' as const }),
+    reserveTokenAccount: async () => ({ status: 'granted' as const, retry_after_seconds: null }),
     prepareDelegation: async ({ preparation_id, owner, allowance }) => {
       const parsed = allowance === null ? null : parseMicro(allowance);
       preparations.set(preparation_id, { owner, authority: AUTHORITY, allowance: parsed, txHash: null });

@@ -6,8 +6,15 @@ import type { StackEnvironment } from '../../deploy/local/stack-file.ts';
 export const chainOf = (environment: StackEnvironment) => {
   const connection = new Connection(environment.rpc_url, 'confirmed');
   const mint = new PublicKey(environment.usdc_mint);
-  const tokenAccount = (owner: string | PublicKey) =>
-    getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
+  const tokenAccounts = new Map<string, PublicKey>();
+  /** Kept: deriving an address costs a search of a millisecond, and campaigns ask thousands of times. */
+  const tokenAccount = (owner: string | PublicKey): PublicKey => {
+    const known = tokenAccounts.get(owner.toString());
+    if (known !== undefined) return known;
+    const derived = getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
+    tokenAccounts.set(owner.toString(), derived);
+    return derived;
+  };
   return {
     connection,
     mint,

@@ -21,7 +21,7 @@ export type Person = {
   email: string;
   accountId: string;
   token: string;
-  cookie: { name: string; value: string };
+  cookies: { name: string; value: string; path: string }[];
 };
 
 /** Signs in as the console does, by the API: some 100 ms. A new address is a new account. */
@@ -38,18 +38,26 @@ export const signInPerson = async (
   const { status, headers, body } = await api<{ access_token: string; account: { account_id: string } }>(
     'POST /v1/auth/magic-link/verify',
     {
-      body: { token: await linkToken(stack.mail_url, email, environment, since), refresh_in: 'cookie' },
+      // No page asked for the link, so that whose it is has to be confirmed.
+      body: {
+        token: await linkToken(stack.mail_url, email, environment, since),
+        refresh_in: 'cookie',
+        email,
+      },
       headers: { origin: new URL(stack.console_url).origin },
     },
   );
-  const [, name, value] = /^([^=]+)=([^;]+)/.exec(headers.get('set-cookie') ?? '') ?? [];
-  if (name === undefined || value === undefined) throw new Error(`no cookie of a sign-in: ${status}`);
+  const cookies = headers.getSetCookie().map((text) => {
+    const [, name, value, path] = /^([^=]+)=([^;]+); Path=([^;]+)/.exec(text)!;
+    return { name: name!, value: value!, path: path! };
+  });
+  if (cookies.length === 0) throw new Error(`no cookie of a sign-in: ${status}`);
   return {
     environment,
     email,
     accountId: body.account.account_id,
     token: body.access_token,
-    cookie: { name, value },
+    cookies,
   };
 };
 
@@ -90,8 +98,9 @@ export const openConsole = async (
   });
   if (person !== undefined) {
     const attributes = { httpOnly: true, secure: true, sameSite: 'Strict' } as const;
-    const place = { domain: 'localhost', path: '/v1/auth/refresh' };
-    await context.addCookies([{ ...person.cookie, ...place, ...attributes }]);
+    await context.addCookies(
+      person.cookies.map((cookie) => ({ ...cookie, domain: 'localhost', ...attributes })),
+    );
     // Not in the empty document that a tab begins with, and not against what the page has chosen since.
     const key = "'quittance.environment'";
     await context.addInitScript(

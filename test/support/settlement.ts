@@ -22,6 +22,8 @@ import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
+import { createBudgets } from '../../shared/db/budget.ts';
+import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
@@ -79,14 +81,22 @@ const stops: (() => Promise<unknown>)[] = [];
 
 /** What the chain shows of each wallet; a test changes it. */
 export const sights = new Map<string, { balance: bigint; allowance: bigint; slot: number }>();
+/** The hourly caps, high above what tests pay; a test may lower them. */
+export const capLimits = {
+  walletMicro: 10n ** 12n,
+  environmentMicro: 10n ** 14n,
+  ofWallet: new Map<string, bigint>(),
+};
 /** Whether the chain can be read at all. */
-export const chainIs = { readable: true };
+export const chainIs = { readable: true, budgetRefillsInSeconds: null as number | null };
 /** What was told of reversals. */
 export const reversals: { settlement_id: string; redeemed: boolean }[] = [];
 /** What was told of issued settlements. */
 export const issues: { settlement_id: string }[] = [];
 /** Accounts that identity calls frozen. */
 export const frozen = new Set<string>();
+/** What the chain shows of quotes whose records are lost, by token. */
+export const payments = new Map<string, { paid: boolean; owner: string | null }>();
 /** What chain-submitter says of every attempt it is asked about. */
 export const attemptSight: AttemptSight = {
   verdict: 'open',
@@ -132,12 +142,15 @@ export const startFixture = async (): Promise<void> => {
     quarantine: base.quarantine,
     waiting: base.waiting,
     accepted: createAccepted(),
+    caps: createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits),
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
     isChainReadable: async () => chainIs.readable,
+    budgetRefillsInSeconds: async () => chainIs.budgetRefillsInSeconds,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
     isPaused: async () => (await pausedSince(base.pool)) !== null,
     isFrozen: async (accountId) => frozen.has(accountId),
+    findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
     observeAttempt: (attempt) => call(base.bus, chainSubmitter, 'observeAttempt', attempt),
   };
   const hearing = hear(
@@ -237,12 +250,8 @@ export const delegateOf = async (
 /** Caps as the wire has them. */
 export const limitsOf = (caps: Partial<Record<'per_payment' | 'daily' | 'monthly' | 'total', bigint>>) => {
   const of = (cap: bigint | undefined) => (cap === undefined ? null : `${cap}`);
-  return {
-    per_payment: of(caps.per_payment),
-    daily: of(caps.daily),
-    monthly: of(caps.monthly),
-    total: of(caps.total),
-  };
+  const { per_payment, daily, monthly, total } = caps;
+  return { per_payment: of(per_payment), daily: of(daily), monthly: of(monthly), total: of(total) };
 };
 
 /** What the delegate may spend and has, as identity is told. */
@@ -387,14 +396,3 @@ export const paid = async (
   await say(settlementId, 'confirmed');
   return { settlementId, answer: await answer, payer };
 };
-
-/** Delegates whose counters are not what their settlements add up to: kept apart from the code that moves them. */
-export const WRONG_DELEGATES = `
-  select 'delegate ' || d.delegate_id as what from delegates d
-  left join (select *, chain_status in ('confirmed', 'finalized') as landed from settlements) s using (delegate_id)
-  group by d.delegate_id having d.total_held <> coalesce(sum(quote_amount) filter (where holding), 0)
-    or d.total_spent <> coalesce(sum(quote_amount) filter (where landed), 0)
-    or d.month_held <> coalesce(sum(quote_amount) filter (where holding and date_trunc('month', delegate_day) = month), 0)
-    or d.month_spent <> coalesce(sum(quote_amount) filter (where landed and date_trunc('month', delegate_day) = month), 0)
-    or d.day_held <> coalesce(sum(quote_amount) filter (where holding and delegate_day = day), 0)
-    or d.day_spent <> coalesce(sum(quote_amount) filter (where landed and delegate_day = day), 0)`;

@@ -38,6 +38,7 @@ export const transfersOver = (fixture: () => SubmitterFixture) => {
         object_id: id,
         settlement_id: null,
         account_id,
+        budget_account_id: account_id,
         owner: owner.publicKey.toBase58(),
         destination: destination.toString(),
         amount: `${amount}`,

@@ -48,6 +48,8 @@ const replace = async (client: pg.Client, folder: string, manifest: Manifest, { 
   for (const { name, last } of manifest.sequences)
     if (last !== null) await client.query('select setval($1::regclass, $2)', [name, last]);
   await client.query('update chain_submitter.settings set paused = true');
+  // Since then attempts were accepted that nothing here knows: settlement asks the chain before it says "not paid" of one.
+  await client.query('insert into settlement.restores (taken_at) values ($1)', [manifest.taken_at]);
   await client.query(
     `insert into chain_submitter.operator_actions (actor, action, target, reason, before, after)
      values ($1, 'backup.restore', $2, $3, '{}', $4)`,

@@ -57,7 +57,9 @@ export const SOURCES: Record<string, Source> = {
   ENVIRONMENTS: secret,
   REDIS_URL: secret,
   LIMITS_FILE: { value: `${LIMITS_FOLDER}/limits.json` },
+  USDC_MINTS: settings,
   TRUSTED_PROXIES: settings,
+  TRACEPARENT_OF_PROXIES: settings,
   DRAIN_SECONDS: settings,
 
   // ---------- quote, settlement, wallet ----------
@@ -66,6 +68,11 @@ export const SOURCES: Record<string, Source> = {
   SETTLE_WAIT_MS: settings,
   CHAIN_WAIT_MS: settings,
   WATCH_EVERY_MS: settings,
+
+  // ---------- settlement and chain-submitter: one accepts what the other signs ----------
+  WALLET_HOURLY_CAP_MICRO: settings,
+  ENVIRONMENT_HOURLY_CAP_MICRO: settings,
+  HOURLY_CAPS_OF_WALLETS: settings,
 
   // ---------- funding: both hold the providers' keys ----------
   DEV_FUND: settings,
@@ -97,9 +104,13 @@ export const SOURCES: Record<string, Source> = {
   DELEGATE_AUTHORITY_KEYS: secret,
   FUNDING_AUTHORITY_KEY: secret,
   COMPUTE_BUDGET: settings,
-  WALLET_HOURLY_CAP_MICRO: settings,
-  ENVIRONMENT_HOURLY_CAP_MICRO: settings,
-  DAILY_LAMPORT_BUDGET: settings,
+  SETTLE_FEES_LAMPORTS_PER_DAY: settings,
+  SETTLE_RENT_LAMPORTS_PER_DAY: settings,
+  USER_FEES_LAMPORTS_PER_DAY: settings,
+  USER_RENT_LAMPORTS_PER_DAY: settings,
+  REVOKE_FEES_LAMPORTS_PER_DAY: settings,
+  COSIGNATURES_PER_DAY: settings,
+  REVOKES_PER_DAY: settings,
   POLL_MS: settings,
 };
 

@@ -90,6 +90,7 @@ let nats: ChildProcess;
           GENESIS_HASH: genesisHash,
         }),
         ...(values.USDC_MINT && { USDC_MINT: keys.mint.address }),
+        ...(values.USDC_MINTS && { USDC_MINTS: JSON.stringify({ test: keys.mint.address }) }),
         ...(values.REDIS_URL && { REDIS_URL: process.env.REDIS_URL! }),
         ...(values.LIMITS_FILE && { LIMITS_FILE: limitsFileOf(object, sources, folder) }),
         HTTP_PORT: String(own.http),

@@ -1,6 +1,8 @@
 import { accountCommands } from './account.ts';
 import { auditCommands } from './audit.ts';
 import { authorityCommands } from './authorities.ts';
+import { budgetsCommands } from './budgets.ts';
+import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
 import { limitsCommands } from './limits.ts';
@@ -13,6 +15,8 @@ import { signingCommands } from './signing.ts';
 export const commands: readonly Command[] = [
   ...accountCommands,
   ...limitsCommands,
+  ...budgetsCommands,
+  ...capsCommands,
   ...settlingCommands,
   ...signingCommands,
   ...authorityCommands,

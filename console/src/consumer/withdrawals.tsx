@@ -20,7 +20,8 @@ import {
   toast,
 } from '../ui/index.ts';
 import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
-import { type Prepared, SignDialog, type Wallet } from '../wallet/signing.tsx';
+import type { Prepared } from '../wallet/prepared.ts';
+import { SignDialog, type Wallet } from '../wallet/signing.tsx';
 
 type Withdrawal = Output<'funding.listWithdrawals'>['data'][number];
 const CHANGES = [['withdrawals'], ['wallets']];
@@ -110,12 +111,17 @@ const NewWithdrawal = ({
   const amount = parseUsdc(typed);
   const destination = to.trim();
   const create = useAction(
-    (client, micro: bigint) =>
-      client.funding.createWithdrawal({
+    async (client, micro: bigint) => {
+      const amount = micro.toString();
+      const made = await client.funding.createWithdrawal({
         wallet_id: wallet.wallet_id,
-        amount: micro.toString(),
+        amount,
         destination_address: destination,
-      }),
+      });
+      if (made.amount !== amount || made.destination_address !== destination)
+        throw new Error('The API answered with another withdrawal than asked for.');
+      return made;
+    },
     {
       changes: CHANGES,
       done: (made) => {

@@ -1,30 +1,57 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { UnauthorizedError } from '../../../sdk/src/main.ts';
+import { type Output, UnauthorizedError } from '../../../sdk/src/main.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
-import { ErrorNotice } from '../ui/error-notice.tsx';
+import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
+import { Row } from '../ui/layout.tsx';
 import { toast } from '../ui/toast.tsx';
 import { mailedLink } from './mailed-link.ts';
 import { session } from './store.ts';
 import { useSession } from './use-session.tsx';
 
-/** Where a sign-in link leads: opening it uses nothing up, the click does. */
+type Opened = Output<'identity.readMagicLink'>;
+
+/**
+ * Where a sign-in link leads. Opening it uses nothing up and shows whose it is; the click signs in. Whoever sends his own
+ * link to another person would have him work, link a wallet and pay in a stranger's account: so a link that this browser
+ * did not ask for is confirmed by name.
+ */
 const LinkPage = () => {
   const { client, status, account } = useSession();
   const [, navigate] = useLocation();
+  const [opened, setOpened] = useState<Opened | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const read = useCallback(async () => {
+    if (mailedLink === null) return;
+    setError(null);
+    try {
+      setOpened(await client.identity.readMagicLink({ token: mailedLink.token }));
+    } catch (failure) {
+      setError(failure);
+    }
+  }, [client]);
   useEffect(() => {
     document.title = 'Sign in · Quittance';
-  }, []);
+    void read();
+  }, [read]);
 
   if (mailedLink === null) return <OpenTheLink />;
+  if (error instanceof UnauthorizedError) return <LinkIsGone />;
+  if (opened === null)
+    return (
+      <div className="section stack">
+        <h1>Sign in</h1>
+        {error === null ? <p>One moment…</p> : <ErrorNotice error={error} retry={() => void read()} />}
+      </div>
+    );
   const { token, environment } = mailedLink;
+  const { email, same_browser } = opened;
   const signIn = async () => {
     setBusy(true);
     setError(null);
     try {
-      const answer = await client.identity.verifyMagicLink({ token, refresh_in: 'cookie' });
+      const answer = await client.identity.verifyMagicLink({ token, email, refresh_in: 'cookie' });
       session.signedIn(answer, environment);
       toast(`Signed in as ${answer.account.email}.`);
       navigate('/', { replace: true });
@@ -33,23 +60,36 @@ const LinkPage = () => {
       setBusy(false);
     }
   };
-  if (error instanceof UnauthorizedError) return <LinkIsGone />;
   return (
     <div className="section stack">
-      <h1>Sign in</h1>
+      <h1>{same_browser ? 'Sign in' : 'Is this your account?'}</h1>
       <p>
-        You followed a sign-in link for the <strong>{environment}</strong> environment. It works once, for 15
+        {same_browser ? 'You asked for a link to sign in as ' : 'The link signs in as '}
+        <strong>{email}</strong> in the <strong>{environment}</strong> environment. It works once, for 15
         minutes after it was sent.
       </p>
+      {!same_browser && (
+        <Notice tone="wait" title="This browser did not ask for the link">
+          Did you ask to sign in as {email} on another device? Then sign in here. If somebody else sent you
+          the link, leave it: what you do after signing in would be done in that person’s account.
+        </Notice>
+      )}
       {account !== null && <p className="quiet">It takes the place of your sign-in as {account.email}.</p>}
-      {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}
-      <Button
-        variant="primary"
-        busy={status === 'resuming' ? 'One moment…' : busy && 'Signing in…'}
-        onPress={() => void signIn()}
-      >
-        Sign in
-      </Button>
+      <Row>
+        {/* The cookie is one: an answer about the old sign-in must not overtake the new one. */}
+        <Button
+          variant={same_browser ? 'primary' : 'plain'}
+          busy={status === 'resuming' ? 'One moment…' : busy && 'Signing in…'}
+          onPress={() => void signIn()}
+        >
+          {same_browser ? 'Sign in' : `Sign in here as ${email}`}
+        </Button>
+        {!same_browser && (
+          <LinkButton to="/" variant="primary">
+            No, leave it
+          </LinkButton>
+        )}
+      </Row>
       {error !== null && <ErrorNotice error={error} />}
     </div>
   );

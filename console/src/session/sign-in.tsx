@@ -58,7 +58,7 @@ export const SignInPage = () => {
       {sentTo !== null && (
         <Notice tone="good" title="Look into your mail">
           A link is on its way to {sentTo}. It works once, for 15 minutes; only the newest one does. Open it
-          in this browser.
+          in this browser; elsewhere it asks once more.
         </Notice>
       )}
       <form className="stack" onSubmit={mail}>

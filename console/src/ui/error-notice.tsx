@@ -10,6 +10,7 @@ const MONEY: Record<MoneyMoved, string> = {
 };
 const ACTION: Record<SafeAction, string> = {
   retry_same_attempt: 'Trying the same again is safe.',
+  read_settlement: 'The account has a payment for this quote already: look at it before anything else.',
   new_quote: 'Ask the vendor for a new quote.',
   top_up: 'Put USDC into the wallet first.',
   raise_limit: 'Raise the limit or the allowance first.',

@@ -1,12 +1,13 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
+import { session } from '../session/store.ts';
 import {
   Button,
   Copyable,
   DialogActions,
-  ErrorNotice,
   Facts,
+  Loading,
   Money,
   Notice,
   Stack,
@@ -14,6 +15,8 @@ import {
   toast,
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/browser-wallets.ts';
+import { type Read, usePrepared } from '../wallet/prepared.ts';
+import { ReadFromIt, Trouble } from '../wallet/signing.tsx';
 import { Countdown } from './countdown.tsx';
 import type { Refund } from './settlement-story.ts';
 import './vendor.css';
@@ -22,12 +25,10 @@ type Prepared = Output<'funding.createRefund'>;
 type Submitted = Output<'funding.submitRefund'>;
 const isPrepared = (refund: Refund | Prepared | Submitted): refund is Prepared => 'transaction' in refund;
 
-/** What a person has to look at in their wallet before its transaction runs out. */
-const LEAST_MS = 20_000;
-
 /**
- * The signature of the payout address under a refund: by a wallet of this browser, or brought from elsewhere. A transaction
- * that would run out while it is looked at is prepared afresh first; at most one of a refund is ever carried out.
+ * The signature of the payout address under a refund: by a wallet of this browser, or brought from elsewhere. Both get the
+ * transaction only after it was read, and the person sees what was read. One that would run out while it is looked at is
+ * prepared afresh first; at most one of a refund is ever carried out.
  */
 export const SignRefund = ({
   refund,
@@ -39,14 +40,17 @@ export const SignRefund = ({
   onClose: () => void;
 }) => {
   const { refund_id, amount, payout_address, destination_address } = refund;
-  const [prepared, setPrepared] = useState<Prepared | null>(isPrepared(refund) ? refund : null);
+  const first = useRef<Prepared | null>(isPrepared(refund) ? refund : null);
   const [signing, setSigning] = useState<string | null>(null);
   const wallets = useBrowserWallets();
-
-  const afresh = useAction((client) => client.funding.submitRefund({ refund_id }), {
-    changes,
-    done: (answer) => isPrepared(answer) && setPrepared(answer),
-  });
+  const prepare = async () => {
+    const now = first.current ?? (await session.get().client.funding.submitRefund({ refund_id }));
+    first.current = null;
+    if (!isPrepared(now)) throw new Error('This refund was submitted already.');
+    return now;
+  };
+  const wanted = { kind: 'transfer', amount: BigInt(amount), destination: destination_address } as const;
+  const prepared = usePrepared(payout_address, wanted, prepare);
   const submit = useAction(
     (client, transaction: string) => client.funding.submitRefund({ refund_id, transaction }),
     {
@@ -57,32 +61,42 @@ export const SignRefund = ({
       },
     },
   );
-  const sign = useAction(async (client, wallet: BrowserWallet) => {
-    let now: Refund | Prepared | Submitted | null = prepared;
-    if (now === null || !isPrepared(now) || Date.parse(now.expires_at) - Date.now() < LEAST_MS)
-      now = await client.funding.submitRefund({ refund_id });
-    if (!isPrepared(now)) return null;
-    setPrepared(now);
-    return signByWallet(wallet, payout_address, now.transaction);
-  });
+  const sign = useAction(async (_client, wallet: BrowserWallet) =>
+    signByWallet(wallet, payout_address, (await prepared.ready()).transaction),
+  );
   const signBy = async (wallet: BrowserWallet) => {
     submit.reset();
     setSigning(wallet.name);
     const transaction = await sign.run(wallet);
     setSigning(null);
-    if (typeof transaction === 'string') await submit.run(transaction);
-    else if (transaction === null) onClose();
+    if (transaction !== undefined) await submit.run(transaction);
   };
-  const error = sign.error ?? submit.error ?? afresh.error;
+  if (prepared.error !== null)
+    return (
+      <Stack>
+        <Trouble error={prepared.error} retry={prepared.afresh} />
+        <DialogActions>
+          <Button onPress={onClose}>Later</Button>
+        </DialogActions>
+      </Stack>
+    );
+  const { read } = prepared;
+  const deed = read?.deed;
+  if (deed?.kind !== 'transfer' || read === null) return <Loading>Having the transaction prepared…</Loading>;
+  const error = sign.error ?? submit.error;
   return (
     <Stack>
+      <p>
+        <Money micro={deed.amount} large /> go from your payout address back to the payer.
+      </p>
       <Facts
         of={[
-          ['Gives back', <Money key="amount" micro={amount} />],
-          ['To', <Copyable key="to" text={destination_address} label="address of the payer" />],
+          ['To', <Copyable key="to" text={deed.destination} label="address of the payer" />],
+          ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />],
           ['Signed by', <Copyable key="by" text={payout_address} label="payout address" />],
         ]}
       />
+      <ReadFromIt deed={deed} />
       {wallets.length === 0 ? (
         <Notice title="No wallet was found in this browser">
           Open this page where the payout wallet is, or sign it elsewhere, below. The refund waits for 24
@@ -106,12 +120,12 @@ export const SignRefund = ({
           ))}
         </div>
       )}
-      {error !== null && <ErrorNotice error={error} />}
+      {error !== null && <Trouble error={error} />}
       <SignElsewhere
-        prepared={prepared}
-        busy={afresh.isBusy}
+        prepared={read}
+        busy={prepared.isBusy}
+        onPrepare={prepared.afresh}
         submitting={submit.isBusy}
-        onPrepare={() => void afresh.run(undefined)}
         onSubmit={(transaction) => void submit.run(transaction)}
       />
       <DialogActions>
@@ -129,7 +143,7 @@ const SignElsewhere = ({
   onPrepare,
   onSubmit,
 }: {
-  prepared: Prepared | null;
+  prepared: Read;
   busy: boolean;
   submitting: boolean;
   onPrepare: () => void;
@@ -144,17 +158,13 @@ const SignElsewhere = ({
           The transaction in base64, good for about a minute: sign it with the payout address’s key and bring
           it back.
         </p>
-        {prepared !== null && (
-          <>
-            <Copyable block text={prepared.transaction} label="transaction to sign" />
-            <p className="quiet">
-              It runs out in <Countdown until={prepared.expires_at} over="this moment: prepare it afresh" />.
-            </p>
-          </>
-        )}
+        <Copyable block text={prepared.transaction} label="transaction to sign" />
+        <p className="quiet">
+          It runs out in <Countdown until={prepared.expires_at} over="this moment: prepare it afresh" />.
+        </p>
         <div>
           <Button size="small" busy={busy && 'Preparing…'} onPress={onPrepare}>
-            {prepared === null ? 'Prepare it' : 'Prepare it afresh'}
+            Prepare it afresh
           </Button>
         </div>
         <TextField

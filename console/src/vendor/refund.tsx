@@ -66,8 +66,12 @@ const Prepare = ({
   const [reason, setReason] = useState('');
   const [wrong, setWrong] = useState<string | null>(null);
   const prepare = useAction(
-    (client, input: { amount: string; reason?: string }) =>
-      client.funding.createRefund({ settlement_id, ...input }),
+    async (client, input: { amount: string; reason?: string }) => {
+      const made = await client.funding.createRefund({ settlement_id, ...input });
+      if (made.amount !== input.amount)
+        throw new Error('The API answered with another refund than asked for.');
+      return made;
+    },
     { changes, done: onPrepared },
   );
   const micro = parseUsdc(amount);

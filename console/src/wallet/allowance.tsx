@@ -3,7 +3,8 @@ import { useAction } from '../lib/data.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
 import { session } from '../session/store.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Stack, TextField, toast } from '../ui/index.ts';
-import { type Prepared, SignDialog, type Wallet } from './signing.tsx';
+import type { Prepared } from './prepared.ts';
+import { SignDialog, type Wallet } from './signing.tsx';
 
 const CHANGES = [['wallets'], ['wallet']];
 const NOT_AN_AMOUNT = 'An amount above zero, with at most six decimals: 25 or 12.50.';

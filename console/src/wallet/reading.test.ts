@@ -29,7 +29,7 @@ const [owner, payer, authority, stranger, mint, payee] = Array.from(
 ) as [PublicKey, PublicKey, PublicKey, PublicKey, PublicKey, PublicKey];
 const account = (of: PublicKey, token = mint) => getAssociatedTokenAddressSync(token, of, true);
 const [mine, theirs] = [account(owner), account(payee)];
-const who: Owner = { address: owner.toBase58(), tokenAccount: mine.toBase58() };
+const who: Owner = { address: owner.toBase58(), mint: mint.toBase58() };
 
 const wire = (instructions: TransactionInstruction[], { payerKey = payer, version = 'legacy' } = {}) => {
   const message = new TransactionMessage({
@@ -161,4 +161,16 @@ test('nothing is signed for which this wallet pays the fee, or in whose form som
   await expect(readTransaction(good, allow, { ...who, address: stranger.toBase58() })).rejects.toThrow(
     'by others',
   );
+});
+
+test('a transaction that is right in all but the mint is refused: the mint is pinned, the account derived', async () => {
+  const foreign = account(owner, otherMint);
+  // What an answer of the API may say of the wallet beside it.
+  const said = { ...who, tokenAccount: foreign.toBase58() };
+  for (const [wanted, instructions] of [
+    [allow, [approve({ source: foreign, of: otherMint })]],
+    [toWallet, [send({ source: foreign, of: otherMint, to: account(payee, otherMint) })]],
+    [end, [createRevokeInstruction(foreign, owner)]],
+  ] as const)
+    await expect(readTransaction(wire([...instructions]), wanted, said)).rejects.toThrow(RefusedError);
 });

@@ -29,8 +29,13 @@ export type Wanted =
   | { kind: 'approve'; allowance: bigint }
   | { kind: 'revoke' }
   | { kind: 'transfer'; amount: bigint; destination: string };
-/** Whose signature is asked for. */
-export type Owner = { address: string; tokenAccount: string };
+/**
+ * Whose signature is asked for, and of which token: the mint comes from the environment's configuration. The token account is
+ * derived from both and never believed.
+ */
+export type Owner = { address: string; mint: string };
+/** An owner with the token account that was derived. */
+type Holder = Owner & { tokenAccount: string };
 
 /** What was read from the bytes themselves, for the person to see. */
 export type Deed = (
@@ -91,8 +96,8 @@ const opened = (wire: string, owner: Owner): Opened => {
   };
 };
 
-const tokenAccountOf = async (owner: string, mint: Address): Promise<string> => {
-  const seeds = { owner: address(owner), mint, tokenProgram: TOKEN_PROGRAM_ADDRESS };
+const tokenAccountOf = async (owner: string, mint: string): Promise<string> => {
+  const seeds = { owner: address(owner), mint: address(mint), tokenProgram: TOKEN_PROGRAM_ADDRESS };
   return (await findAssociatedTokenPda(seeds))[0];
 };
 
@@ -100,23 +105,22 @@ const tokenAccountOf = async (owner: string, mint: Address): Promise<string> => 
 const deedOf = async (
   instruction: Instruction,
   wanted: Wanted,
-  owner: Owner,
-): Promise<{ deed: Deed; createFor: string; createAt: string; mint: Address | null }> => {
+  owner: Holder,
+): Promise<{ deed: Deed; createFor: string; createAt: string }> => {
   const ours = (source: Address, signer: Address) => {
     if (source !== owner.tokenAccount) refuse('it is about another token account');
     if (signer !== owner.address) refuse('it acts in another name');
   };
-  const usdc = async (mint: Address, decimals: number) => {
-    if (decimals !== USDC_DECIMALS || (await tokenAccountOf(owner.address, mint)) !== owner.tokenAccount)
-      refuse('it is about another token');
+  const usdc = (mint: Address, decimals: number) => {
+    if (decimals !== USDC_DECIMALS || mint !== owner.mint) refuse('it is about another token');
   };
   const own = { createFor: owner.address, createAt: owner.tokenAccount };
   switch (identifyTokenInstruction(instruction)) {
     case TokenInstruction.ApproveChecked: {
       const { accounts, data } = parseApproveCheckedInstruction(instruction);
       if (wanted.kind !== 'approve') return refuse('it lets somebody spend');
+      usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.owner.address);
-      await usdc(accounts.mint.address, data.decimals);
       if (data.amount !== wanted.allowance) refuse('its allowance is another');
       if (accounts.delegate.address === owner.address) refuse('it lets nobody spend');
       const deed: Deed = {
@@ -125,23 +129,22 @@ const deedOf = async (
         delegate: accounts.delegate.address,
         creates: false,
       };
-      return { deed, ...own, mint: accounts.mint.address };
+      return { deed, ...own };
     }
     case TokenInstruction.Revoke: {
       const { accounts } = parseRevokeInstruction(instruction);
       if (wanted.kind !== 'revoke') return refuse('it ends the allowance');
       ours(accounts.source.address, accounts.owner.address);
-      return { deed: { kind: 'revoke', creates: false }, ...own, mint: null };
+      return { deed: { kind: 'revoke', creates: false }, ...own };
     }
     case TokenInstruction.TransferChecked: {
       const { accounts, data } = parseTransferCheckedInstruction(instruction);
       if (wanted.kind !== 'transfer') return refuse('it moves money');
+      usdc(accounts.mint.address, data.decimals);
       ours(accounts.source.address, accounts.authority.address);
-      await usdc(accounts.mint.address, data.decimals);
       if (data.amount !== wanted.amount) refuse('its amount is another');
       const to = accounts.destination.address;
-      const mint = accounts.mint.address;
-      if (to !== wanted.destination && to !== (await tokenAccountOf(wanted.destination, mint)))
+      if (to !== wanted.destination && to !== (await tokenAccountOf(wanted.destination, owner.mint)))
         refuse('its destination is another');
       const deed: Deed = {
         kind: 'transfer',
@@ -150,7 +153,7 @@ const deedOf = async (
         tokenAccount: to,
         creates: false,
       };
-      return { deed, createFor: wanted.destination, createAt: to, mint };
+      return { deed, createFor: wanted.destination, createAt: to };
     }
     default:
       return refuse('it does something else with the tokens');
@@ -182,11 +185,12 @@ const read = async (
   wanted: Wanted,
   owner: Owner,
 ): Promise<{ deed: Deed; transaction: Transaction }> => {
+  const holder: Holder = { ...owner, tokenAccount: await tokenAccountOf(owner.address, owner.mint) };
   const { transaction, feePayer, instructions } = opened(wire, owner);
   const last = instructions.at(-1) ?? refuse('it does nothing');
   if (instructions.length > 2) refuse('it does more');
   if (last.programAddress !== TOKEN_PROGRAM_ADDRESS) refuse('it calls a program that was not asked for');
-  const { deed, createFor, createAt, mint } = await deedOf(last, wanted, owner);
+  const { deed, createFor, createAt } = await deedOf(last, wanted, holder);
   if (last.data.length !== DATA_BYTES[deed.kind]) refuse('it has bytes that nobody reads');
   if (instructions.length === 1) return { deed, transaction };
   const [first] = instructions as [Instruction];
@@ -198,11 +202,11 @@ const read = async (
     refuse('it calls a program that was not asked for');
   const { accounts } = parseCreateAssociatedTokenIdempotentInstruction(first);
   if (
-    mint === null ||
+    deed.kind === 'revoke' ||
     accounts.payer.address !== feePayer ||
     accounts.owner.address !== createFor ||
     accounts.ata.address !== createAt ||
-    accounts.mint.address !== mint
+    accounts.mint.address !== owner.mint
   )
     refuse('it creates an account that was not asked for');
   return { deed: { ...deed, creates: true }, transaction };

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
 import { passkeySecret } from '../session/passkeys.ts';
@@ -16,17 +16,14 @@ import {
   TextField,
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
+import { type Prepared, usePrepared } from './prepared.ts';
 import type { Deed, Wanted } from './reading.ts';
 import { passkeysOf, readBackup, type Secret } from './vault.ts';
-import { useWalletWorker, WalletError } from './worker-client.ts';
+import { WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
-export type Prepared = { transaction: string; expires_at: string };
 /** How the person wants to sign: by what opens the key, or by a wallet of the browser. */
 type How = { by: 'passkey' } | { by: 'code'; code: string } | { by: 'wallet'; wallet: BrowserWallet };
-
-/** A person needs some seconds, and the chain too: what ends sooner is prepared anew. */
-const SOON_MS = 20_000;
 
 /**
  * Shows in words what a prepared transaction does, as it was read from its own bytes, and has the wallet's owner sign it.
@@ -50,39 +47,18 @@ export const SignDialog = ({
   onClose: () => void;
   children?: ReactNode;
 }) => {
-  const worker = useWalletWorker();
-  const owner = { address: wallet.address, tokenAccount: wallet.token_account };
-  const prepared = useRef<Prepared | null>(null);
-  const [deed, setDeed] = useState<Deed | null>(null);
+  const { read, error, afresh, ready, forget } = usePrepared(wallet.address, wanted, prepare);
   const [doing, setDoing] = useState('');
-
-  /** A prepared transaction that is good for a while, read again by the worker whenever it is another. */
-  const ready = async (): Promise<string> => {
-    if (worker === null) throw new Error('not started yet');
-    const now = prepared.current;
-    if (now !== null && Date.parse(now.expires_at) - Date.now() > SOON_MS) return now.transaction;
-    const { transaction, expires_at } = await prepare();
-    setDeed(await worker.read({ transaction, wanted, owner }));
-    prepared.current = { transaction, expires_at };
-    return transaction;
-  };
-  const look = useAction(() => ready());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the worker is there
-  useEffect(() => {
-    if (worker !== null) void look.run(undefined);
-  }, [worker]);
-
-  /** What was refused is not sent again: it is prepared anew, which for money that moved says so. */
   const send = (signed: string) => {
-    prepared.current = null;
+    forget();
     return submit(signed);
   };
   const sign = useAction(
     async (client, how: How) => {
-      if (worker === null) return;
       if (how.by === 'wallet') {
         setDoing(`Waiting for ${how.wallet.name}…`);
-        return send(await signByWallet(how.wallet, wallet.address, await ready()));
+        const { transaction } = await ready();
+        return send(await signByWallet(how.wallet, wallet.address, transaction));
       }
       setDoing('Asking for the backup…');
       const { backup } = await client.wallet.backup({ wallet_id: wallet.wallet_id });
@@ -90,8 +66,8 @@ export const SignDialog = ({
       const secret: Secret =
         how.by === 'code' ? { kind: 'code', code: how.code } : await byPasskey(backup, wallet.address);
       setDoing('Signing…');
-      const transaction = await ready();
-      const signed = await worker.sign({ transaction, wanted, owner, backup, secret });
+      const { worker, terms, transaction } = await ready();
+      const signed = await worker.sign({ transaction, ...terms, backup, secret });
       setDoing('Waiting for the chain…');
       return send(signed);
     },
@@ -102,19 +78,19 @@ export const SignDialog = ({
     <Dialog title={title} isOpen onClose={onClose} isFixed={sign.isBusy}>
       <Stack>
         {children}
-        {look.error !== null && (
+        {error !== null && (
           <>
-            <Trouble error={look.error} retry={() => void look.run(undefined)} />
+            <Trouble error={error} retry={afresh} />
             <DialogActions>
               <Button onPress={onClose}>Close</Button>
             </DialogActions>
           </>
         )}
-        {deed === null ? (
-          look.error === null && <Loading>Having the transaction prepared…</Loading>
+        {read === null ? (
+          error === null && <Loading>Having the transaction prepared…</Loading>
         ) : (
           <>
-            <DeedFacts deed={deed} wallet={wallet} />
+            <DeedFacts deed={read.deed} wallet={wallet} />
             {sign.error !== null && <Trouble error={sign.error} />}
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
@@ -191,13 +167,18 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           />
         </>
       )}
-      <p className="quiet">
-        Read from the transaction itself. The platform pays the network’s fee
-        {deed.creates && ' and the token account that is made first'}.
-      </p>
+      <ReadFromIt deed={deed} />
     </div>
   );
 };
+
+/** Where what is shown comes from, and who pays for it. */
+export const ReadFromIt = ({ deed }: { deed: Deed }) => (
+  <p className="quiet">
+    Read from the transaction itself. The platform pays the network’s fee
+    {deed.creates && ' and the token account that is made first'}.
+  </p>
+);
 
 type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
 

@@ -9,6 +9,8 @@ export interface Operations {
     health(input?: Input<'gateway.health'>, options?: CallOptions): Answer<'gateway.health'>;
     /** Ready to take calls. 503 while starting or draining. The body shows each environment; a sick one does not take the others down. `GET /v1/health/ready`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     ready(input?: Input<'gateway.ready'>, options?: CallOptions): Answer<'gateway.ready'>;
+    /** The environments that are served here, each with its mint of USDC. From the configuration alone. Whoever signs compares a transaction with this mint, never with what another answer says. `GET /v1/environments`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
+    environments(input?: Input<'gateway.environments'>, options?: CallOptions): Answer<'gateway.environments'>;
     /** Public signing keys. A key counts only for the environment and use in its kid: <env>.<quote|settlement|session>.<n>. `GET /.well-known/jwks.json`. Errors: validation_error, rate_limited, internal_error, service_unavailable. */
     jwks(input?: Input<'gateway.jwks'>, options?: CallOptions): Answer<'gateway.jwks'>;
   };
@@ -21,7 +23,7 @@ export interface Operations {
     get(input: Input<'quote.get'>, options?: CallOptions): Answer<'quote.get'>;
   };
   settlement: {
-    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Settle a quote. Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action `read_settlement`, whichever of its credentials asks. `POST /v1/settle`. Errors: quote_expired, quote_already_settled, conflict, insufficient_funds, delegation_inactive, limit_exceeded, payment_failed, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     settle(input: Input<'settlement.settle'>, options?: CallOptions): Answer<'settlement.settle'>;
     /** Redeem a settlement. The authorization gate: succeeds once. Deliver only when `replayed` is false or the `redeem_id` is yours. `POST /v1/settlements/:settlement_id/redeem`. Errors: not_found, conflict, settlement_expired, unauthorized, forbidden, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     redeem(input: Input<'settlement.redeem'>, options?: CallOptions): Answer<'settlement.redeem'>;
@@ -91,7 +93,9 @@ export interface Operations {
     createAccount(input: Input<'identity.createAccount'>, options?: CallOptions): Answer<'identity.createAccount'>;
     /** Mail a sign-in link `POST /v1/auth/magic-link`. Errors: payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     requestMagicLink(input: Input<'identity.requestMagicLink'>, options?: CallOptions): Answer<'identity.requestMagicLink'>;
-    /** Use a sign-in link. Single use, newest link only, 15 minutes. The first sign-in creates the account. `POST /v1/auth/magic-link/verify`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    /** Read whose a sign-in link is, without using it. For the page that a link opens: it shows the address before anybody signs in. same_browser is false where the link was asked for by another browser or by no page. `POST /v1/auth/magic-link/read`. Errors: unauthorized, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
+    readMagicLink(input: Input<'identity.readMagicLink'>, options?: CallOptions): Answer<'identity.readMagicLink'>;
+    /** Use a sign-in link. Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a link that another browser or no page asked for needs the email that the person has confirmed: else conflict, and the link stays good. `POST /v1/auth/magic-link/verify`. Errors: unauthorized, conflict, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     verifyMagicLink(input: Input<'identity.verifyMagicLink'>, options?: CallOptions): Answer<'identity.verifyMagicLink'>;
     /** Begin to register a passkey. The answer is what navigator.credentials.create takes, in its JSON form. Good for 5 minutes. `POST /v1/auth/passkey/register/options`. Errors: conflict, unauthorized, forbidden, reauthentication_required, payload_too_large, unsupported_media_type, validation_error, rate_limited, internal_error, service_unavailable. */
     passkeyRegisterOptions(input?: Input<'identity.passkeyRegisterOptions'>, options?: CallOptions): Answer<'identity.passkeyRegisterOptions'>;
@@ -184,6 +188,7 @@ export const OPERATIONS = {
   gateway: {
     health: {"method":"GET","path":"/v1/health","anonymous":true},
     ready: {"method":"GET","path":"/v1/health/ready","anonymous":true},
+    environments: {"method":"GET","path":"/v1/environments","anonymous":true},
     jwks: {"method":"GET","path":"/.well-known/jwks.json","query":["environment","all"],"anonymous":true},
   },
   quote: {
@@ -230,6 +235,7 @@ export const OPERATIONS = {
   identity: {
     createAccount: {"method":"POST","path":"/v1/accounts","body":true,"anonymous":true},
     requestMagicLink: {"method":"POST","path":"/v1/auth/magic-link","body":true,"anonymous":true},
+    readMagicLink: {"method":"POST","path":"/v1/auth/magic-link/read","body":true,"anonymous":true,"repeatable":true},
     verifyMagicLink: {"method":"POST","path":"/v1/auth/magic-link/verify","body":true,"anonymous":true},
     passkeyRegisterOptions: {"method":"POST","path":"/v1/auth/passkey/register/options","body":true},
     passkeyRegisterVerify: {"method":"POST","path":"/v1/auth/passkey/register/verify","body":true},

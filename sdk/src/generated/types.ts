@@ -42,6 +42,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The environments that are served here, each with its mint of USDC
+         * @description From the configuration alone. Whoever signs compares a transaction with this mint, never with what another answer says.
+         *
+         *     Limit: 1200 per minute per address.
+         */
+        get: operations["gateway.environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/jwks.json": {
         parameters: {
             query?: never;
@@ -137,7 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Settle a quote
-         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id.
+         * @description Pays the quote on chain and returns the settlement token. A repeat with the same payment_attempt_id returns the same settlement and never charges twice; after a time-out repeat with the same id. A quote that the account has paid, or is paying, by another attempt is refused with `settlement_id` and the action `read_settlement`, whichever of its credentials asks.
          *
          *     Limit: 20 per minute per account.
          */
@@ -776,6 +798,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/magic-link/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read whose a sign-in link is, without using it
+         * @description For the page that a link opens: it shows the address before anybody signs in. same_browser is false where the link was asked for by another browser or by no page.
+         *
+         *     Limit: 30 per minute per address.
+         */
+        post: operations["identity.readMagicLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/magic-link/verify": {
         parameters: {
             query?: never;
@@ -787,7 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Use a sign-in link
-         * @description Single use, newest link only, 15 minutes. The first sign-in creates the account.
+         * @description Single use, newest link only, 15 minutes. The first sign-in creates the account. With refresh_in: cookie, a link that another browser or no page asked for needs the email that the person has confirmed: else conflict, and the link stays good.
          *
          *     Limit: 30 per minute per address.
          */
@@ -1545,15 +1589,17 @@ export interface components {
                     message: string;
                 }[];
                 /**
-                 * @description Whether the payment_attempt_id of this call moved money. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
+                 * @description Whether the call, or another of the account with the same quote, moved money. `no`: the attempt was looked up, nothing was paid and nothing is being paid. `unknown`: only a repeat with the same id, or GET /v1/settlements?payment_attempt_id=, can tell; it never means "not paid".
                  * @enum {unknown}
                  */
                 money_moved?: "no" | "yes" | "unknown";
                 /**
-                 * @description What to do next without the danger of paying twice
+                 * @description What to do next without the danger of paying twice. `read_settlement`: the account has a settlement for this quote or attempt already, GET /v1/settlements/:settlement_id shows it.
                  * @enum {unknown}
                  */
-                safe_action?: "retry_same_attempt" | "new_quote" | "top_up" | "raise_limit" | "stop";
+                safe_action?: "retry_same_attempt" | "read_settlement" | "new_quote" | "top_up" | "raise_limit" | "stop";
+                /** @description The settlement of the account itself that the quote or the attempt belongs to. Another account is never told. */
+                settlement_id?: components["schemas"]["SettlementId"];
             };
         };
         /**
@@ -2202,6 +2248,37 @@ export interface operations {
                         environments: {
                             [key: string]: {
                                 [key: string]: "up" | "down";
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    "gateway.environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "environments": {}
+                     *     }
+                     */
+                    "application/json": {
+                        environments: {
+                            [key: string]: {
+                                usdc_mint: components["schemas"]["SolanaAddress"];
                             };
                         };
                     };
@@ -4081,13 +4158,19 @@ export interface operations {
                 /**
                  * @example {
                  *       "email": "ada@example.com",
-                 *       "environment": "test"
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
                  *     }
                  */
                 "application/json": {
                     email: components["schemas"]["Email"];
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
                 };
             };
         };
@@ -4123,13 +4206,19 @@ export interface operations {
                 /**
                  * @example {
                  *       "email": "ada@example.com",
-                 *       "environment": "test"
+                 *       "environment": "test",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
                  *     }
                  */
                 "application/json": {
                     email: components["schemas"]["Email"];
                     /** @description Default test */
                     environment?: components["schemas"]["Environment"];
+                    /**
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
                 };
             };
         };
@@ -4153,6 +4242,54 @@ export interface operations {
             };
         };
     };
+    "identity.readMagicLink": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "ml_test_Zk3mQ9",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example ml_test_Zk3mQ9 */
+                    token: string;
+                    /**
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "email": "ada@example.com",
+                     *       "same_browser": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example ada@example.com */
+                        email: string;
+                        same_browser: boolean;
+                    };
+                };
+            };
+        };
+    };
     "identity.verifyMagicLink": {
         parameters: {
             query?: never;
@@ -4165,7 +4302,9 @@ export interface operations {
                 /**
                  * @example {
                  *       "token": "ml_test_Zk3mQ9",
-                 *       "refresh_in": "body"
+                 *       "refresh_in": "body",
+                 *       "email": "ada@example.com",
+                 *       "browser_nonce": "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
                  *     }
                  */
                 "application/json": {
@@ -4176,6 +4315,13 @@ export interface operations {
                      * @enum {string}
                      */
                     refresh_in?: "body" | "cookie";
+                    /** @description The account that the person was shown and has confirmed */
+                    email?: components["schemas"]["Email"];
+                    /**
+                     * @description Which browser asks. For pages of our own origins the API keeps it in a cookie that no script reads; other clients leave it out.
+                     * @example nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn
+                     */
+                    browser_nonce?: string;
                 };
             };
         };

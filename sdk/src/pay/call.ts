@@ -1,5 +1,5 @@
 import type { Fetch } from '../transport.ts';
-import { PAYMENT_HEADERS, paymentHeaders, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
+import { PAYMENT_HEADERS, paymentHeaders, REFUSED_HEADER, REQUEST_ID_HEADER, readUpTo } from './dialects.ts';
 import { BodyTooLargeError } from './errors.ts';
 import type { PaymentRecord } from './store.ts';
 
@@ -75,14 +75,20 @@ export const readCall = async (
   };
 };
 
-/** Sends a call, with its payment where the record has one: then only to the address that was paid, wherever it redirects. */
+/**
+ * Sends a call, with its payment where the record has one: then only to the address that was paid,
+ * wherever it redirects.
+ * @param refused the id of a quote that another buyer has paid
+ */
 export const sendCall = (
   fetch: Fetch,
   call: Call,
-  { id, url, settlement }: PaymentRecord,
+  { id, url, settlement, adopted }: PaymentRecord,
+  refused?: string,
 ): Promise<Response> => {
   const headers = new Headers(call.headers);
-  headers.set(REQUEST_ID_HEADER, id);
+  headers.set(REQUEST_ID_HEADER, settlement === null ? id : (adopted?.requestId ?? id));
+  if (refused !== undefined) headers.set(REFUSED_HEADER, refused);
   const shown = settlement === null ? {} : paymentHeaders(settlement);
   for (const [name, value] of Object.entries(shown)) headers.set(name, value);
   return fetch(settlement === null ? call.url : url, {

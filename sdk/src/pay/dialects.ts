@@ -31,8 +31,18 @@ const DIALECTS: readonly Dialect[] = [quittance];
 
 /** Names the logical request on every try of it: 1 to 128 characters of `[A-Za-z0-9._:-]`. */
 export const REQUEST_ID_HEADER = 'x-payment-request-id';
+/**
+ * Names a quote that another buyer has paid: the vendor, who can look it up, answers with another
+ * one.
+ */
+export const REFUSED_HEADER = 'x-quote-refused';
 /** What this module sends, so that nothing of it comes from the caller. */
-export const PAYMENT_HEADERS = [REQUEST_ID_HEADER, 'x-settlement-id', 'x-settlement-token'] as const;
+export const PAYMENT_HEADERS = [
+  REQUEST_ID_HEADER,
+  'x-settlement-id',
+  'x-settlement-token',
+  REFUSED_HEADER,
+] as const;
 
 const MAX_BILL_BYTES = 65_536;
 
@@ -69,20 +79,37 @@ export const readUpTo = async (
   return bytes;
 };
 
-/** The bill in a 402 that stays readable for the caller; null when no dialect understands it. */
-export const readBill = async (response: Response): Promise<ReturnType<Dialect['read']>> => {
+/** The JSON of an answer that stays readable for the caller; null when it is none or too long. */
+const jsonOf = async (response: Response): Promise<unknown> => {
   const bytes = await readUpTo(response.clone(), MAX_BILL_BYTES);
-  let body: unknown;
   try {
-    body = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()));
+    return JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array()));
   } catch {
     return null;
   }
+};
+
+/** The bill in a 402; null when no dialect understands it. */
+export const readBill = async (response: Response): Promise<ReturnType<Dialect['read']>> => {
+  const body = await jsonOf(response);
   for (const dialect of DIALECTS) {
     const said = dialect.read(body);
     if (said !== null) return said;
   }
   return null;
+};
+
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * How long a vendor asks to wait for a payment of another buyer to be decided; null: it does not.
+ */
+export const readWait = async (response: Response): Promise<number | null> => {
+  if (response.status !== 503) return null;
+  const { error } = ((await jsonOf(response)) ?? {}) as { error?: unknown };
+  if (error !== 'payment_in_progress') return null;
+  const seconds = Number(response.headers.get('retry-after') ?? 1);
+  return Math.min(LONGEST_WAIT_MS, Math.max(1, Number.isFinite(seconds) ? seconds : 1) * 1000);
 };
 
 /** The headers that show a payment. */

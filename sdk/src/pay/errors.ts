@@ -1,4 +1,4 @@
-import { QuittanceError } from '../errors.ts';
+import { type PaidElsewhereError, QuittanceError } from '../errors.ts';
 import type { QuoteClaims } from '../tokens.ts';
 
 /** What `payingFetch` throws besides what fetch, settle and the token check throw. */
@@ -39,6 +39,18 @@ export class NotAllowedError extends PaymentDeclinedError {
 /** The quote's time is over by this machine's clock. */
 export class QuoteLapsedError extends PaymentDeclinedError {
   override readonly name: string = 'QuoteLapsedError';
+}
+
+/** Another buyer pays the quote, and the vendor has none of its own for this request. */
+export class QuoteTakenError extends PaymentDeclinedError {
+  override readonly name: string = 'QuoteTakenError';
+  /** Set where the other buyer is a delegate of the same account. */
+  readonly elsewhere: PaidElsewhereError | null;
+
+  constructor(quote: QuoteClaims, elsewhere: PaidElsewhereError | null = null) {
+    super('the quote is paid by another buyer', quote);
+    this.elsewhere = elsewhere;
+  }
 }
 
 /** The body is too large to be kept for the second try. */

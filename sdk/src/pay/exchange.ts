@@ -1,11 +1,12 @@
 import { resourceOf } from '../resource.ts';
 import type { TokenVerifier } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
+import { sleep } from '../wait.ts';
 import { type Call, sendCall } from './call.ts';
-import { readBill } from './dialects.ts';
-import { NotDeliveredError, PaidRedirectError, PaymentKeyReusedError } from './errors.ts';
+import { readBill, readWait } from './dialects.ts';
+import { NotDeliveredError, PaidRedirectError, PaymentKeyReusedError, QuoteTakenError } from './errors.ts';
 import { createLocks } from './lock.ts';
-import type { Payments } from './payments.ts';
+import type { Bill, Payments } from './payments.ts';
 import { addressOf, isPrepaid, refuseLapsed } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
 
@@ -15,6 +16,18 @@ export type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Paym
 const REDELIVERY_MS = 600_000;
 /** After these the same request may still be delivered; every other answer is the vendor's last. */
 const NOT_YET = new Set([401, 403, 408, 425, 429]);
+
+/**
+ * So many quotes a call is refused because others pay them, and so often it hears of the same one
+ * again.
+ */
+const MOST_TAKEN = 10;
+const MOST_SAME = 5;
+/** While a vendor has nothing but the quote that is taken, and so long while it asks to wait. */
+const SAME_QUOTE_MS = 1000;
+const ASKING_MS = 60_000;
+/** Those who were refused at once do not come back at once. */
+const jittered = (ms: number): number => ms * (1 + Math.random() / 2);
 
 const isRedirect = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
@@ -31,9 +44,17 @@ const discard = (response: Response): void => {
 export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   const inTurn = createLocks();
 
-  const notDelivered = async (name: string, record: PaymentRecord, message: string): Promise<never> => {
+  const notDelivered = async (
+    name: string,
+    record: PaymentRecord,
+    message: string,
+    hasUnits?: boolean,
+  ): Promise<never> => {
     const { settlement_id } = record.settlement!;
-    await payments.dropPrepaid(record.url, settlement_id);
+    // Where units are left no other request buys more of them from a vendor that does not serve
+    // what it was paid for.
+    if (!(hasUnits ?? (await payments.hasUnits(record))))
+      await payments.dropPrepaid(record.url, settlement_id);
     // Until a redelivery is out of the question an equal request offers what it paid again and does not buy; a key never does.
     const over = Date.now() - record.paidAt! > REDELIVERY_MS && !name.startsWith('key:');
     if (record.quoteToken === null || over) await payments.remove(name, record);
@@ -62,12 +83,82 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     return response;
   };
 
-  /** Shows what this request itself has paid for. */
+  /**
+   * The answer to a call that waits for payments of others to be decided, where the vendor asks it
+   * to.
+   */
+  const sendPatiently = async (call: Call, record: PaymentRecord, refused?: string): Promise<Response> => {
+    const until = Date.now() + ASKING_MS;
+    for (;;) {
+      const response = await sendCall(fetch, call, record, refused);
+      const waitMs = await readWait(response);
+      if (waitMs === null || Date.now() + waitMs > until) return response;
+      discard(response);
+      await sleep(jittered(waitMs), call.signal);
+    }
+  };
+
+  /** Shows what this request itself has paid for, or what it has adopted. */
   const collect = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
-    const response = await sendCall(fetch, call, record);
+    const isAdopted = record.adopted !== undefined;
+    const response = await (isAdopted ? sendPatiently(call, record) : sendCall(fetch, call, record));
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
+    if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
     return notDelivered(name, record, 'the vendor was paid and does not accept the payment');
+  };
+
+  /**
+   * What a vendor answers to a call that names a quote which another buyer pays: another bill, or
+   * what needs no payment.
+   */
+  const askForAnother = async (
+    record: PaymentRecord,
+    call: Call,
+    quoteId: string,
+  ): Promise<Bill | Response> => {
+    const unpaid = { ...record, settlement: null };
+    const response = await sendPatiently(call, unpaid, quoteId);
+    const bill = response.status === 402 ? await readBill(response) : null;
+    if (bill === null || bill === 'refused') return response;
+    discard(response);
+    const { quoteToken } = bill;
+    const quote = await verify('quote', quoteToken);
+    return { quote, quoteToken, url: addressOf(call, response, quote) };
+  };
+
+  /**
+   * Runs a purchase; where another buyer pays the quote, buys by the next one that the vendor has.
+   */
+  const orAnother = async <T extends Response | null>(
+    name: string,
+    record: PaymentRecord,
+    call: Call,
+    purchase: () => Promise<T>,
+  ): Promise<T | Response> => {
+    let next: () => Promise<T | Response> = purchase;
+    let same = 0;
+    for (let taken = 0; ; taken += 1) {
+      try {
+        return await next();
+      } catch (error) {
+        if (!(error instanceof QuoteTakenError)) throw error;
+        const bill = taken < MOST_TAKEN ? await askForAnother(record, call, error.quote.quote_id) : null;
+        if (bill instanceof Response) return bill;
+        const isSame = bill?.quote.quote_id === error.quote.quote_id;
+        if (isSame) same += 1;
+        if (bill === null || same > MOST_SAME || (isSame && error.elsewhere !== null))
+          throw error.elsewhere ?? error;
+        // Perhaps the other payment failed and the quote can be paid after all.
+        if (isSame) await sleep(jittered(SAME_QUOTE_MS), call.signal);
+        next = () => buy(name, record, call, bill);
+      }
+    }
+  };
+
+  const buy = async (name: string, record: PaymentRecord, call: Call, bill: Bill): Promise<Response> => {
+    refuseLapsed(bill.quote);
+    return collect(name, await payments.buy(name, record, call, bill), call);
   };
 
   /** With the prepaid settlement that serves the address; as it was when there is none. */
@@ -92,6 +183,13 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       if (bill === null || bill === 'refused')
         return notDelivered(name, record, 'the vendor does not accept the prepaid settlement any more');
       if (rode !== null) {
+        if (await payments.hasUnits(record))
+          return notDelivered(
+            name,
+            record,
+            'the vendor bills anew while the prepaid settlement has units',
+            true,
+          );
         // Used up. Nothing was taken from it for this request.
         await payments.dropPrepaid(record.url, rode.settlement_id);
         await payments.remove(name, record);
@@ -100,16 +198,14 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       const quote = await verify('quote', quoteToken);
       const url = rode === null ? addressOf(call, response, quote) : record.url;
       const unpaid: PaymentRecord = { ...record, settlement: null, paidAt: null };
-      const buy = async () => {
-        refuseLapsed(quote);
-        return collect(name, await payments.buy(name, unpaid, call, { quote, quoteToken, url }), call);
-      };
-      if (!isPrepaid(quote)) return buy();
+      const purchase = () =>
+        orAnother(name, unpaid, call, () => buy(name, unpaid, call, { quote, quoteToken, url }));
+      if (!isPrepaid(quote)) return purchase();
 
       // Of many calls at once one buys and is served first; then the others ride on what it bought.
       const turn = await inTurn(resourceOf(url), call.signal, async () => {
         const rides = await riding(name, unpaid, url);
-        return rides.settlement === null ? { answer: await buy() } : { rides };
+        return rides.settlement === null ? { answer: await purchase() } : { rides };
       });
       if ('answer' in turn) return turn.answer;
       record = turn.rides;
@@ -123,11 +219,13 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       const ride = () => riding(name, record, call.url);
       return request(name, await inTurn(resourceOf(call.url), call.signal, ride), call);
     }
-    if (record.settlement !== null) return collect(name, record, call);
-    const paid = await payments.resume(name, record, call);
-    if (paid !== null) return collect(name, paid, call);
+    const resume = async (): Promise<Response | null> => {
+      if (record.settlement !== null) return collect(name, record, call);
+      const paid = await payments.resume(name, record, call);
+      return paid === null ? null : collect(name, paid, call);
+    };
     // A new attempt needs a new id: the failed one sticks to its own.
-    return take(name, call);
+    return (await orAnother(name, record, call, resume)) ?? take(name, call);
   };
 
   const take = async (name: string, call: Call): Promise<Response> => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { NoAnswerError } from '../errors.ts';
+import { refusal } from '../test-support.ts';
 import {
   BadTokenError,
   NotAllowedError,
@@ -238,6 +239,76 @@ describe('after the payment', () => {
     for (const { headers: sent } of [...first.visits, ...second.visits]) {
       expect(JSON.stringify(sent)).not.toContain('dk_test_key');
     }
+  });
+});
+
+describe('of a prepaid settlement the API knows what is left', () => {
+  /** A vendor of bundles: `answer` says what becomes of a request that shows one. */
+  const bundles = (answer: (due: Said, shown: number) => Said) => {
+    let shown = 0;
+    return world.vendor((visit, origin) => {
+      const resource = `${origin}${visit.path.split('?')[0]}`;
+      const due = bill(tokenFor(resource, { scope: { resource, units: 1000 } }));
+      if (settlementOf(visit) === undefined) return due;
+      shown += 1;
+      return answer(due, shown);
+    });
+  };
+  const left = (units_remaining: number, status = 'redeemed') => ({
+    status,
+    units_total: 1000,
+    units_remaining,
+    redeem_expires_at: new Date(Date.now() + 60_000).toISOString(),
+    redeemed_at: status === 'redeemed' ? new Date().toISOString() : null,
+  });
+  const served: Said = { status: 200, body: {} };
+
+  test.each<[string, (due: Said) => Said]>([
+    ['a new bill', (due) => due],
+    ['payment_failed', () => ({ status: 402, body: { error: 'payment_failed' } })],
+  ])('999 units are left and the vendor answers %s: nothing more is bought', async (_name, refuse) => {
+    const vendor = await bundles((due, shown) => (shown === 1 ? served : refuse(due)));
+    world.script.read = () => left(999);
+    const pay = world.payer();
+    expect((await pay(`${vendor.origin}/a?0`)).status).toBe(200);
+    for (let i = 1; i < 4; i += 1)
+      expect(await errorOf(pay(`${vendor.origin}/a?${i}`))).toBeInstanceOf(NotDeliveredError);
+    expect(world.paid()).toHaveLength(1);
+  });
+
+  test('a vendor that never delivers sells one bundle, however many requests there are', async () => {
+    const vendor = await bundles((due) => due);
+    world.script.read = () => left(1000, 'issued');
+    const pay = world.payer();
+    for (let i = 0; i < 4; i += 1)
+      expect(await errorOf(pay(`${vendor.origin}/a?${i}`))).toBeInstanceOf(NotDeliveredError);
+    expect(world.paid()).toHaveLength(1);
+  });
+
+  test('the API cannot be read: nothing more is bought on the vendor’s word', async () => {
+    const vendor = await bundles((due, shown) => (shown === 1 ? served : due));
+    const pay = world.payer();
+    await pay(`${vendor.origin}/a?0`);
+    world.script.read = () => refusal(401, 'unauthorized');
+    expect(await errorOf(pay(`${vendor.origin}/a?1`))).toBeInstanceOf(NotDeliveredError);
+    expect(world.paid()).toHaveLength(1);
+  });
+
+  test.each([
+    ['used up', () => left(0)],
+    ['past its redeem window', () => ({ ...left(1000, 'issued'), status: 'expired' })],
+    [
+      'open no more',
+      () => ({ ...left(7), redeemed_at: new Date(Date.now() - 31 * 86_400_000).toISOString() }),
+    ],
+    ['forked away for good', () => ({ ...left(7), chain_status: 'failed' })],
+  ])('%s: the next bundle is bought', async (_name, said) => {
+    const vendor = await bundles((due, shown) => (shown === 2 ? due : served));
+    const pay = world.payer();
+    await pay(`${vendor.origin}/a?0`);
+    world.script.read = said;
+    expect((await pay(`${vendor.origin}/a?1`)).status).toBe(200);
+    expect(world.paid()).toHaveLength(2);
   });
 });
 

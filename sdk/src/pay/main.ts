@@ -51,10 +51,13 @@ export type PayingFetch = (input: string | URL | Request, init?: PayInit) => Pro
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * A fetch that pays. A 402 with a bill of this payment system is verified, held against the rules, paid with the delegate key
- * and asked again; every other answer, a 402 in another language too, comes back untouched. One call pays at most once.
+ * A fetch that pays. A 402 with a bill of this payment system is verified, held against the rules,
+ * paid with the delegate key and asked again; every other answer, a 402 in another language too,
+ * comes back untouched. One call pays at most once. Where another buyer has paid the quote, the
+ * vendor is asked for another one.
  * @throws PaymentDeclinedError and its kinds, or BadTokenError: nothing was paid
- * @throws ApiError or PaymentUndecidedError of settle, when it did not pay or it is not known yet
+ * @throws ApiError, PaymentUndecidedError or PaidElsewhereError of settle, when it did not pay or
+ * it is not known yet
  * @throws NotDeliveredError when the vendor has the payment and does not deliver
  */
 export const payingFetch = (
@@ -78,6 +81,7 @@ export const payingFetch = (
     verify: createTokenVerifier(environment, async () => (await client.gateway.jwks({ environment })).keys),
     payments: createPayments({
       settle: client.settlement.settle,
+      read: client.settlement.get,
       check: createRules(rules),
       budget,
       approve: approve ?? (() => true),

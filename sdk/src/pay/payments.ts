@@ -1,15 +1,17 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, PaidElsewhereError } from '../errors.ts';
 import { resourceOf } from '../resource.ts';
-import type { Settle } from '../settle.ts';
+import type { Paid, ReadSettlement, Settle } from '../settle.ts';
 import { type QuoteClaims, storedClaims } from '../tokens.ts';
 import { type Budget, createLedger } from './budget.ts';
 import type { Call } from './call.ts';
-import { NotAllowedError } from './errors.ts';
+import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { isPrepaid } from './rules.ts';
+import { createStanding } from './standing.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
 export type PaymentsDeps = {
   settle: Settle;
+  read: ReadSettlement;
   /** Throws when this quote is not to be paid for this address. */
   check: (quote: QuoteClaims, url: string) => void;
   budget: Budget;
@@ -17,35 +19,88 @@ export type PaymentsDeps = {
   store: PaymentStore;
 };
 
+/** A verified quote, and the address that it is paid for. */
+export type Bill = { quote: QuoteClaims; quoteToken: string; url: string };
+
+const QUOTES_KEPT = 1000;
+const TAKEN = 'quote_already_settled';
+
 const prepaidName = (url: string): string => `prepaid:${resourceOf(url)}`;
 
 /** Buying, and remembering what was bought. Names are those of the store. */
-export const createPayments = ({ settle, check, budget, approve, store }: PaymentsDeps) => {
+export const createPayments = ({ settle, read, check, budget, approve, store }: PaymentsDeps) => {
   const ledger = createLedger(budget);
+  const standing = createStanding(read);
   /** Records that a call of this process works on: an equal call at once takes another. */
   const claimed = new Set<string>();
+  /**
+   * Which record of this process pays a quote: vendors hand one quote to many, and each call buys
+   * for itself.
+   */
+  const payers = new Map<string, string>();
+
+  const recordPayer = (quote: QuoteClaims, id: string): void => {
+    if (payers.size >= QUOTES_KEPT) payers.delete(payers.keys().next().value!);
+    payers.set(quote.quote_id, id);
+  };
+  /** This record did not pay the quote and will not. */
+  const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims): Promise<void> => {
+    if (payers.get(quote.quote_id) === id) payers.delete(quote.quote_id);
+    ledger.release(id);
+    await store.remove(name, id);
+  };
+
+  /**
+   * Goes on with what another attempt of the account has paid for this quote, perhaps one whose
+   * process died.
+   */
+  const adopt = async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
+    const { settlement_id, settlement_token, payment_attempt_id } = paid;
+    const isBundle = isPrepaid(storedClaims(record.quoteToken!));
+    // Whoever paid and lives shows it within moments: taken from it, it would have paid for
+    // nothing.
+    if (!isBundle) await standing.untilRedeemed(settlement_id, call.signal);
+    ledger.release(record.id);
+    // A read under the payer's own name is given its answer again. Whatever else was delivered is
+    // not taken for this call's.
+    const isRead = call.method === 'GET' || call.method === 'HEAD';
+    const adopted = { requestId: isRead && !isBundle ? payment_attempt_id : record.id };
+    return { ...record, settlement: { settlement_id, settlement_token }, paidAt: Date.now(), adopted };
+  };
 
   const pay = async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord> => {
     const quote_token = record.quoteToken!;
+    const quote = storedClaims(quote_token);
     const { signal } = call;
     try {
-      const { settlement_id, settlement_token } = await settle(
+      const paid = await settle(
         { quote_token, payment_attempt_id: record.id },
         signal === undefined ? {} : { signal },
       );
-      ledger.spend(record.id);
-      const settled = { ...record, settlement: { settlement_id, settlement_token }, paidAt: Date.now() };
+      const { settlement_id, settlement_token } = paid;
+      let settled: PaymentRecord = {
+        ...record,
+        settlement: { settlement_id, settlement_token },
+        paidAt: Date.now(),
+      };
+      if (paid.payment_attempt_id === record.id) ledger.spend(record.id);
+      else settled = await adopt(record, call, paid);
       await store.save(name, settled);
-      if (isPrepaid(storedClaims(quote_token))) await store.save(prepaidName(record.url), settled);
+      if (isPrepaid(quote)) await store.save(prepaidName(record.url), settled);
       return settled;
     } catch (error) {
       // Without a clear "no" it may have been paid: the hold stays, and the record leads to the answer.
-      if (error instanceof ApiError && error.moneyMoved === 'no') {
-        ledger.release(record.id);
-        await store.remove(name, record.id);
-      }
-      throw error;
+      if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
+      await giveUp(name, record, quote);
+      throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
     }
+  };
+
+  /** A prepaid settlement serves no more. */
+  const dropPrepaid = async (url: string, settlementId: string): Promise<void> => {
+    const name = prepaidName(url);
+    for (const { id, settlement } of await store.load(name))
+      if (settlement?.settlement_id === settlementId) await store.remove(name, id);
   };
 
   return {
@@ -67,35 +122,60 @@ export const createPayments = ({ settle, check, budget, approve, store }: Paymen
     unclaim: (id: string): void => {
       claimed.delete(id);
     },
+    /** What an adopted settlement paid for was delivered to somebody else. */
+    disown: async (name: string, record: PaymentRecord): Promise<never> => {
+      const quote = storedClaims(record.quoteToken!);
+      await dropPrepaid(record.url, record.settlement!.settlement_id);
+      await giveUp(name, record, quote);
+      throw new QuoteTakenError(quote);
+    },
     keep: (name: string, record: PaymentRecord) => store.save(name, record),
     remove: (name: string, record: PaymentRecord) => store.remove(name, record.id),
 
-    /** Pays a verified quote for this address. The record is kept before anything is sent. */
+    /**
+     * Pays a verified quote for this address. The record is kept before anything is sent.
+     * @throws QuoteTakenError when another buyer pays it
+     */
     buy: async (
       name: string,
       record: PaymentRecord,
       call: Call,
-      { quote, quoteToken, url }: { quote: QuoteClaims; quoteToken: string; url: string },
+      { quote, quoteToken, url }: Bill,
     ): Promise<PaymentRecord> => {
       check(quote, url);
-      ledger.reserve(record.id, new URL(url).origin, quote);
-      const begun = { ...record, url, quoteToken, settlement: null, paidAt: null };
+      if ((payers.get(quote.quote_id) ?? record.id) !== record.id) throw new QuoteTakenError(quote);
+      recordPayer(quote, record.id);
+      // What it held for a quote that others have paid was perhaps another amount.
+      ledger.release(record.id);
+      const { adopted: _, ...own } = record;
+      const begun = { ...own, url, quoteToken, settlement: null, paidAt: null };
       try {
+        ledger.reserve(record.id, new URL(url).origin, quote);
         if (!(await approve(quote, { method: call.method, url })))
           throw new NotAllowedError('the payment was not approved', quote);
         call.signal?.throwIfAborted();
         await store.save(name, begun);
       } catch (error) {
         ledger.release(record.id);
+        payers.delete(quote.quote_id);
         throw error;
       }
-      return pay(name, begun, call);
+      try {
+        return await pay(name, begun, call);
+      } catch (error) {
+        // The attempt is this call's own and was refused for another: it has not paid. The record
+        // goes on to the next quote.
+        const isTaken = error instanceof PaidElsewhereError && (error.cause as ApiError).code === TAKEN;
+        throw isTaken ? new QuoteTakenError(quote, error) : error;
+      }
     },
 
     /** Goes on with a payment that was begun and whose end is not known. Null: it was not made and never will be. */
     resume: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord | null> => {
       const quote = storedClaims(record.quoteToken!);
       check(quote, record.url);
+      // Whatever another call does with the quote: of this attempt the API alone knows.
+      recordPayer(quote, record.id);
       ledger.reserve(record.id, new URL(record.url).origin, quote);
       try {
         return await pay(name, record, call);
@@ -105,15 +185,18 @@ export const createPayments = ({ settle, check, budget, approve, store }: Paymen
       }
     },
 
+    /**
+     * Whether requests can still be served from what a record has paid. The API is asked: a vendor
+     * gains by saying no.
+     */
+    hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
+      if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
+      return standing.hasUnits(settlement!.settlement_id);
+    },
     /** The prepaid settlement that serves this address, if one was bought. */
     prepaid: async (url: string): Promise<PaymentRecord | null> =>
       (await store.load(prepaidName(url))).at(-1) ?? null,
-    /** It serves no more. */
-    dropPrepaid: async (url: string, settlementId: string): Promise<void> => {
-      const name = prepaidName(url);
-      for (const { id, settlement } of await store.load(name))
-        if (settlement?.settlement_id === settlementId) await store.remove(name, id);
-    },
+    dropPrepaid,
   };
 };
 export type Payments = ReturnType<typeof createPayments>;

@@ -22,6 +22,11 @@ afterEach(() => world.stop());
 /** A vendor that counts: a request id that comes again takes nothing more. */
 const counting = (units: number) => {
   const taken = new Map<string, Set<string>>();
+  world.script.read = (settlement) => ({
+    status: 'redeemed',
+    redeemed_at: new Date().toISOString(),
+    units_remaining: units - (taken.get(settlement)?.size ?? 0),
+  });
   const answer = (visit: Visit, origin: string): Said => {
     const settlement = settlementOf(visit);
     const due = bill(
@@ -100,6 +105,7 @@ test('refused for good it is not shown again; a new one that is never served is 
   const pay = world.payer();
   await pay(`${vendor.origin}/a`);
   refusing = 'failed';
+  world.script.read = () => ({ status: 'expired' });
   expect(await errorOf(pay(`${vendor.origin}/a`))).toBeInstanceOf(NotDeliveredError);
   expect(world.paid()).toHaveLength(1);
   await errorOf(pay(`${vendor.origin}/a`, { method: 'HEAD' }));

@@ -14,6 +14,11 @@ export type PaymentRecord = {
   settlement: Settlement | null;
   /** When it was confirmed, in milliseconds of this machine's clock. */
   paidAt: number | null;
+  /**
+   * Present where another attempt of the account has paid the quote: what `x-payment-request-id`
+   * says of it. The vendor may have delivered it to somebody else.
+   */
+  adopted?: { requestId: string };
 };
 
 /**

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { type Asked, type Scripted, startScripted } from '../test-support.ts';
+import { type Asked, refusal, type Scripted, startScripted } from '../test-support.ts';
 import { type PayInit, type PayOptions, payingFetch } from './main.ts';
 
 /** Vendors and an API that answer by a script, with tokens signed by hand: what no honest party would send. */
@@ -110,13 +110,30 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 export const startWorld = async () => {
   const stops: (() => Promise<void>)[] = [];
   const attempts = new Map<string, { quote_token: string; settlement_id: string }>();
-  const script: { settle: (asked: Asked) => Scripted | null; keys: () => Scripted | null } = {
+  const script: {
+    settle: (asked: Asked) => Scripted | null;
+    keys: () => Scripted | null;
+    /** What GET /v1/settlements/:id says otherwise than that it is paid and not redeemed. */
+    read: (settlementId: string) => object | Scripted | null;
+  } = {
     settle: () => null,
     keys: () => null,
+    read: () => null,
+  };
+  const read = (settlement_id: string): Scripted => {
+    const said = script.read(settlement_id);
+    if (said !== null && (said === 'lost' || 'body' in said)) return said as Scripted;
+    const found = [...attempts].find(([, paid]) => paid.settlement_id === settlement_id);
+    if (found === undefined && said === null) return refusal(404, 'not_found');
+    const paid = { status: 'issued', chain_status: 'confirmed', settlement_token: 'settlement.token' };
+    const body = { settlement_id, ...paid, tx_hash: 'h', payment_attempt_id: found?.[0], ...said };
+    return { status: 200, body };
   };
   const api = await startScripted((asked) => {
     if (asked.call.startsWith('GET /.well-known/jwks.json'))
       return script.keys() ?? { status: 200, body: { keys: KEYS } };
+    const [, settlementId] = /^GET \/v1\/settlements\/(\w+)$/.exec(asked.call) ?? [];
+    if (settlementId !== undefined) return read(settlementId);
     const { payment_attempt_id, quote_token } = asked.body as Record<string, string>;
     const said = script.settle(asked);
     if (said !== null) return said;

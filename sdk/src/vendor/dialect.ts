@@ -3,7 +3,13 @@ import type { Incoming } from './incoming.ts';
 import type { Opening } from './once.ts';
 
 /** What is to be paid for a request: USDC micro-units; with units it buys that many requests. */
-export type Bill = { resource: string; amount: string; units: number | null };
+export type Bill = {
+  resource: string;
+  amount: string;
+  units: number | null;
+  /** The same object for all requests of a route. */
+  route: object;
+};
 
 /** What a dialect puts into the 402. Names of body fields and headers must not collide with another dialect's. */
 export type Offer = { body?: Record<string, unknown>; headers?: Record<string, string> };
@@ -25,8 +31,8 @@ export type Presented = {
  */
 export type Dialect = {
   name: string;
-  /** What it throws makes the answer a 503. */
-  offer: (bill: Bill) => Promise<Offer>;
+  /** What it throws makes the answer a 503; a refusal is the answer. */
+  offer: (bill: Bill, incoming: Incoming) => Promise<Offer | Refusal>;
   /** Null: the request presents no payment of this dialect. A refusal is the answer; no other dialect is asked. */
   read: (incoming: Incoming, bill: Bill) => Promise<Presented | Refusal | null>;
 };

@@ -18,7 +18,8 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 const hex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
-const sha256 = async (bytes: Uint8Array): Promise<string> =>
+/** As hexadecimal digits. */
+export const sha256 = async (bytes: Uint8Array): Promise<string> =>
   hex(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
 /**

@@ -8,7 +8,7 @@ import type { Bill, Dialect, Offer } from './dialect.ts';
 import { type Incoming, incomingOf, requestHash, requestIdOf, resourceIn } from './incoming.ts';
 import { createOnce, type Finish, type Opening } from './once.ts';
 import { type PaywallPayment, setPayment } from './payment.ts';
-import { quittanceDialect } from './quittance.ts';
+import { quittanceDialect, WaitingError } from './quittance.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 /** What happened, for the vendor's log: ids and words, never a token, key or body. */
@@ -87,11 +87,14 @@ const checked = ({ publicUrl, serviceKey, environment }: PaywallOptions): string
   return publicUrl.replace(/\/+$/, '');
 };
 
-const billOf = async <R>(resource: string, request: R, { price, prepaid }: PaidRoute<R>): Promise<Bill> => {
+const billOf = async <R>(resource: string, request: R, route: PaidRoute<R>): Promise<Bill> => {
+  const { price, prepaid } = route;
   const amount = typeof price === 'function' ? await price(request) : price;
   if (!AMOUNT.test(amount)) throw new TypeError('a price is decimal digits of USDC micro-units');
-  return { resource, amount, units: prepaid?.units ?? null };
+  return { resource, amount, units: prepaid?.units ?? null, route };
 };
+
+const isRefusal = (said: Offer | Refusal): said is Refusal => 'status' in said;
 
 const reasonOf = (error: unknown): string =>
   error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
@@ -117,18 +120,29 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
   });
   // With the keys that were retired: prepaid settlements outlive them, and whether one counts is the API's to say.
   const publishedKeys = async () => (await client.gateway.jwks({ environment, all: 'true' })).keys;
+  const store = options.store ?? memoryStore();
+  /** Many requests wait for one call: what it failed with is one line of the log. */
+  const logged = new WeakSet<object>();
+  const logError = (error: unknown, more: Partial<PaywallEvent> = {}) => {
+    if (error instanceof WaitingError) return;
+    if (typeof error === 'object' && error !== null) {
+      if (logged.has(error)) return;
+      logged.add(error);
+    }
+    log({ event: 'error', resource: null, reason: reasonOf(error), ...more });
+  };
   const dialects: readonly Dialect[] = [
     quittanceDialect({
       client,
       verify: createTokenVerifier(environment, publishedKeys),
       serviceId,
       settleUrl: `${baseUrl.replace(/\/+$/, '')}/v1/settle`,
+      store,
+      onError: (error) => logError(error),
     }),
     ...(options.dialects ?? []),
   ];
-  const once = createOnce(options.store ?? memoryStore(), (error) =>
-    log({ event: 'error', resource: null, reason: reasonOf(error) }),
-  );
+  const once = createOnce(store, (error) => logError(error));
 
   const refused = (
     resource: string | null,
@@ -139,17 +153,20 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     return { kind: 'answer', response: refuse(refusal) };
   };
 
-  const charge = async (bill: Bill): Promise<Admission> => {
+  const charge = async (bill: Bill, incoming: Incoming): Promise<Admission> => {
     const { resource } = bill;
     try {
-      const offers: Offer[] = await Promise.all(dialects.map((dialect) => dialect.offer(bill)));
+      const said = await Promise.all(dialects.map((dialect) => dialect.offer(bill, incoming)));
+      const refusal = said.find(isRefusal);
+      if (refusal !== undefined) return refused(resource, refusal);
+      const offers = said as Offer[];
       log({ event: 'quoted', resource, status: 402 });
       const body = Object.assign({ error: 'payment_required' }, ...offers.map((offer) => offer.body));
       const headers = Object.assign({}, ...offers.map((offer) => offer.headers));
       return { kind: 'answer', response: answer(402, body, headers) };
     } catch (error) {
       const waitMs = error instanceof ApiError || error instanceof NoAnswerError ? error.retryAfterMs : null;
-      log({ event: 'error', resource, reason: reasonOf(error) });
+      logError(error, { resource });
       return refused(resource, unavailable('no_quote', waitMs));
     }
   };
@@ -178,7 +195,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
 
     const bill = await billOf(resource, request, route);
     const presented = await present(incoming, bill);
-    if (presented === null) return charge(bill);
+    if (presented === null) return charge(bill, incoming);
     if (!('take' in presented)) return refused(resource, presented);
     const about = { payment_id: presented.name, request_id: requestId };
 
@@ -195,11 +212,11 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     // A prepaid settlement pays for many requests, so each of them is a payment of its own.
     const key = bill.units === null ? presented.id : `${presented.id}:${hash}`;
     const begun = await once({ key, hash, open }).catch((error: unknown) => {
-      log({ event: 'error', resource, reason: reasonOf(error), ...about });
+      logError(error, { resource, ...about });
       return { kind: 'refused' as const, refusal: unavailable('store') };
     });
 
-    if (exhausted) return charge(bill);
+    if (exhausted) return charge(bill, incoming);
     if (begun.kind === 'refused') return refused(resource, begun.refusal, about);
     if (begun.kind === 'spent') return refused(resource, failed('spent'), about);
     if (begun.kind === 'busy')

@@ -1,11 +1,16 @@
 import type { Client } from '../client.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { RateLimitedError } from '../generated/errors.ts';
+import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type TokenVerifier } from '../tokens.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
+import { sha256 } from './incoming.ts';
 import type { Opening } from './once.ts';
+import { createQuotes, QUOTE_LIFE_SECONDS, type SharedQuote } from './quotes.ts';
+import { createShares } from './shares.ts';
+import type { PaywallStore } from './store.ts';
 
 /** Headers of a payment (interface.md, Vendor integration pattern with HTTP 402). */
 const TOKEN_HEADER = 'x-settlement-token';
@@ -14,8 +19,11 @@ const ID_HEADER = 'x-settlement-id';
 /** A settlement token has some 600 characters; what is longer is not looked at. */
 const LONGEST_TOKEN = 4096;
 const SETTLEMENT_ID = /^stl_[0-9a-z]{26}$/;
+const QUOTE_ID = /^q_[0-9a-z]{26}$/;
 /** A payment that a fork of the chain has undone is made anew within seconds. */
 const FORK_MS = 5000;
+/** A route that has had its share of the quotes asks again after this. */
+const SHARE_MS = 5000;
 /** A refund that is under way may still be cancelled. */
 const CONFLICT_MS = 10_000;
 const SETTLEMENTS_KEPT = 1000;
@@ -26,6 +34,16 @@ type No = Refusal | 'exhausted';
 type Known = Facts & { no: { said: No; until: number } | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
+/** Thrown in place of a call before the time that the API has named. Its refusal was logged. */
+export class WaitingError extends RateLimitedError {
+  constructor(retryAfterMs: number) {
+    super(
+      { code: 'rate_limited', message: 'the API has said to wait' },
+      { status: 429, requestId: null, retryAfterMs },
+    );
+  }
+}
+
 /**
  * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
  * calls on would never get through again.
@@ -34,8 +52,7 @@ const createPatience = () => {
   let until = 0;
   return async <T>(call: () => Promise<T>): Promise<T> => {
     const leftMs = until - Date.now();
-    const facts = { status: 429, requestId: null, retryAfterMs: leftMs };
-    if (leftMs > 0) throw new RateLimitedError({ code: 'rate_limited', message: 'asked to wait' }, facts);
+    if (leftMs > 0) throw new WaitingError(leftMs);
     try {
       return await call();
     } catch (error) {
@@ -67,10 +84,20 @@ type QuittanceSettings = {
   verify: TokenVerifier;
   serviceId: string;
   settleUrl: string;
+  store: PaywallStore;
+  onError: (error: unknown) => void;
 };
 
 /** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
-export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: QuittanceSettings): Dialect => {
+export const quittanceDialect = ({
+  client,
+  verify,
+  serviceId,
+  settleUrl,
+  store,
+  onError,
+}: QuittanceSettings): Dialect => {
+  const reading = createPatience();
   const [quoting, verifying] = [createPatience(), createPatience()];
   const [redeeming, consuming] = [createPatience(), createPatience()];
   // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
@@ -139,21 +166,47 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
     }
   };
 
+  const shares = createShares();
+  const createQuote = async (bill: Bill, isEarned: boolean): Promise<SharedQuote> => {
+    const { resource, amount, units, route } = bill;
+    if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
+    const scope = units === null ? { resource } : { resource, units };
+    const expires_in_seconds = QUOTE_LIFE_SECONDS;
+    const quote = await quoting(() =>
+      client.quote.create({ service_id: serviceId, quote_amount: amount, expires_in_seconds, scope }),
+    ).catch((error: unknown) => {
+      if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
+      throw error;
+    });
+    shares.count(route);
+    // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should
+    // hear of it first.
+    const claims = await verify('quote', quote.quote_token);
+    if (
+      claims.service_id !== serviceId ||
+      claims.quote_amount !== amount ||
+      claims.scope?.resource !== resource
+    )
+      throw new BadTokenError('the API quoted something else');
+    return quote;
+  };
+  const quotes = createQuotes({
+    // A hash, because an address can be longer than a key of a store may be.
+    nameOf: ({ resource, amount, units }) =>
+      sha256(new TextEncoder().encode(JSON.stringify([serviceId, resource, amount, units]))),
+    create: createQuote,
+    readStatus: async (quote_id) => (await reading(() => client.quote.get({ quote_id }))).status,
+    store,
+    onError,
+  });
+
   return {
     name: 'quittance',
-    offer: async ({ resource, amount, units }) => {
-      const scope = units === null ? { resource } : { resource, units };
-      const quote = await quoting(() =>
-        client.quote.create({ service_id: serviceId, quote_amount: amount, scope }),
-      );
-      // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should hear of it first.
-      const claims = await verify('quote', quote.quote_token);
-      if (
-        claims.service_id !== serviceId ||
-        claims.quote_amount !== amount ||
-        claims.scope?.resource !== resource
-      )
-        throw new BadTokenError('the API quoted something else');
+    offer: async (bill, incoming) => {
+      const refused = incoming.header(REFUSED_HEADER);
+      const quote = await quotes.offer(bill, refused !== null && QUOTE_ID.test(refused) ? refused : null);
+      if (quote === null)
+        return { status: 503, error: 'payment_in_progress', reason: 'being_paid', retryAfterSeconds: 1 };
       return {
         body: {
           quote_token: quote.quote_token,
@@ -178,6 +231,7 @@ export const quittanceDialect = ({ client, verify, serviceId, settleUrl }: Quitt
         if (claims.service_id !== serviceId) return failed('other_service');
         if (bill.units === null && BigInt(claims.quote_amount) < BigInt(bill.amount))
           return failed('amount_too_small');
+        await quotes.paid(bill, claims.quote_id).catch(onError);
       } catch (error) {
         return error instanceof BadTokenError ? failed('invalid_token') : refusalOf(error);
       }

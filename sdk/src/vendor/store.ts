@@ -1,6 +1,8 @@
 /**
- * What the replicas of a vendor share to hand out each delivery once: texts by key, each with an end. One row or key of any
- * database does; `examples/` has Redis and Postgres. It holds what was bought (stored answers), but no token and no key.
+ * What the replicas of a vendor share to hand out each delivery once: texts by key, each with an
+ * end. One row or key of any database does; `examples/` has Redis and Postgres. It holds what was
+ * bought (stored answers) and the quotes that anybody is handed, but no settlement token and no
+ * key. Who can write to it can change what buyers are asked to pay.
  */
 export type PaywallStore = {
   /** The value that stands, null when there is none or its time is over. */

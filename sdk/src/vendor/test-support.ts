@@ -38,7 +38,11 @@ export const startVendorApi = async () => {
   const settlements = new Map<string, Settled>();
   const faults: ((asked: Asked) => Scripted | null)[] = [];
 
-  const quote = ({ quote_amount, scope }: { quote_amount: string; scope: Scope }): Scripted => {
+  /** What became of the quotes that were made. */
+  const quotes = new Map<string, 'pending' | 'settling' | 'settled'>();
+
+  type QuoteBody = { quote_amount: string; scope: Scope; expires_in_seconds: number };
+  const quote = ({ quote_amount, scope, expires_in_seconds }: QuoteBody): Scripted => {
     const claims = {
       env: 'test' as const,
       quote_id: newId('q'),
@@ -51,10 +55,11 @@ export const startVendorApi = async () => {
       fee_amount: '10000',
       currency: 'USDC' as const,
       issued_at: new Date().toISOString(),
-      expires_at: IN_A_WHILE,
+      expires_at: new Date(Date.now() + expires_in_seconds * 1000).toISOString(),
       redeem_window_seconds: 900,
       scope,
     };
+    quotes.set(claims.quote_id, 'pending');
     const quote_token = signToken('quote', claims, quoteKey.signing);
     const { quote_id, fee_amount, currency, expires_at } = claims;
     const body = { quote_id, quote_token, quote_amount, fee_amount, currency, expires_at, status: 'pending' };
@@ -88,7 +93,12 @@ export const startVendorApi = async () => {
     const { call, body } = asked;
     if (call.startsWith('GET /.well-known/jwks.json'))
       return { status: 200, body: { keys: [quoteKey.published, settlementKey.published] } };
-    if (call === 'POST /v1/quote') return quote(body as { quote_amount: string; scope: Scope });
+    if (call === 'POST /v1/quote') return quote(body as QuoteBody);
+    const [, quoteId] = /^GET \/v1\/quotes\/(\w+)$/.exec(call) ?? [];
+    if (quoteId !== undefined) {
+      const status = quotes.get(quoteId);
+      return status === undefined ? refusal(404, 'not_found') : { status: 200, body: { status } };
+    }
     const [, id, action] = /^POST \/v1\/settlements\/(\w+)\/(\w+)$/.exec(call)!;
     return onSettlement(id!, action!, body ?? {});
   });
@@ -96,13 +106,13 @@ export const startVendorApi = async () => {
   /** A payment as a buyer shows it: headers of a settlement that was made for a scope. */
   const pay = (
     scope: Scope,
-    { amount = '50000', service = serviceId, signer = settlementKey.signing } = {},
+    { amount = '50000', service = serviceId, signer = settlementKey.signing, quote_id = newId('q') } = {},
   ): Record<string, string> => {
     const settlement_id = newId('stl');
     const claims = {
       env: 'test' as const,
       settlement_id,
-      quote_id: newId('q'),
+      quote_id,
       service_id: service,
       quote_amount: amount,
       issued_at: new Date().toISOString(),
@@ -123,6 +133,7 @@ export const startVendorApi = async () => {
   const log: PaywallEvent[] = [];
   return {
     pay,
+    quotes,
     settlements,
     faults,
     log,

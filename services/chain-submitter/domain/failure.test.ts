@@ -2,17 +2,23 @@ import { expect, test } from '@jest/globals';
 import { type ChainError, errorKind, settleFailure } from './failure.ts';
 import type { TokenAccount } from './token-account.ts';
 
-test.each<[string, ChainError, boolean, string]>([
-  ['an old blockhash', 'BlockhashNotFound', false, 'stale'],
-  ['a fee payer without lamports', 'InsufficientFundsForFee', false, 'ours'],
-  ['a fee payer that does not exist', 'AccountNotFound', false, 'ours'],
-  ['a purse below rent', { InsufficientFundsForRent: { account_index: 0 } }, false, 'ours'],
-  ['rent that cannot be paid', { InstructionError: [0, { Custom: 1 }] }, true, 'ours'],
-  ['the first transfer, without a creation', { InstructionError: [0, { Custom: 1 }] }, false, 'proven'],
-  ['the transfer after a creation', { InstructionError: [1, { Custom: 1 }] }, true, 'proven'],
-  ['a missing account', { InstructionError: [0, 'InvalidAccountData'] }, false, 'proven'],
-])('what a refused simulation says: %s', (_name, error, creates, expected) => {
-  expect(errorKind(error, { creates })).toBe(expected);
+test.each<[string, ChainError, number | null, string]>([
+  ['an old blockhash', 'BlockhashNotFound', null, 'stale'],
+  ['a fee payer without lamports', 'InsufficientFundsForFee', null, 'ours'],
+  ['a fee payer that does not exist', 'AccountNotFound', null, 'ours'],
+  ['a purse below rent', { InsufficientFundsForRent: { account_index: 0 } }, null, 'ours'],
+  ['rent that cannot be paid', { InstructionError: [0, { Custom: 1 }] }, 0, 'ours'],
+  [
+    'rent that cannot be paid, behind the compute budget',
+    { InstructionError: [2, { Custom: 1 }] },
+    2,
+    'ours',
+  ],
+  ['the first transfer, without a creation', { InstructionError: [0, { Custom: 1 }] }, null, 'proven'],
+  ['the transfer after a creation', { InstructionError: [1, { Custom: 1 }] }, 0, 'proven'],
+  ['a missing account', { InstructionError: [0, 'InvalidAccountData'] }, null, 'proven'],
+])('what a refused simulation says: %s', (_name, error, creation, expected) => {
+  expect(errorKind(error, creation)).toBe(expected);
 });
 
 const custom = (code: number): ChainError => ({ InstructionError: [0, { Custom: code }] });

@@ -8,13 +8,11 @@ export type Failure = NonNullable<Progress['failure']>;
 export type ChainError = string | { InstructionError: [number, string | { Custom: number }] } | object;
 
 /**
- * Simulation errors that say nothing about the payment: the moment, the node or our own purse is wrong, so the
+ * Errors that say nothing about the payment: the moment, the node or our own purse is wrong, so the
  * intent waits and is tried again. `stale`: a fresh blockhash is enough.
+ * @param creation index of the instruction that creates a token account, null without one
  */
-export const errorKind = (
-  error: ChainError,
-  { creates }: { creates: boolean },
-): 'stale' | 'ours' | 'proven' => {
+export const errorKind = (error: ChainError, creation: number | null): 'stale' | 'ours' | 'proven' => {
   if (error === 'BlockhashNotFound') return 'stale';
   // Without lamports the fee payer does not exist; that is an operator's matter, not the payer's.
   if (typeof error === 'string') return 'ours';
@@ -22,7 +20,7 @@ export const errorKind = (
   if (!('InstructionError' in error)) return 'ours';
   const [index, what] = error.InstructionError as [number, string | { Custom: number }];
   // The system program's 0x1 inside the creation: the fee payer cannot pay the rent.
-  if (creates && index === 0 && typeof what === 'object' && what.Custom === 1) return 'ours';
+  if (index === creation && typeof what === 'object' && what.Custom === 1) return 'ours';
   return 'proven';
 };
 
@@ -77,5 +75,7 @@ export const otherFailure = (kind: Order['kind'], error: ChainError): Failure =>
 /** The authority that the payer's wallet named cannot be signed with any more. */
 export const RETIRED = failed('delegation_inactive', 'the delegate authority was retired; approve again');
 
+/** The chain refused it for a reason that is none of its payer's. */
+export const NOT_THE_PAYERS = failed('payment_failed', 'the platform could not pay for the transaction');
 export const TOO_LATE = failed('payment_failed', 'the payment was not signed in time; no money moved');
 export const EXPIRED = failed('payment_failed', 'the transaction expired without landing; prepare it again');

@@ -4,6 +4,9 @@
  */
 export type SettleOrder = {
   kind: 'settle';
+  /** Of the job, as `acceptedAt` is: nothing but the payer's wallet and the quote is proven. */
+  accountId: string;
+  acceptedAt: number | null;
   quoteId: string;
   vendorAccountId: string;
   payout: string;
@@ -14,6 +17,8 @@ export type SettleOrder = {
   grossMicro: bigint;
   feeMicro: bigint;
   reference: string;
+  /** Nothing under the reference is older, epoch milliseconds. */
+  since: number;
   /** No bytes are signed after this moment, epoch milliseconds. */
   signBefore: number;
 };
@@ -24,6 +29,7 @@ export type FundOrder = {
   destination: string;
   amountMicro: bigint;
   reference: string;
+  since: number;
   signBefore: number;
 };
 export type CreateTokenAccountOrder = {
@@ -53,6 +59,7 @@ export type TransferOrder = {
   destination: string;
   amountMicro: bigint;
   reference: string;
+  since: number;
 };
 /** Orders that this service signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;

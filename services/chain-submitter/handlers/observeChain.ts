@@ -6,13 +6,20 @@ import type { Deps } from '../deps.ts';
 /** A provider that hangs is as good as away; the caller has a payer waiting. */
 const PATIENCE_MS = 1500;
 
-/** Whether any provider gives what a transaction is built with. It is what the next signing would ask first. */
+/** Whether any provider gives what a transaction is built with, and whether there is a budget to sign it. */
 export const observeChain =
-  ({ chain }: Pick<Deps, 'chain'>): Handler<typeof chainSubmitter.internal.observeChain> =>
+  ({
+    chain,
+    ownWork,
+  }: Pick<Deps, 'chain' | 'ownWork'>): Handler<typeof chainSubmitter.internal.observeChain> =>
   async () => {
     const read = chain.blockhash().then(
       () => true,
       () => false,
     );
-    return { readable: await Promise.race([read, sleep(PATIENCE_MS, false, { ref: false })]) };
+    const [readable, refillsInSeconds] = await Promise.all([
+      Promise.race([read, sleep(PATIENCE_MS, false, { ref: false })]),
+      ownWork.settleFees.refillsInSeconds(),
+    ]);
+    return { readable, budget_refills_in_seconds: refillsInSeconds };
   };

@@ -5,9 +5,10 @@ import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
 import type { DelegationOrder } from '../domain/order.ts';
+import { refusing } from '../limits/refusing.ts';
 import type { DelegationRequest } from '../orders.ts';
 import { prepare } from '../preparing.ts';
-import { allowCreation } from '../quota.ts';
+import { allowCreationSoon } from '../quota.ts';
 import { reading, refuseAddress } from '../reading.ts';
 import { delegation } from '../transactions/delegation.ts';
 
@@ -19,7 +20,7 @@ const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => 
     throw new ServiceError('conflict', 'the token account is not the wallet’s any more');
   if (order.allowanceMicro === null)
     throw new ServiceError('conflict', 'the wallet has no token account, so nothing to revoke');
-  const allowed = await reading(allowCreation(deps, order.accountId, order.owner));
+  const allowed = await reading(allowCreationSoon(deps, order.accountId, order.owner));
   if (allowed === 'refused') {
     throw new ServiceError(
       'conflict',
@@ -50,9 +51,13 @@ export const prepareDelegation =
       authority,
       allowanceMicro: allowance === null ? null : parseMicro(allowance),
     };
+    const cosigned = { order, objectId: preparation_id, settlementId: null, accountId: account_id };
+    await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
     const create = await creates(deps, order);
+    if (create) await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: owner }));
     return prepare(deps, order, delegation(order, network, { create }), {
       preparation_id,
+      budget_account_id: account_id,
       request: { ...input, authority } satisfies DelegationRequest,
       creates: create ? owner : null,
     });

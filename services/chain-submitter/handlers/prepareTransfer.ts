@@ -7,10 +7,12 @@ import { ownerKind } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
 import { type Destination, readDestination } from '../destination.ts';
 import { platformAddresses, type TransferOrder } from '../domain/order.ts';
+import { refusing } from '../limits/refusing.ts';
 import { readOrder, type TransferRequest } from '../orders.ts';
 import { prepare } from '../preparing.ts';
-import { allowCreation } from '../quota.ts';
+import { allowCreationSoon } from '../quota.ts';
 import { reading, refuseAddress } from '../reading.ts';
+import { unlessSubmitted } from '../submitted.ts';
 import { transfer } from '../transactions/transfer.ts';
 
 type Input = z.infer<typeof chainSubmitter.internal.prepareTransfer.input>;
@@ -48,7 +50,7 @@ const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise
   const { account } = await reading(deps.chain.tokenAccount(payee));
   if (account.state === 'ready' && !account.frozen) return false;
   if (account.state !== 'missing') throw conflict('the token account of the destination cannot be paid');
-  const allowed = await reading(allowCreation(deps, accountId, payee));
+  const allowed = await reading(allowCreationSoon(deps, accountId, payee));
   if (allowed === 'refused') {
     throw conflict(
       'the destination has no USDC token account, and the platform has paid for it before or its quota is used up; create the token account first',
@@ -60,21 +62,35 @@ const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise
 /** The transaction of a withdrawal or refund, for the owner of the money to sign first. */
 export const prepareTransfer =
   (deps: Deps): Handler<typeof chainSubmitter.internal.prepareTransfer> =>
-  async (input) => {
-    await checkSource(deps, input);
-    const { tokenAccount, payee } = await destinationOf(deps, input);
-    const { transfer: kind, object_id, settlement_id, account_id, owner, amount, accepted_at } = input;
-    const request = {
-      ...{ object_id, settlement_id, account_id, owner, amount, accepted_at },
-      payee,
-      destination: tokenAccount,
-    } satisfies TransferRequest;
-    const order = readOrder({ kind, request, created_at: deps.clock() }, deps) as TransferOrder;
-    const create = await creates(deps, order);
-    const prepared = await prepare(deps, order, transfer(order, deps.network, { create }), {
-      preparation_id: object_id,
-      request,
-      creates: create ? payee : null,
+  (input) =>
+    unlessSubmitted(deps, input.object_id, {
+      work: () => prepareFor(deps, input),
+      answer: () => {
+        throw new ServiceError('conflict', 'this was submitted already', { money_moved: 'unknown' });
+      },
     });
-    return { ...prepared, destination_token_account: tokenAccount };
+
+const prepareFor = async (deps: Deps, input: Input) => {
+  await checkSource(deps, input);
+  const { tokenAccount, payee } = await destinationOf(deps, input);
+  const { transfer: kind, object_id, settlement_id, account_id, owner, amount, accepted_at } = input;
+  const request = {
+    ...{ object_id, settlement_id, account_id, owner, amount, accepted_at },
+    payee,
+    destination: tokenAccount,
+  } satisfies TransferRequest;
+  const order = readOrder({ kind, request, created_at: deps.clock() }, deps) as TransferOrder;
+  const cosigned = {
+    ...{ order, objectId: object_id, settlementId: settlement_id, accountId: input.budget_account_id },
   };
+  await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
+  const create = await creates(deps, order);
+  if (create) await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: payee }));
+  const prepared = await prepare(deps, order, transfer(order, deps.network, { create }), {
+    preparation_id: object_id,
+    budget_account_id: input.budget_account_id,
+    request,
+    creates: create ? payee : null,
+  });
+  return { ...prepared, destination_token_account: tokenAccount };
+};

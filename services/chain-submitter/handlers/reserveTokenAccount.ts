@@ -1,18 +1,33 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { TOKEN_ACCOUNT_LAMPORTS } from '../caps.ts';
 import type { Deps } from '../deps.ts';
+import { BudgetUsedUp, secondsToMidnight } from '../limits/budgets.ts';
+import { refusing } from '../limits/refusing.ts';
+import { reservePromise } from '../limits/rent.ts';
 import { allowCreation } from '../quota.ts';
 import { reading } from '../reading.ts';
 
-/** Whether payouts to an owner have, or will be given, a token account. */
+/**
+ * Whether payouts to an owner have, or will be given, a token account. Its rent is reserved with the grant, so that what
+ * quotes promise a day is bounded and a settle of a promised account never waits for a budget.
+ */
 export const reserveTokenAccount =
   (deps: Deps): Handler<typeof chainSubmitter.internal.reserveTokenAccount> =>
-  async ({ account_id, owner }) => {
-    const state = await reading(deps.chain.payable(owner));
-    if (state === 'ready') return { status: 'exists' };
-    if (state === 'foreign') return { status: 'refused' };
-    // Here and nowhere later does a used-up daily budget say no: what is granted is paid for when it is settled.
-    const inBudget = () => deps.caps.hasLamports(TOKEN_ACCOUNT_LAMPORTS);
-    return { status: await reading(allowCreation(deps, account_id, owner, inBudget)) };
+  async ({ account_id, owner, until }) => {
+    const { chain, limits, clock, ownWork } = deps;
+    await refusing(clock, ownWork.settleFees.checkVendor(account_id));
+    const state = await reading(chain.payable(owner));
+    if (state === 'ready') return { status: 'exists', retry_after_seconds: null };
+    if (state === 'foreign') return { status: 'refused', retry_after_seconds: null };
+    const rent = { name: 'rent_settle', accountId: account_id, owner } as const;
+    const promise = { now: clock(), until: Date.parse(until) };
+    try {
+      const status = await reading(
+        allowCreation(deps, account_id, owner, (tx) => reservePromise(tx, limits, rent, promise)),
+      );
+      return { status: status === 'creating' ? 'granted' : status, retry_after_seconds: null };
+    } catch (error) {
+      if (!(error instanceof BudgetUsedUp)) throw error;
+      return { status: 'refused', retry_after_seconds: secondsToMidnight(clock()) };
+    }
   };

@@ -4,12 +4,14 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { TOKEN_ACCOUNT_LAMPORTS } from '../caps.ts';
 import type { Deps } from '../deps.ts';
 import { errorKind, otherFailure } from '../domain/failure.ts';
-import type { Order } from '../domain/order.ts';
+import type { Order, UserOrder } from '../domain/order.ts';
 import { findPaid } from '../found.ts';
-import { flightOf, launch } from '../launch.ts';
+import { flightOf, isUniqueViolation, launch } from '../launch.ts';
+import type { Cosigned } from '../limits/cosigning.ts';
+import { refusing } from '../limits/refusing.ts';
+import { NotCreatable } from '../limits/rent.ts';
 import { readOrder } from '../orders.ts';
 import { checkPrepared } from '../prepared.ts';
 import { signedFact } from '../progress.ts';
@@ -22,7 +24,8 @@ import {
   submitPreparation,
 } from '../store/preparations.ts';
 import { isPaused } from '../store/settings.ts';
-import { assemble, decodeMessage } from '../wire.ts';
+import { unlessSubmitted } from '../submitted.ts';
+import { assemble, creationIndexOf, decodeMessage, disassemble } from '../wire.ts';
 
 const conflict = (message: string) => new ServiceError('conflict', message, { money_moved: 'no' });
 const unavailable = (retryAfterSeconds: number) =>
@@ -31,26 +34,27 @@ const unavailable = (retryAfterSeconds: number) =>
     retryAfterSeconds,
   });
 
+/** The message of a wire transaction; none for what is no wire transaction. */
+const messageOf = (wire: Buffer): Uint8Array => {
+  try {
+    return disassemble(wire).message;
+  } catch {
+    return new Uint8Array();
+  }
+};
+
 /** The answer of a preparation that was submitted: the same for the same bytes, a conflict for others. */
-const repeated = (preparation: PreparationRow, message: Uint8Array): { tx_hash: string } => {
+const repeated = (preparation: PreparationRow, wire: Buffer): { tx_hash: string } => {
   const { tx_hash, submitted_message } = preparation;
-  if (tx_hash === null || submitted_message === null || !submitted_message.equals(message))
+  if (tx_hash === null || submitted_message === null || !submitted_message.equals(messageOf(wire)))
     throw new ServiceError('conflict', 'another signed transaction of this preparation was submitted', {
       money_moved: 'unknown',
     });
   return { tx_hash };
 };
 
-/** What is no longer open is answered or refused. */
-const ended = (preparation: PreparationRow | null, message: Uint8Array): { tx_hash: string } => {
-  if (preparation?.status === 'submitted') return repeated(preparation, message);
-  throw conflict(
-    preparation?.status === 'cancelled' ? 'it was cancelled' : 'a newer preparation has replaced this one',
-  );
-};
-
 /** Simulates the message without any signature of ours. */
-const simulate = async (deps: Deps, message: Uint8Array, order: Order, creates: boolean): Promise<void> => {
+const simulate = async (deps: Deps, message: Uint8Array, order: Order): Promise<void> => {
   const { signers } = decodeMessage(message);
   const unsigned = assemble(
     message,
@@ -58,7 +62,7 @@ const simulate = async (deps: Deps, message: Uint8Array, order: Order, creates: 
   );
   const error = await reading(deps.rpc.simulate(unsigned));
   if (error === null) return;
-  const kind = errorKind(error, { creates });
+  const kind = errorKind(error, creationIndexOf(message));
   if (kind === 'stale') throw conflict('the transaction has expired, prepare it again');
   if (kind === 'proven') {
     const failure = otherFailure(order.kind, error);
@@ -77,10 +81,10 @@ type Intent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'
 const bytesFor = async (
   deps: Deps,
   preparation: PreparationRow,
-  { intent, order }: { intent: Intent; order: Order },
+  { intent, order, cosigned }: { intent: Intent; order: Order; cosigned: Cosigned },
   { message, signature }: { message: Uint8Array; signature: Uint8Array },
 ): Promise<Generation> => {
-  const { signers, rpc, caps, pool, logger } = deps;
+  const { signers, rpc, pool, logger, clock, cosigning } = deps;
   const paid = await reading(findPaid(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
   if (paid === 'by another') throw conflict('the transfer was carried out already');
   if (paid !== null) {
@@ -95,8 +99,8 @@ const bytesFor = async (
   if (BigInt(height) > preparation.last_valid_block_height)
     throw conflict('the transaction has expired, prepare it again');
   const { creates } = preparation;
-  await simulate(deps, message, order, creates !== null);
-  if (creates !== null && !(await caps.takeLamports(TOKEN_ACCOUNT_LAMPORTS))) throw unavailable(60);
+  await refusing(clock, cosigning.check(cosigned));
+  await simulate(deps, message, order);
 
   const own = await feePayer.sign(message);
   await failpoint('submitter.afterSign');
@@ -109,47 +113,79 @@ const bytesFor = async (
   };
 };
 
+const ENDED = {
+  cancelled: 'it was cancelled',
+  replaced: 'a newer preparation has replaced this one',
+  submitted: 'it was submitted',
+} as const;
+
+const cosignedOf = (
+  { preparation_id, budget_account_id, creates, request }: PreparationRow,
+  order: UserOrder,
+): Cosigned => ({
+  ...{ order, objectId: preparation_id, accountId: budget_account_id, creates },
+  settlementId: (request as { settlement_id?: string | null }).settlement_id ?? null,
+});
+
+/** Another transaction creates, or has created, the token account: it is paid for once. Nothing is kept of the call. */
+const createdMeanwhile = (error: unknown): never => {
+  if (error instanceof NotCreatable || isUniqueViolation(error))
+    throw conflict('another transaction creates the token account, prepare this one again');
+  throw error;
+};
+
 /**
  * Checks signed bytes against their preparation, simulates, commits them co-signed as the only generation of their
  * intent, and broadcasts. A repeat of the call gives the same hash; another submission is a conflict.
  */
 export const submitPrepared =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitPrepared> =>
-  async ({ preparation_id, transaction }) => {
-    const { pool, flights, relay, workerId, clock } = deps;
-    const preparation = await findPreparation(pool, preparation_id);
-    if (preparation === null) throw conflict('no such preparation');
-    if (preparation.status === 'cancelled') throw conflict('it was cancelled');
+  ({ preparation_id, transaction }) => {
     const wire = Buffer.from(transaction, 'base64');
-    const submitted = checkPrepared(preparation.message, wire, preparation.owner);
-    const { message } = submitted;
-    if (preparation.status !== 'open') return ended(preparation, message);
-
-    const { kind, request } = preparation;
-    const intent: Intent = {
-      intent_id: intentIdOf(preparation),
-      kind,
-      object_id: preparation_id,
-      traceparent: activeTraceparent(),
-      request,
-    };
-    const order = readOrder({ kind, request, created_at: clock() }, deps);
-    const bytes = await bytesFor(deps, preparation, { intent, order }, submitted);
-    // One commit: the preparation's only submission, the intent, its only bytes, and the fact.
-    const committed = await pool.transaction(async (tx) => {
-      if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
-      const [inserted = null] = await insertIntents(tx, [intent], workerId);
-      if (inserted === null) throw new Error('an open preparation has an intent already');
-      const move = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
-      const fact = signedFact(intent, { generation: 1, signature: bytes.signature });
-      const [rows] = await commitSigned(tx, [{ ...move, message: fact, signed: bytes }]);
-      return { inserted, rows: rows ?? [] };
+    return unlessSubmitted(deps, preparation_id, {
+      work: () => submit(deps, preparation_id, wire),
+      answer: (preparation) => repeated(preparation, wire),
     });
-    if (committed === null) return ended(await findPreparation(pool, preparation_id), message);
-    relay.dispatch(committed.rows);
-    await failpoint('submitter.afterCommit');
-    if (flights.begin(intent.intent_id)) {
-      launch(deps, flightOf({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
-    }
-    return { tx_hash: bytes.signature };
   };
+
+const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise<{ tx_hash: string }> => {
+  const { pool, flights, relay, workerId, clock } = deps;
+  const preparation = await findPreparation(pool, preparation_id);
+  // Without its record nothing is known of it.
+  if (preparation === null) throw new ServiceError('conflict', 'no such preparation');
+  const { status } = preparation;
+  if (status !== 'open') throw conflict(ENDED[status]);
+  const submitted = checkPrepared(preparation.message, wire, preparation.owner);
+  const { message } = submitted;
+
+  const { kind, request } = preparation;
+  const intent: Intent = {
+    intent_id: intentIdOf(preparation),
+    kind,
+    object_id: preparation_id,
+    traceparent: activeTraceparent(),
+    request,
+  };
+  const order = readOrder({ kind, request, created_at: clock() }, deps) as UserOrder;
+  const cosigned = cosignedOf(preparation, order);
+  const bytes = await bytesFor(deps, preparation, { intent, order, cosigned }, submitted);
+  // One commit: what it costs, the preparation's only submission, the intent, its only bytes, and the fact.
+  const commit = pool.transaction(async (tx) => {
+    if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
+    if (bytes.wire.length > 0) await deps.cosigning.reserve(tx, intent.intent_id, cosigned);
+    const [inserted = null] = await insertIntents(tx, [intent], workerId);
+    if (inserted === null) throw new Error('an open preparation has an intent already');
+    const move = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
+    const fact = signedFact(intent, { generation: 1, signature: bytes.signature });
+    const [rows] = await commitSigned(tx, [{ ...move, message: fact, signed: bytes, claim: null }]);
+    return { inserted, rows: typeof rows === 'string' ? [] : rows! };
+  });
+  const committed = await refusing(clock, commit.catch(createdMeanwhile));
+  if (committed === null) throw conflict(ENDED.replaced);
+  relay.dispatch(committed.rows);
+  await failpoint('submitter.afterCommit');
+  if (flights.begin(intent.intent_id)) {
+    launch(deps, flightOf({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
+  }
+  return { tx_hash: bytes.signature };
+};

@@ -19,7 +19,7 @@ const isProvenDead = async ({ rpc }: Deps, { signature, order }: Flight): Promis
   );
   if (statuses.some((answer) => answer.statuses[0] !== null)) return false;
   if (order === null || !('reference' in order)) return true;
-  const under = await signaturesUnder(rpc, order.reference, { everywhere: true });
+  const under = await signaturesUnder(rpc, order, { everywhere: true });
   // Another transaction under the reference is no reason to wait for these bytes: the next look adopts it.
   return !under.includes(signature);
 };

@@ -4,11 +4,13 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
 import { inSpan, inTraceOf, linksTo } from '../../../shared/lib/trace.ts';
+import { askEverybody, askWitness, doubt, isBorneOut, type Witness } from '../agreement.ts';
 import type { Deps } from '../deps.ts';
-import { otherFailure, settleFailure } from '../domain/failure.ts';
+import { confirmedView, isConfirmed, opinionOf, type View } from '../domain/agreement.ts';
 import type { Flight } from '../flights.ts';
+import { look, type Seen } from '../look.ts';
 import { move, stepOf } from '../moves.ts';
-import type { SignatureStatus } from '../rpc.ts';
+import { fail } from './fail.ts';
 import { finalize } from './finalize.ts';
 
 /** Pause between looks at what is confirmed and not final, or failed and not final. */
@@ -27,33 +29,8 @@ const ASK_ALL_EVERY = 5;
 /** Nothing is looked at while what was seen of it is being written. */
 const WHILE_WRITTEN = Number.POSITIVE_INFINITY;
 
-const RANK = { processed: 1, confirmed: 2, finalized: 3 } as const;
-const rank = (status: SignatureStatus): number =>
-  status === null ? 0 : RANK[status.confirmationStatus ?? 'finalized'];
-
 const onGrid = (ms: number): number =>
   Math.ceil((performance.now() + ms) / FINALITY_GRID_MS) * FINALITY_GRID_MS;
-
-type Seen = { flight: Flight; status: SignatureStatus };
-
-/** Statuses of all given flights in as few calls as there are. */
-const look = async ({ rpc }: Deps, flights: readonly Flight[], all: boolean): Promise<Seen[]> => {
-  const signatures = flights.map(({ signature }) => signature);
-  // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
-  const history = flights.some(({ missed }) => missed > 0);
-  if (!all || rpc.providers.length === 1) {
-    const { statuses } = await rpc.first((provider) => provider.statuses(signatures, { history }));
-    return flights.map((flight, index) => ({ flight, status: statuses[index] ?? null }));
-  }
-  const answers = await rpc.soon((provider) => provider.statuses(signatures, { history }));
-  if (answers.length === 0) return [];
-  return flights.map((flight, index) => ({
-    flight,
-    status: answers
-      .map(({ statuses }) => statuses[index] ?? null)
-      .reduce((furthest, status) => (rank(status) > rank(furthest) ? status : furthest), null),
-  }));
-};
 
 /** True when no provider knows the transaction, not even in its history, and all have passed its slot. */
 const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise<boolean> => {
@@ -63,25 +40,53 @@ const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise
   return answers.every(({ slot: seen, statuses }) => statuses[0] === null && seen > (slot ?? 0));
 };
 
-const confirm = async (deps: Deps, seen: readonly Seen[]): Promise<void> => {
-  for (const { status } of seen) deps.rpc.see(status!.slot);
+const confirm = async (deps: Deps, confirmed: readonly Seen[]): Promise<void> => {
+  if (confirmed.length === 0) return;
   try {
     await move(
       deps,
       'confirm',
-      seen.map(({ flight }) => stepOf(flight)),
+      confirmed.map(({ flight }) => stepOf(flight)),
     );
   } catch (error) {
-    for (const { flight } of seen) flight.pollAt = performance.now() + TROUBLE_MS;
+    for (const { flight } of confirmed) flight.pollAt = performance.now() + TROUBLE_MS;
     throw error;
   }
-  for (const { flight, status } of seen) {
-    flight.phase = 'confirmed';
-    flight.missed = 0;
-    // Nobody waits for it: it is told with the others.
-    flight.pollAt = onGrid(status!.confirmationStatus === 'finalized' ? 0 : FINALITY_POLL_MS);
+  for (const { flight, views } of confirmed) {
+    Object.assign(flight, { phase: 'confirmed', missed: 0, doubtedAt: null });
+    // Nobody waits for it: it is looked at with the others.
+    flight.pollAt = onGrid(opinionOf(views) === 'finalized' ? 0 : FINALITY_POLL_MS);
   }
   await failpoint('submitter.afterConfirm');
+};
+
+/** Pause until a flight that is not confirmed yet is looked at again. */
+const again = ({ flights }: Deps, { launchedAt }: Flight): number => {
+  const now = performance.now();
+  return now + flights.pace.pauseMs(now - launchedAt);
+};
+
+/** Confirms what another provider bears out, together with all that is borne out in the same turn. */
+const confirmIfBorneOut = async (
+  deps: Deps,
+  one: Seen,
+  { asked, lookedAt, looks }: { asked: Promise<Witness> | undefined; lookedAt: number; looks: Looks },
+): Promise<void> => {
+  const { flight } = one;
+  let agreed = false;
+  try {
+    agreed = await isBorneOut(deps, one, asked);
+  } finally {
+    if (!agreed) flight.pollAt = again(deps, flight);
+  }
+  if (!agreed || !deps.flights.isCurrent(flight) || flight.phase !== 'sent') return;
+  if (flight.wire.length > 0) deps.flights.pace.learn(lookedAt - flight.launchedAt);
+  // The slot that was borne out, whatever else a view says.
+  flight.slot = confirmedView(one.views)!.status!.slot;
+  looks.borneOut.push(one);
+  if (looks.borneOut.length > 1) return;
+  await Promise.resolve();
+  await confirm(deps, looks.borneOut.splice(0));
 };
 
 /** A confirmed transaction that is proven to be gone: the same bytes again, on the same intent (rule 14). */
@@ -95,22 +100,12 @@ const reopenIfGone = async (deps: Deps, flight: Flight): Promise<void> => {
     phase: 'sent',
     slot: null,
     missed: 0,
+    processed: false,
+    doubtedAt: null,
     pollAt: 0,
     sendAt: 0,
     launchedAt: performance.now(),
   });
-};
-
-/** Failed on chain and finalized: proven, so it may be told (rules 14 and 15). */
-const fail = async (deps: Deps, { flight, status }: Seen): Promise<void> => {
-  const { order, phase, intent } = flight;
-  const failure =
-    order?.kind === 'settle'
-      ? settleFailure(status!.err!, (await deps.chain.tokenAccount(order.payer)).account, order)
-      : otherFailure(intent.kind, status!.err!);
-  if (phase === 'confirmed') await move(deps, 'fork', [stepOf(flight)]);
-  await move(deps, 'fail', [{ ...stepOf(flight), failure }]);
-  deps.flights.end(intent.intent_id);
 };
 
 /**
@@ -126,46 +121,84 @@ const aside = async (flight: Flight, work: () => Promise<void>): Promise<void> =
   }
 };
 
-/** @param lookedAt when the look began: what was seen is at least as old */
-const judge = async (
+/** Takes note of where a transaction is confirmed, as far as those agree who say so. */
+const seeConfirmed = ({ rpc }: Deps, flight: Flight, views: readonly View[]): void => {
+  const confirmed = views.filter(isConfirmed);
+  for (const { provider, status } of confirmed) rpc.see(provider, status!.slot);
+  const [slot, ...others] = new Set(confirmed.map(({ status }) => status!.slot));
+  // What was forked away and landed again, unnoticed between two looks, is in another slot now.
+  if (slot !== undefined && others.length === 0) flight.slot = slot;
+};
+
+/** What was seen of what waits for its confirmation. */
+const judgeSent = (
   deps: Deps,
   seen: readonly Seen[],
-  { lookedAt, looks }: { lookedAt: number; looks: Looks },
-): Promise<void> => {
-  const now = performance.now();
-  const current = seen.filter(({ flight }) => deps.flights.isCurrent(flight));
-  const confirmed: Seen[] = [];
-  const final: Flight[] = [];
-  for (const { flight, status } of current) {
-    const level = rank(status);
-    flight.pollAt =
-      flight.phase === 'sent' && !status?.err
-        ? now + deps.flights.pace.pauseMs(now - flight.launchedAt)
-        : onGrid(FINALITY_POLL_MS);
-    if (status === null) {
-      if (flight.phase === 'sent') continue;
-      flight.missed += 1;
-      flight.pollAt = now + MISSED_POLL_MS;
-      if (flight.missed >= MISSES_BEFORE_FORK) looks.write(aside(flight, () => reopenIfGone(deps, flight)));
-    } else if (status.err !== null) {
-      if (level === RANK.finalized) looks.write(aside(flight, () => fail(deps, { flight, status })));
-    } else if (level >= RANK.confirmed) {
-      flight.missed = 0;
-      // What was forked away and landed again, unnoticed between two looks, is in another slot now.
-      flight.slot = status.slot;
-      if (flight.phase === 'sent') confirmed.push({ flight, status });
-      else if (level === RANK.finalized) final.push(flight);
+  {
+    lookedAt,
+    looks,
+    witnesses,
+  }: { lookedAt: number; looks: Looks; witnesses: ReadonlyMap<Flight, Promise<Witness>> },
+): void => {
+  for (const one of seen) {
+    const { flight, views } = one;
+    const opinion = opinionOf(views);
+    flight.pollAt = again(deps, flight);
+    if (opinion === 'confirmed' || opinion === 'finalized') {
+      seeConfirmed(deps, flight, views);
+      flight.pollAt = WHILE_WRITTEN;
+      // The next look waits for no commit of this one.
+      looks.write(confirmIfBorneOut(deps, one, { asked: witnesses.get(flight), lookedAt, looks }));
+    } else if (opinion === 'processed') {
+      flight.processed = true;
+      if (views.some(({ status }) => status?.err)) flight.pollAt = onGrid(FINALITY_POLL_MS);
+    } else if (opinion === 'failed' || opinion === 'contradiction') {
+      flight.pollAt = onGrid(FINALITY_POLL_MS);
+      const all = () =>
+        deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : askEverybody(deps, flight);
+      looks.write(aside(flight, async () => fail(deps, flight, await all(), onGrid(FINALITY_POLL_MS))));
     }
   }
-  if (confirmed.length > 0) {
-    for (const { flight } of confirmed) {
-      if (flight.wire.length > 0) deps.flights.pace.learn(lookedAt - flight.launchedAt);
-      flight.pollAt = WHILE_WRITTEN;
+};
+
+/** What every provider says of what is confirmed and not final. */
+const judgeConfirmed = async (deps: Deps, seen: readonly Seen[], looks: Looks): Promise<void> => {
+  const final: Flight[] = [];
+  for (const { flight, views } of seen) {
+    const opinion = opinionOf(views);
+    flight.pollAt = onGrid(FINALITY_POLL_MS);
+    if (opinion === 'unknown') {
+      flight.missed += 1;
+      flight.pollAt = performance.now() + MISSED_POLL_MS;
+      if (flight.missed >= MISSES_BEFORE_FORK) looks.write(aside(flight, () => reopenIfGone(deps, flight)));
+    } else if (opinion === 'failed' || opinion === 'contradiction') {
+      looks.write(aside(flight, () => fail(deps, flight, views, onGrid(FINALITY_POLL_MS))));
+    } else if (opinion !== 'processed') {
+      flight.missed = 0;
+      seeConfirmed(deps, flight, views);
+      if (opinion === 'finalized') final.push(flight);
+      else if (views.some(({ status }) => status?.confirmationStatus === 'finalized'))
+        doubt(deps, flight, views);
+      else flight.doubtedAt = null;
     }
-    // The next look waits for no commit of this one.
-    looks.write(confirm(deps, confirmed));
   }
   if (final.length > 0) await finalize(deps, final);
+};
+
+/** Those of them that are still what they were when the look began. */
+const current = ({ flights }: Deps, seen: readonly Seen[], phase: Flight['phase']): Seen[] =>
+  seen.filter(({ flight }) => flights.isCurrent(flight) && flight.phase === phase);
+
+/** Looks at what is confirmed: every provider has to say that it is final, and nobody waits for one that hangs. */
+const lookEverywhere = async (deps: Deps, flights: readonly Flight[], looks: Looks): Promise<void> => {
+  for (const flight of flights) flight.pollAt = WHILE_WRITTEN;
+  try {
+    const seen = await look(deps, flights, 'every');
+    await judgeConfirmed(deps, current(deps, seen, 'confirmed'), looks);
+  } finally {
+    for (const flight of flights)
+      if (flight.pollAt === WHILE_WRITTEN) flight.pollAt = onGrid(FINALITY_POLL_MS);
+  }
 };
 
 const MAX_LINKS = 32;
@@ -193,6 +226,29 @@ export type Looks = {
   count: number;
   /** Takes what a look writes while the next one may begin. */
   write: (work: Promise<void>) => void;
+  /** What is confirmed with the present turn. */
+  borneOut: Seen[];
+};
+
+/** @param write takes what a look writes */
+export const createLooks = (write: Looks['write']): Looks => ({ count: 0, write, borneOut: [] });
+
+/** At most so many transactions are read beside one look. */
+const MAX_WITNESSES = 32;
+
+/**
+ * Asks for what a confirmation needs besides the status in the same moment as the status: of those that have been
+ * processed, which a moment later are confirmed.
+ */
+const askWitnesses = (deps: Deps, flights: readonly Flight[]): Map<Flight, Promise<Witness>> => {
+  const { providers } = deps.rpc;
+  const soon = providers.length === 1 ? [] : flights.filter(({ processed }) => processed);
+  const asked = soon.slice(0, MAX_WITNESSES).map((flight) => {
+    const witness = askWitness(deps, flight, providers[0]!.number);
+    // Asked for once more where it is needed.
+    return [flight, witness.catch(() => null)] as const;
+  });
+  return new Map(asked);
 };
 
 /** Looks once at what is due. */
@@ -201,14 +257,19 @@ export const pollDue = async (deps: Deps, looks: Looks): Promise<void> => {
   const inAir = deps.flights.inAir().filter(({ pollAt }) => pollAt !== WHILE_WRITTEN);
   const due = inAir.filter(({ pollAt }) => pollAt <= now);
   if (due.length === 0) return;
-  // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
-  const shared = due.some(({ phase }) => phase === 'sent')
-    ? inAir.filter(({ phase, pollAt }) => phase === 'sent' || pollAt <= now)
-    : due;
   looks.count += 1;
+  const alone = deps.rpc.providers.length === 1;
+  const dueConfirmed = due.filter(({ phase }) => phase === 'confirmed');
+  if (!alone && dueConfirmed.length > 0) looks.write(lookEverywhere(deps, dueConfirmed, looks));
+  // What is only unconfirmed costs nothing more in the same call, and hears of its luck earlier.
+  const sent = due.some(({ phase }) => phase === 'sent') ? inAir.filter(({ phase }) => phase === 'sent') : [];
+  const shared = alone ? [...sent, ...dueConfirmed] : sent;
+  if (shared.length === 0) return;
   await traced(shared, async () => {
-    const seen = await look(deps, shared, looks.count % ASK_ALL_EVERY === 0);
-    await judge(deps, seen, { lookedAt: now, looks });
+    const witnesses = askWitnesses(deps, sent);
+    const seen = await look(deps, shared, !alone && looks.count % ASK_ALL_EVERY === 0 ? 'soon' : 'first');
+    judgeSent(deps, current(deps, seen, 'sent'), { lookedAt: now, looks, witnesses });
+    if (alone) await judgeConfirmed(deps, current(deps, seen, 'confirmed'), looks);
   });
 };
 
@@ -223,19 +284,16 @@ export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
   let nextAt = 0;
   let wake = new AbortController();
   const writing = new Set<Promise<void>>();
-  const looks: Looks = {
-    count: 0,
-    write: (work) => {
-      const written = work
-        .catch((error: unknown) => logger.warn({ err: error }, 'what was seen could not be written'))
-        .finally(() => {
-          writing.delete(written);
-          // It has a next look again.
-          wake.abort();
-        });
-      writing.add(written);
-    },
-  };
+  const looks = createLooks((work) => {
+    const written = work
+      .catch((error: unknown) => logger.warn({ err: error }, 'what was seen could not be written'))
+      .finally(() => {
+        writing.delete(written);
+        // It has a next look again.
+        wake.abort();
+      });
+    writing.add(written);
+  });
   const notBefore = (at: number): number => Math.max(at, lookedAt + flights.pace.leastPauseMs(leastPauseMs));
   flights.onWake((pollAt) => {
     if (notBefore(pollAt) < nextAt) wake.abort();

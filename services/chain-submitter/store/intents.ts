@@ -88,6 +88,17 @@ const NOTHING_YET = {
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from intents i where i.intent_id = ${intentId}`);
 
+/** Whether another attempt to pay the same quote has failed: what was said of it then is checked at every provider. */
+export const hasFailedBefore = (
+  db: Db,
+  { intent_id, request }: Pick<IntentRow, 'intent_id' | 'request'>,
+): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ failed: z.boolean() }))`
+    select exists (
+      select from intents i where i.kind = 'settle' and i.status = 'failed' and i.intent_id <> ${intent_id}
+        and i.request ->> 'quote_token' = ${(request as { quote_token: string }).quote_token}
+    ) as failed`);
+
 /**
  * Leases intents that are nobody's: rested long enough, left by a worker that died, or our own that this process
  * has lost sight of. One SKIP LOCKED statement, so two replicas never take the same.
@@ -191,7 +202,9 @@ export const moveIntents = (
 const effects = {
   // A grant is used up by the transaction that really created the account, and given back when it is forked away.
   confirm: sql.fragment`, used as (
-    update grants g set used_by = moved.intent_id, used_slot = moved.slot
+    update grants g set used_by = moved.intent_id, used_slot = moved.slot,
+      -- Spent: it is not released when the promise lapses.
+      reserved_lamports = case when g.reserved_by = moved.intent_id then null else g.reserved_lamports end
     from moved join transactions t on t.intent_id = moved.intent_id and t.status = 'live' and t.creates is not null
     where t.intent_id = any(array(select intent_id from moved)) and g.owner = t.creates and g.used_by is null)`,
   fork: sql.fragment`, unused as (
@@ -216,22 +229,28 @@ export type Generation = {
 export type SignedMove = Pick<Move, 'intentId' | 'generation' | 'traceparent'> & {
   message: Outgoing | null;
   signed: Generation;
+  /** Reserved of a daily budget with the bytes; null: nothing, or it is reserved otherwise. */
+  claim: { scope: string; amount: bigint; cap: bigint } | null;
 };
-const Committed = z.object({ moved_id: z.string(), told: outboxColumn.nullable() });
+const Committed = z.object({
+  moved_id: z.string(),
+  told: outboxColumn.nullable(),
+  over_budget: z.boolean().default(false),
+});
+/** What became of signed bytes: outbox rows for `relay.dispatch`, or why they were not committed. */
+export type CommitOutcome = readonly OutboxRow[] | 'moved_on' | 'over_budget';
 
 /**
  * Commits signed bytes as the next generations of their intents, before any of them leaves (rule 8).
  * @param moves of different intents; their generation is the new one
- * @returns in their order: outbox rows for `relay.dispatch`, or null when the intent has moved on meanwhile or its
- * deadline has passed, however long the worker slept since it looked (rule 11): the bytes are then forgotten, unsent
+ * @returns in their order: outbox rows for `relay.dispatch`; `moved_on` when the intent has moved on meanwhile or its
+ * deadline has passed, however long the worker slept since it looked (rule 11); `over_budget` when what they claim of a
+ * budget together is more than what is left. The bytes are then forgotten, unsent
  * @throws a unique violation when another generation of one of them lives (rule 9)
  */
-export const commitSigned = async (
-  db: Db,
-  moves: readonly SignedMove[],
-): Promise<(readonly OutboxRow[] | null)[]> => {
+export const commitSigned = async (db: Db, moves: readonly SignedMove[]): Promise<CommitOutcome[]> => {
   const { from, to } = step('sign');
-  const rows = moves.map(({ intentId, generation, traceparent, message, signed }) => ({
+  const rows = moves.map(({ intentId, generation, traceparent, message, signed, claim }) => ({
     intent_id: intentId,
     generation,
     signature: signed.signature,
@@ -243,13 +262,27 @@ export const commitSigned = async (
     msg_id: message?.msgId ?? null,
     payload: message?.payload ?? null,
     traceparent,
+    scope: claim?.scope ?? null,
+    lamports: claim === null ? null : String(claim.amount),
+    cap: claim === null ? null : String(claim.cap),
   }));
   // Locked in the order of the index (see moveIntents), so that two workers wait for each other in one direction.
   const committed = await db.any(sql.type(Committed)`
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
-        payload jsonb, traceparent text)
+        payload jsonb, traceparent text, scope text, lamports bigint, cap bigint)
+    ), claims as (
+      select scope, date_trunc('day', app_now(), 'UTC') as period, sum(lamports)::bigint as lamports, min(cap) as cap
+      from s where scope is not null group by scope
+    ), reserved as (
+      insert into spending as b (scope, period, taken)
+      select scope, period, lamports from claims where lamports <= cap order by scope
+      on conflict (scope, period) do update set taken = b.taken + excluded.taken
+        where b.taken + excluded.taken <= (select cap from claims where claims.scope = excluded.scope)
+      returning scope
+    ), over as (
+      select intent_id from s where scope is not null and scope not in (select scope from reserved)
     ), moved as (
       update intents i set status = ${to}, generation = s.generation, tx_hash = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
@@ -257,6 +290,7 @@ export const commitSigned = async (
         and i.generation = s.generation - 1
         and coalesce(i.status = any(${sql.array(from, 'text')}), false) -- see moveIntents
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
+        and s.intent_id not in (select intent_id from over)
       returning s.*
     ), written as (
       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
@@ -267,10 +301,16 @@ export const commitSigned = async (
       returning outbox_id, subject, msg_id, payload, traceparent
     )
     select moved.intent_id as moved_id,
-      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = moved.msg_id) as told
-    from moved`);
-  const toldOf = new Map(committed.map(({ moved_id, told }) => [moved_id, told ?? []]));
-  return moves.map(({ intentId }) => toldOf.get(intentId) ?? null);
+      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = moved.msg_id) as told, false as over_budget
+    from moved
+    union all select intent_id, null, true from over`);
+  const outcomeOf = new Map<string, CommitOutcome>(
+    committed.map(({ moved_id, told, over_budget }) => [
+      moved_id,
+      over_budget ? 'over_budget' : (told ?? []),
+    ]),
+  );
+  return moves.map(({ intentId }) => outcomeOf.get(intentId) ?? 'moved_on');
 };
 
 /**

@@ -5,6 +5,8 @@ const Row = z.object({
   preparation_id: z.string(),
   kind: z.enum(['delegation', 'withdrawal', 'refund']),
   account_id: z.string(),
+  /** Whose budget pays for the co-signature. */
+  budget_account_id: z.string(),
   owner: z.string(),
   /** What the intent is told when it is submitted. */
   request: z.unknown(),
@@ -18,7 +20,8 @@ const Row = z.object({
 });
 export type PreparationRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`preparation_id, kind, account_id, owner, request, message, creates,
+const columns = sql.fragment`preparation_id, kind, account_id,
+  coalesce(budget_account_id, account_id) as budget_account_id, owner, request, message, creates,
   last_valid_block_height, expires_at, status, submitted_message, tx_hash`;
 
 /** The intent that a preparation becomes. One id each, so that one submission of each is all there can ever be. */
@@ -30,6 +33,11 @@ export const intentIdOf = ({
 /** The preparation, or null. */
 export const findPreparation = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from preparations where preparation_id = ${preparationId}`);
+
+/** The same, once no submission of it is being committed any more. */
+export const findPreparationAtRest = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from preparations where preparation_id = ${preparationId} for share`);
 
 /**
  * Writes a preparation and replaces what was open under the same id, for a delegation also for the same wallet. False
@@ -50,9 +58,9 @@ export const replacePreparation = (
           and preparation_id <> ${row.preparation_id}`);
     }
     const written = await tx.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
-      insert into preparations as p (preparation_id, kind, account_id, owner, request, message, creates,
+      insert into preparations as p (preparation_id, kind, account_id, budget_account_id, owner, request, message, creates,
         last_valid_block_height, expires_at)
-      values (${row.preparation_id}, ${row.kind}, ${row.account_id}, ${row.owner},
+      values (${row.preparation_id}, ${row.kind}, ${row.account_id}, ${row.budget_account_id}, ${row.owner},
         ${JSON.stringify(row.request)}::jsonb, ${sql.binary(row.message)}, ${row.creates},
         ${row.last_valid_block_height}, to_timestamp(${row.expires_at}::float8 / 1000))
       on conflict (preparation_id) do update set message = excluded.message, creates = excluded.creates,
@@ -81,6 +89,13 @@ export const submitPreparation = async (
     returning preparation_id`);
   return row !== null;
 };
+
+/** Whether a user may still sign a transaction that creates the owner's token account. */
+export const isCreationPrepared = (db: Db, owner: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ prepared: z.boolean() }))`
+    select exists (
+      select from preparations
+      where creates = ${owner} and status = 'open' and expires_at > app_now()) as prepared`);
 
 /** Ends a preparation for good. False when it was submitted before, or is not there. Repeatable. */
 export const cancelPreparation = async (db: Db, preparationId: string): Promise<boolean> => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { step } from '../domain/intent.ts';
 
 /** Whether these bytes were committed: asked when the answer to a commit was lost. */
 export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
@@ -8,20 +9,54 @@ export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
       select exists (select from transactions where signature = ${signature} and status = 'live') as there`,
   );
 
-/** Marks a generation as proven dead by its expiry (rule 11). True when it was this call that did. */
+/**
+ * Marks a generation as proven dead by its expiry (rule 11). True when it was this call that did. The bytes of an intent
+ * that another worker has confirmed meanwhile stay: only a fork takes them back (jobs/poll.ts).
+ */
 export const expireTransaction = async (db: Db, signature: string): Promise<boolean> => {
+  const { from } = step('sign');
   const row = await db.maybeOne(sql.type(z.object({ signature: z.string() }))`
-    update transactions set status = 'expired' where signature = ${signature} and status = 'live'
-    returning signature`);
+    with open as (
+      select i.intent_id from intents i join transactions t using (intent_id)
+      where t.signature = ${signature} and i.status = any(${sql.array(from, 'text')}) for update of i
+    )
+    update transactions t set status = 'expired' from open
+    where t.signature = ${signature} and t.intent_id = open.intent_id and t.status = 'live' returning t.signature`);
   return row !== null;
 };
 
-/** The intent that signed a transaction, or null for one that this database does not know. */
-export const intentOf = (db: Db, signature: string): Promise<string | null> =>
-  db.maybeOneFirst(
-    sql.type(z.object({ intent_id: z.string() }))`
-      select intent_id from transactions where signature = ${signature}`,
-  );
+/** The intents that signed these transactions, by signature; none for those that this database does not know. */
+export const intentsOf = async (db: Db, signatures: readonly string[]): Promise<Map<string, string>> => {
+  const rows = await db.any(sql.type(z.object({ signature: z.string(), intent_id: z.string() }))`
+    select signature, intent_id from transactions where signature = any(${sql.array(signatures, 'text')})`);
+  return new Map(rows.map(({ signature, intent_id }) => [signature, intent_id]));
+};
+
+const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: z.bigint() });
+
+/**
+ * Makes a generation of an intent live again that was taken for dead and is on the chain: no other is signed.
+ * @returns its bytes, or null when the intent has moved on meanwhile
+ * @throws a unique violation when another generation of it lives (rule 9)
+ */
+export const reviveTransaction = (
+  db: Db,
+  { intent_id, generation }: { intent_id: string; generation: number },
+  signature: string,
+): Promise<z.infer<typeof Revived> | null> => {
+  const { from, to } = step('sign');
+  return db.maybeOne(sql.type(Revived)`
+    with revived as (
+      update intents i set status = ${to}, tx_hash = ${signature}, slot = null, progressed_at = app_now()
+      from transactions t
+      where i.intent_id = ${intent_id} and i.generation = ${generation}
+        and i.status = any(${sql.array(from, 'text')})
+        and t.intent_id = i.intent_id and t.signature = ${signature} and t.status <> 'live'
+      returning t.signature
+    )
+    update transactions t set status = 'live' from revived where t.signature = revived.signature
+    returning t.wire, t.last_valid_block_height`);
+};
 
 const Signed = z.object({
   signature: z.string(),

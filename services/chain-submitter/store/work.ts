@@ -35,20 +35,13 @@ export const preparedMessages = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(Bytes)`
     select message as bytes from preparations where status = 'open' and expires_at > app_now()`);
 
-const Spent = z.object({
-  paused: z.boolean(),
-  wallet_hour: z.bigint(),
-  environment_hour: z.bigint(),
-  lamports_day: z.bigint(),
-});
-
-/** The operator's pause, and what was taken from the caps in the running hour or day (of the wallets: the most). */
-export const pauseAndSpending = (db: Db): Promise<z.infer<typeof Spent>> =>
-  db.one(sql.type(Spent)`
-    with hour as (select scope, taken from spending where period = date_trunc('hour', app_now(), 'UTC'))
-    select paused,
-      coalesce((select max(taken) from hour where scope like 'wallet/%'), 0) as wallet_hour,
-      coalesce((select taken from hour where scope = 'environment'), 0) as environment_hour,
-      coalesce((select taken from spending where scope = 'rent' and period = date_trunc('day', app_now(), 'UTC')), 0)
-        as lamports_day
-    from settings`);
+/** What is reserved in the running day, by scope. */
+export const sumReserved = async (
+  db: Db,
+  scopes: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> => {
+  const rows = await db.any(sql.type(z.object({ scope: z.string(), taken: z.bigint() }))`
+    select scope, taken from spending
+    where scope = any(${sql.array([...scopes], 'text')}) and period = date_trunc('day', app_now(), 'UTC')`);
+  return new Map(rows.map(({ scope, taken }) => [scope, taken]));
+};

@@ -19,7 +19,13 @@ import { prepareRefund, type RefundCaller, release, reserve } from '../refunding
 import { insertRefund, markReleased, openRefund, resumeRefund, voidRefund } from '../store/refunds.ts';
 import { showRefund } from '../transfer-view.ts';
 
-type Draft = { refund_id: string; settlement_id: string; amount: string | null; created_at: number };
+type Draft = {
+  refund_id: string;
+  settlement_id: string;
+  vendor_account_id: string;
+  amount: string | null;
+  created_at: number;
+};
 
 /** Gives up what was not opened; what another call with the same key has opened meanwhile stays. */
 const giveUp = async (
@@ -60,7 +66,7 @@ const reserveFor = async (
 };
 
 const open = async (deps: Deps, draft: Draft, reserved: Reservation, key: CallKey | undefined) => {
-  const { refund_id, settlement_id, created_at } = draft;
+  const { refund_id, settlement_id, vendor_account_id, created_at } = draft;
   const refund = {
     refund_id,
     service_id: reserved.service_id,
@@ -72,6 +78,7 @@ const open = async (deps: Deps, draft: Draft, reserved: Reservation, key: CallKe
   const { destination_token_account, ...prepared } = await prepareRefund(deps, {
     ...refund,
     settlement_id,
+    vendor_account_id,
     amount: reserved.amount,
     accepted_at: isoTime(created_at),
   });
@@ -113,8 +120,9 @@ const begin = async (
 export const createRefund =
   (deps: Deps): Handler<typeof funding.operations.createRefund> =>
   async ({ settlement_id, amount = null, reason = null }, caller, key) => {
-    const begun = await begin(deps, { settlement_id, vendor_account_id: caller.account_id, reason }, key);
-    const draft: Draft = { ...begun, settlement_id, amount };
+    const vendor_account_id = caller.account_id;
+    const begun = await begin(deps, { settlement_id, vendor_account_id, reason }, key);
+    const draft: Draft = { ...begun, settlement_id, vendor_account_id, amount };
     await failpoint('funding.afterBegun');
     const reserved = await reserveFor(deps, draft, { caller, key });
     try {

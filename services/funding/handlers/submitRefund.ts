@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { type MoneyMoved, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -10,14 +10,14 @@ import { showRefund } from '../transfer-view.ts';
 import { requireWaiting, submit } from '../transferring.ts';
 
 /** A payment that was forked away since is not given back before it stands again. */
-const requirePaid = async (deps: Deps, row: RefundRow): Promise<void> => {
+const requirePaid = async (deps: Deps, row: RefundRow, money_moved: MoneyMoved): Promise<void> => {
   const { refund_id, settlement_id, vendor_account_id: account_id, service_id } = row;
   const amount = formatMicro(row.amount);
   const { paid } = await reserve(deps, { refund_id, settlement_id, amount }, { account_id, service_id });
   if (paid) return;
   throw new ServiceError('conflict', 'the payment that is to be refunded does not stand on the chain now', {
-    money_moved: 'no',
-    safe_action: 'stop',
+    money_moved,
+    safe_action: 'retry_same_attempt',
   });
 };
 
@@ -28,11 +28,12 @@ export const submitRefund =
     const read = () => ownRefund(deps, vendorOf(caller), refund_id);
     const row = await read();
     if (transaction !== undefined) {
-      if (row.status === 'pending_signature' && !row.elapsed) await requirePaid(deps, row);
+      // The record may not have heard yet that these very bytes were submitted before.
+      if (row.status === 'pending_signature' && !row.elapsed) await requirePaid(deps, row, 'unknown');
       return showRefund(await submit(deps, 'refund', { id: refund_id, transaction, read }));
     }
     requireWaiting('refund', row);
-    await requirePaid(deps, row);
+    await requirePaid(deps, row, 'no');
     const { destination_token_account: _same, ...prepared } = await prepareRefund(deps, {
       ...row,
       amount: formatMicro(row.amount),

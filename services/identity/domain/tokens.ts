@@ -15,7 +15,7 @@ export const loginToken = (secret: Buffer, environment: string, linkId: string):
 export const revealToken = (secret: Buffer, environment: string, linkId: string): string =>
   `rv_${environment}_${derive(secret, 'key-reveal', environment, linkId)}`;
 
-/** SHA-256 as base64url: what is kept of a login token. */
+/** SHA-256 as base64url: what is kept of a login token and of the nonce of a browser. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
 export type RefreshToken = { sessionId: string; generation: number };

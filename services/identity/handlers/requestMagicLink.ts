@@ -25,7 +25,8 @@ export const requestMagicLink =
     const linkId = newId('link');
     const token = loginToken(deps.identitySecret, deps.environment, linkId);
     await deps.pool.transaction(async (tx) => {
-      await putLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token) });
+      const browser_hash = input.browser_nonce === undefined ? null : tokenHash(input.browser_nonce);
+      await putLoginLink(tx, { email, link_id: linkId, token_hash: tokenHash(token), browser_hash });
       await insertSignInMail(tx, { to_address: email, link_id: linkId });
     });
     deps.pokeMails();

@@ -1,3 +1,4 @@
+import { LINK_MINUTES } from '../../../shared/contract/identity.sign-in.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
@@ -5,7 +6,6 @@ import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
 import { loginToken, revealToken } from '../domain/tokens.ts';
 import { type Mail, type Mailer, MailRefused, signInMail } from '../mail.ts';
 import { noticeMail } from '../notices.ts';
-import { LINK_MINUTES } from '../store/login_links.ts';
 import { claimMails, deleteMail, type MailRow, retryMail } from '../store/mails.ts';
 
 const BATCH = 10;

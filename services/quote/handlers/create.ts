@@ -16,6 +16,9 @@ const DEFAULT_EXPIRES_IN_SECONDS = 600;
 /** interface.md: at most 4096 bytes; of the JSON that is signed (decisions.md, Quote). */
 const MAX_SCOPE_BYTES = 4096;
 
+/** A payment is signed up to 60 s after its quote's expiry (rule 11); the rest is for the answer to come. */
+const SIGNED_WITHIN_MS = 90_000;
+
 const refuse = (path: string, message: string) =>
   new ServiceError('validation_error', `${path}: ${message}`, { details: [{ path, message }] });
 
@@ -47,7 +50,20 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
         `must exceed the fee of ${fee} micro-units, or the vendor would net nothing`,
       );
     }
-    const reserved = await deps.reserveTokenAccount(service.account_id, service.payout_address);
+    const lifeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
+    const reserved = await deps.reserveTokenAccount(
+      service.account_id,
+      service.payout_address,
+      deps.clock() + lifeMs + SIGNED_WITHIN_MS,
+    );
+    const { retry_after_seconds: retryAfterSeconds } = reserved;
+    if (retryAfterSeconds !== null) {
+      throw new ServiceError(
+        'conflict',
+        'the payout address has no USDC token account and the platform pays for no more of them today; create the token account first, or try again tomorrow',
+        { retryAfterSeconds },
+      );
+    }
     if (reserved.status === 'refused') {
       throw new ServiceError(
         'conflict',
@@ -56,7 +72,7 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     }
 
     const now = deps.clock();
-    const expiresAt = now + (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
+    const expiresAt = now + lifeMs;
     const redeemWindowSeconds = input.redeem_window_seconds ?? service.redeem_window_seconds;
     const quoteId = newId('q');
     const token = signToken(

@@ -22,6 +22,7 @@ test.each<[string, Event, string | null]>([
   ['issued/confirmed', 'redeem', 'redeemed/confirmed'],
   ['issued/confirmed', 'consume', 'redeemed/confirmed'],
   ['issued/confirmed', 'elapse', 'expired/confirmed'],
+  ['issued/pending', 'elapse', null],
   ['issued/pending', 'confirmed', 'issued/confirmed'],
   ['issued/pending', 'failed', 'failed/failed'],
   ['issued/pending', 'redeem', null],

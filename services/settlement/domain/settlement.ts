@@ -24,7 +24,7 @@ type State = { status: Status; chain: ChainStatus };
  * A payment that is confirmed issues the settlement; the chain status goes on by itself. `failed` after
  * `confirmed` means reversed on chain for good: a settlement that was not redeemed fails, a redeemed one stays.
  * While a payment is forked away it is not confirmed, so the gate is shut (decisions.md, Redeem: before confirmation
- * 409): a vendor must not deliver for a payment that may never come back.
+ * 409): a vendor must not deliver for a payment that may never come back. Its window stands still meanwhile.
  */
 export const next = ({ status, chain }: State, event: Event): State | null => {
   switch (event) {
@@ -47,7 +47,7 @@ export const next = ({ status, chain }: State, event: Event): State | null => {
       if (chain !== 'confirmed' && chain !== 'finalized') return null;
       return status === 'issued' || status === 'redeemed' ? { status: 'redeemed', chain } : null;
     case 'elapse':
-      return status === 'issued' ? { status: 'expired', chain } : null;
+      return status === 'issued' && chain !== 'pending' ? { status: 'expired', chain } : null;
   }
 };
 

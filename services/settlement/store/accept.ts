@@ -19,6 +19,8 @@ export type Attempt = {
   walletId: string;
   quoteToken: string;
   claims: QuoteClaims;
+  /** The chain shows its payment, whose record is lost: neither expiry nor limits nor balance matter any more. */
+  isPaid?: boolean;
 };
 
 /** What judges an attempt, in rank order. */
@@ -38,6 +40,8 @@ const VERDICTS = [
   'payer_unknown',
   'balance_short',
   'allowance_short',
+  /** Nothing else is wrong with it (capped.ts). */
+  'over_hourly_cap',
   /** Another transaction took the attempt id or the quote while this one ran: ask again. */
   'raced',
 ] as const;
@@ -50,8 +54,8 @@ const Judged = z.object({
   outbox: sentColumn,
 });
 
-/** An attempt, and what its acceptance tells. */
-export type Offer = { attempt: Attempt; messages: readonly Outgoing[] };
+/** An attempt, what its acceptance tells, and whether an hourly cap keeps it from being accepted. */
+export type Offer = { attempt: Attempt; messages: readonly Outgoing[]; isOverCap?: boolean };
 export type Accepted = { verdict: Verdict; outbox: OutboxRow[] };
 
 /**
@@ -95,7 +99,7 @@ export const acceptAttempts = async (db: Db, offers: readonly Offer[]): Promise<
  */
 const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeof Judged>[]> => {
   const messages = offers.flatMap((offer) => offer.messages);
-  const given = offers.map(({ attempt: { claims, ...attempt } }, ord) => ({
+  const given = offers.map(({ attempt: { claims, ...attempt }, isOverCap = false }, ord) => ({
     ord,
     settlement_id: attempt.settlementId,
     account_id: attempt.accountId,
@@ -111,13 +115,15 @@ const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeo
     redeem_window_seconds: claims.redeem_window_seconds,
     units_total: prepaidUnits(claims.scope),
     expires_at: claims.expires_at,
+    is_paid: attempt.isPaid ?? false,
+    is_over_cap: isOverCap,
   }));
   return db.any(sql.type(Judged)`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given(ord integer, settlement_id text,
         account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text, quote_token text,
         vendor_account_id text, service_id uuid, quote_amount bigint, fee_amount bigint,
-        redeem_window_seconds integer, units_total integer, expires_at timestamptz)
+        redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_over_cap boolean)
     ), asked as (
       select given.*, known.found as is_known, taken.found as is_taken from given
       left join lateral (
@@ -139,6 +145,7 @@ const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeo
         case
           when is_known then 'known'
           when is_taken then 'quote_taken'
+          when asked.is_paid then case when payer.wallet_id is null then 'payer_unknown' else 'accepted' end
           when asked.expires_at <= app_now() then 'quote_expired'
           when asked.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
           when not asked.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
@@ -149,6 +156,7 @@ const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeo
           when payer.wallet_id is null then 'payer_unknown'
           when payer.balance_left < asked.quote_amount then 'balance_short'
           when payer.allowance_left < asked.quote_amount then 'allowance_short'
+          when asked.is_over_cap then 'over_hourly_cap'
           else 'accepted'
         end as alone
       from asked
@@ -162,7 +170,7 @@ const judge = (db: Db, offers: readonly Offer[]): Promise<readonly z.infer<typeo
     ), decided as (
       select queued.*,
         case
-          when alone <> 'accepted' then alone
+          when alone <> 'accepted' or is_paid then alone
           when least(balance_left, allowance_left) < of_wallet then 'crowded'
           when least(daily_left, monthly_left, total_left) < of_delegate then 'crowded'
           else 'accepted'

@@ -3,6 +3,7 @@ import { outboxColumn } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { tellEnd, toldOfEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
+import { windowElapsed } from './window.ts';
 
 /** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
 export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
@@ -49,7 +50,7 @@ export const consumeOnce = async (
       join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
         and s.settlement_token = given.settlement_token
       where s.settlement_id = any(${sql.array(ids, 'text')}) and chain_status in ('confirmed', 'finalized')
-        and (status = 'issued' and redeem_expires_at > app_now() or status = 'redeemed' and ${drawable})
+        and (status = 'issued' and not ${windowElapsed} or status = 'redeemed' and ${drawable})
         and ${unreserved} and units_consumed + given.units <= units_total
       order by s.settlement_id for update of s
     ), taken as (
@@ -95,7 +96,7 @@ export const findConsumable = (
   { settlementId, serviceId, requestId }: { settlementId: string; serviceId: string; requestId: string },
 ): Promise<z.infer<typeof Consumable> | null> =>
   db.maybeOne(sql.type(Consumable)`
-    select s.settlement_token, s.status, s.chain_status, coalesce(s.redeem_expires_at <= app_now(), false) as elapsed,
+    select s.settlement_token, s.status, s.chain_status, coalesce(${windowElapsed}, false) as elapsed,
       s.redeemed_at is not null and not ${drawable} as closed, s.units_total, s.units_consumed, s.refund_reserved,
       known.units as known_units, known.units_consumed as known_consumed
     from settlements as s

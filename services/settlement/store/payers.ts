@@ -18,6 +18,15 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
     where wallet_id = ${walletId} and account_id = ${accountId}`);
 
 /**
+ * The wallets of an account that have paid or tried to, once nothing is being accepted from them any more: acceptance locks
+ * its payer until its commit is over, so a statement that begins after this one sees what became of it.
+ */
+export const payersAtRest = (db: Db, accountId: string): Promise<readonly Payer[]> =>
+  db.any(sql.type(Payer)`
+    select wallet_id, account_id, owner, authority from payers
+    where account_id = ${accountId} order by wallet_id for key share`);
+
+/**
  * Takes over a sight of the chain unless a later one is known, or a payment that landed after it: a node that lags
  * would bring that payment's money back. Holds stay as they are; the authority is the one that was approved last.
  */

@@ -133,6 +133,7 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
         issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
         redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
         settlement_token = coalesce(s.settlement_token, given."settlementToken"),
+        forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
         progress_at = app_now()
       from before join given on given."settlementId" = before.settlement_id
       where s.settlement_id = before.settlement_id and s.generation <= given.generation and s.status <> 'failed'
@@ -165,7 +166,7 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
 export const noteReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (
-      update settlements set chain_status = 'pending', holding = true, progress_at = app_now()
+      update settlements set chain_status = 'pending', holding = true, forked_at = app_now(), progress_at = app_now()
       where settlement_id = ${settlementId} and chain_status = 'confirmed' and not holding
         and generation = ${generation}
       returning wallet_id, quote_amount, delegate_id, delegate_day

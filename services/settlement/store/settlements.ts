@@ -5,6 +5,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { drawable } from './consumptions.ts';
 import { tellEnd, toldOfEnd } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
+import { windowElapsed } from './window.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -43,7 +44,7 @@ export const columns = sql.fragment`settlement_id, account_id, payment_attempt_i
   quote_token, vendor_account_id, service_id, quote_amount, fee_amount, status, chain_status, tx_hash,
   superseded_tx_hashes, settlement_token, issued_at, redeem_window_seconds, redeem_expires_at, redeemed_at, redeem_id,
   failure_code, failure_message, units_total, units_consumed, created_at,
-  coalesce(redeem_expires_at <= app_now(), false) as elapsed`;
+  coalesce(${windowElapsed}, false) as elapsed`;
 
 /** By id, whoever owns it: for the service's own use, never straight into an answer. */
 export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
@@ -80,6 +81,12 @@ export const termsOf = (db: Db, settlementIds: readonly string[]): Promise<reado
 export const findAttempt = (db: Db, accountId: string, attemptId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
+
+/** The settlement of a payer's account that pays a quote, or has paid it; null: none, or it failed. */
+export const findPaying = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from settlements
+    where quote_id = ${quoteId} and status <> 'failed' and account_id = ${accountId}`);
 
 /** Who may see which settlements: it goes into the query, so that a forgotten check finds nothing. */
 export type Viewer =
@@ -139,7 +146,7 @@ export const findVerified = async (
   const rows = await db.any(sql.type(Verified)`
     select s.settlement_id, s.service_id, quote_token, quote_amount, fee_amount, status, chain_status, tx_hash,
       redeem_expires_at, redeemed_at, units_total, units_consumed,
-      coalesce(redeem_expires_at <= app_now(), false) as elapsed
+      coalesce(${windowElapsed}, false) as elapsed
     from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
     join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
@@ -171,9 +178,9 @@ export const listSettlements = (
     order by settlement_id desc limit ${limit + 1}`);
 
 const hasStatus = (status: SettlementRow['status']) => {
-  if (status === 'issued') return sql.fragment`status = 'issued' and redeem_expires_at > app_now()`;
+  if (status === 'issued') return sql.fragment`status = 'issued' and not ${windowElapsed}`;
   if (status === 'expired') {
-    return sql.fragment`(status = 'expired' or (status = 'issued' and redeem_expires_at <= app_now()))`;
+    return sql.fragment`(status = 'expired' or (status = 'issued' and ${windowElapsed}))`;
   }
   return sql.fragment`status = ${status}`;
 };
@@ -217,7 +224,7 @@ export const redeemOnce = async (
         and s.settlement_id = given.settlement_id
         -- Within coalesce no index can serve them: a plan that was made over few rows would go on reading all open ones.
         and coalesce(s.service_id = given.service_id and s.settlement_token = given.settlement_token
-          and status = 'issued' and chain_status <> 'pending' and redeem_expires_at > app_now() and ${redeemable}, false)
+          and status = 'issued' and chain_status <> 'pending' and not ${windowElapsed} and ${redeemable}, false)
       returning ${toldOfEnd('s')}, issued_at, traceparent
     ), told as (${tellEnd('redeemed')})
     select settlement_id, issued_at, redeemed_at, told.*
@@ -235,7 +242,7 @@ export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow
       update settlements set status = 'expired'
       where settlement_id in (
         select settlement_id from settlements
-        where status = 'issued' and redeem_expires_at <= app_now()
+        where status = 'issued' and ${windowElapsed}
         order by redeem_expires_at limit ${limit} for update skip locked)
       returning ${toldOfEnd('settlements')}, ${activeTraceparent()}::text as traceparent
     )
@@ -252,10 +259,10 @@ export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof Ac
     select
       coalesce(bool_or(
         chain_status = 'pending'
-        or status = 'issued' and redeem_expires_at > app_now()
+        or status = 'issued' and not ${windowElapsed}
         or status = 'redeemed' and units_consumed < units_total and chain_status <> 'failed' and ${drawable}
       ), false) as open,
-      max(redeem_expires_at) as ends_at
+      max(redeem_expires_at + forked_for) as ends_at
     from settlements where service_id = ${serviceId}`);
 
 const Stalled = z.object({

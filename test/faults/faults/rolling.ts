@@ -23,7 +23,7 @@ export const rolling = ({ world, ledger, breaks }: Scene): Fault => ({
     const from = Date.now();
     for (const name of rng.shuffle(serviceNames(world))) await world.restart(name);
     const to = Date.now();
-    const ours = () => ledger.calls.filter(({ askedAt }) => askedAt >= from && askedAt <= to);
+    const ours = () => [...ledger.calls].filter(({ askedAt }) => askedAt >= from && askedAt <= to);
     while (Date.now() < to + ANSWERED_MS && ours().some(({ at }) => at === null)) await sleep(100);
     for (const { what, status, body } of ours().filter((call) => call.at !== null && !isClean(call)))
       breaks.push({

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
+import { LIES, type Lie } from '../lies.ts';
 import type { Rng } from '../rng.ts';
 import type { World } from '../world.ts';
 import { BLOCKHASH_BLOCKS, FINAL_BLOCKS } from './chain.ts';
@@ -37,6 +38,27 @@ const secondProvider = (
   },
 });
 
+/**
+ * One of two providers lies. What it calls confirmed then reaches nobody and expires: believed, it would have been
+ * answered as paid.
+ */
+const lying = (world: World, lie: Lie): Fault => ({
+  name: `rpc-lies-${lie}`,
+  holdMs: [1500, 4000],
+  inject: async () => {
+    world.secondProvider.behave({ lies: lie });
+    if (lie === 'confirmation') {
+      await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+      await sleep(1000);
+      await world.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
+    }
+    return async () => {
+      world.secondProvider.behave('honest');
+      await world.rpc('chain_fault');
+    };
+  },
+});
+
 export const rpcFaults = (world: World): Fault[] => [
   provider(world, 'rpc-send-times-out', [1000, 4000], () => [
     { method: 'sendTransaction', kind: 'timeout_after_accept' },
@@ -68,4 +90,5 @@ export const rpcFaults = (world: World): Fault[] => [
   },
   secondProvider(world, 'rpc-second-lags', (rng) => ({ lagSlots: rng.int(5, 120) })),
   secondProvider(world, 'rpc-second-forgets', () => 'forgets'),
+  ...LIES.map((lie) => lying(world, lie)),
 ];

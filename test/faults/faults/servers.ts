@@ -76,6 +76,15 @@ export const serverFaults = (world: World): Fault[] => [
       };
     },
   },
+  {
+    // A synchronous standby lags: what a statement took is locked, and nobody sees it yet.
+    name: 'commits-wait',
+    holdMs: [2000, 6000],
+    inject: async (rng) => {
+      await world.holdCommits(rng.int(20, 400));
+      return () => world.holdCommits(0);
+    },
+  },
   { name: 'redis-kill', holdMs: gap, inject: killed(world, 'redis-server') },
   { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepAway(world, 'redis-server') },
 ];

@@ -56,7 +56,7 @@ export const sourcesOf = (
     folder,
     environments: environments.map((each) => ({
       ...each,
-      rpcUrls: ['https://rpc.example'],
+      rpcUrls: ['https://rpc.example', 'https://rpc.example.net'],
       smtpUrl: 'smtps://mail.example',
     })),
     gatewayNamespace,

@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { composeFiles } from '../compose/init.ts';
+import { createPortPicker } from '../local/ports.ts';
+import { bundled } from './bundle.ts';
+
+/**
+ * Every program of both images as process 1 of a PID namespace, as a container runs it. The kernel
+ * has no default action for process 1, so that a signal without a handler is lost. Their servers
+ * accept connections and never answer.
+ */
+const root = path.resolve(import.meta.dirname, '../..');
+const folder = mkdtempSync(path.join(tmpdir(), 'signals-'));
+const files = composeFiles(folder);
+const variables = (name: string) => parseEnv(files[`${name}.env`]!);
+
+/** Where a namespace may not be made, the exit code still tells a handler from the default action. */
+const NAMESPACE = ['--pid', '--fork', '--kill-child', '--'];
+const canBeFirst = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
+if (!canBeFirst) console.warn('unshare is not available here: the programs do not run as process 1');
+
+/** What the two images run, last stage and sandbox, as the Dockerfile says. */
+const [sandboxEntry, productEntry] = readFileSync(path.join(root, 'deploy/Dockerfile'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('ENTRYPOINT '))
+  .map((line) => (JSON.parse(line.slice('ENTRYPOINT '.length)) as string[]).slice(1));
+
+type Program = { name: string; image: 'product' | 'sandbox'; args: string[] };
+const products = globSync(['services/*/main.ts', 'shared/jobs/*.ts'], { cwd: root }).map((file): Program => {
+  const name = file.startsWith('services/') ? file.split('/')[1]! : path.basename(file, '.ts');
+  return { name, image: 'product', args: [...productEntry!, name] };
+});
+const { services } = parse(readFileSync(path.join(root, 'deploy/compose.yaml'), 'utf8'), { merge: true }) as {
+  services: Record<string, { image: string; command: string[] }>;
+};
+const sandboxes = Object.entries(services)
+  .filter(([, { image }]) => image === 'quittance-sandbox:local')
+  .map(([name, { command }]): Program => ({ name, image: 'sandbox', args: [...sandboxEntry!, ...command] }));
+
+let silent: Server;
+let silentPort = 0;
+const connected = new Set<Socket>();
+let programs = '';
+const started = new Set<ChildProcess>();
+const ports = createPortPicker();
+
+beforeAll(async () => {
+  programs = await bundled();
+  silent = createServer((socket) => {
+    connected.add(socket.on('error', () => {}));
+  }).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  silentPort = (silent.address() as AddressInfo).port;
+});
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL');
+  for (const socket of connected) socket.destroy();
+  silent.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const SERVERS = /(?<=[@/])(postgres|nats|redis|chain|mail|onramps):\d+/g;
+
+/** Its variables in compose.yaml, with the servers' names replaced by the one that never answers. */
+const environmentOf = async (name: string): Promise<Record<string, string>> => ({
+  ...Object.fromEntries(
+    Object.entries(variables(name)).flatMap(([key, value]) =>
+      // Without it the sandboxes listen on this machine's loopback alone.
+      key === 'ONRAMPS_HOST' ? [] : [[key, value!.replaceAll(SERVERS, `127.0.0.1:${silentPort}`)]],
+    ),
+  ),
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: String(await ports.any()),
+  ...(name === 'chain' && { CHAIN_HOST: '127.0.0.1', CHAIN_PORT: String(await ports.any()) }),
+  ...(name === 'mail' && {
+    MAIL_HOST: '127.0.0.1',
+    MAIL_SMTP_PORT: String(await ports.any()),
+    MAIL_HTTP_PORT: String(await ports.any()),
+  }),
+  ...(name === 'onramps' && { ONRAMPS_PORT: String(await ports.any()) }),
+  ...(['chain', 'mail', 'onramps'].includes(name) && {
+    [`${name.toUpperCase()}_DATA_DIR`]: mkdtempSync(path.join(folder, name)),
+  }),
+});
+
+type Running = {
+  send: (signal: NodeJS.Signals) => void;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  output: () => string;
+};
+
+/** Runs the program as process 1 where that is possible. */
+const run = async ({ image, args, name }: Program, more: Record<string, string> = {}): Promise<Running> => {
+  const command = [process.execPath, ...args];
+  const child = spawn(
+    canBeFirst ? 'unshare' : command[0]!,
+    canBeFirst ? [...NAMESPACE, ...command] : command.slice(1),
+    {
+      cwd: image === 'product' ? programs : root,
+      env: { PATH: process.env.PATH, ...(await environmentOf(name)), ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  started.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+  void ended.then(() => started.delete(child));
+  return {
+    output: () => output,
+    ended,
+    send: (signal) => {
+      for (const pid of canBeFirst ? childrenOf(child.pid!) : [child.pid!])
+        try {
+          process.kill(pid, signal);
+        } catch {
+          // It has ended.
+        }
+    },
+  };
+};
+
+const childrenOf = (pid: number): number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+};
+
+/** What it ended with, or that it did not within the time. */
+const within = (ms: number, { ended }: Running) =>
+  Promise.race([ended, sleep(ms, 'still running', { ref: false })]);
+
+const SIGNALS = [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const;
+
+const all = [...products, ...sandboxes];
+
+test('the images run what this file tries', () => {
+  expect(all.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['gateway', 'chain-submitter', 'migrate', 'setup-bus', 'seed', 'mail']),
+  );
+});
+
+test.each(all)('$name ends by a SIGTERM or SIGINT in its first moments', async (program) => {
+  for (const [signal, code] of SIGNALS) {
+    const running = await run(program);
+    // Again and again, from before Node has read a line of ours.
+    const asking = setInterval(() => running.send(signal), 20);
+    const end = await within(10_000, running);
+    clearInterval(asking);
+    // A sandbox starts in one go: a signal may be heard only when its own handler is there.
+    const inOrder = program.image === 'sandbox' ? [0] : [];
+    expect([code, ...inOrder].map((each) => ({ code: each, signal: null }))).toContainEqual(end);
+  }
+});
+
+// The gateway opens its port before it reaches its servers, so that it drains: the last tests. The
+// sandboxes that are servers wait for nobody.
+const waiting = [...products, ...sandboxes.filter(({ name }) => name === 'seed')].filter(
+  ({ name }) => name !== 'gateway',
+);
+test.each(waiting)('$name ends by one SIGTERM while it waits for its servers', async (program) => {
+  const before = connected.size;
+  const running = await run(program);
+  for (let tries = 0; tries < 1000 && connected.size === before; tries += 1) await sleep(10);
+  running.send('SIGTERM');
+  expect({ end: await within(10_000, running), output: running.output() }).toMatchObject({
+    end: { code: 143, signal: null },
+  });
+});
+
+const gateway = products.find(({ name }) => name === 'gateway')!;
+const listening = async () => {
+  const running = await run(gateway, { DRAIN_SECONDS: '3' });
+  for (let tries = 0; tries < 1000 && !running.output().includes('"msg":"listening"'); tries += 1)
+    await sleep(25);
+  return running;
+};
+
+test('SIGTERM starts a drain that runs to its end, by 0', async () => {
+  const running = await listening();
+  const startedAt = performance.now();
+  running.send('SIGTERM');
+  expect(await within(10_000, running)).toEqual({ code: 0, signal: null });
+  expect(performance.now() - startedAt).toBeGreaterThan(2500);
+});
+
+test('a second signal during the drain ends the process at once, by 1', async () => {
+  for (const [signal] of SIGNALS) {
+    const running = await listening();
+    running.send('SIGTERM');
+    await sleep(500);
+    running.send(signal);
+    expect(await within(10_000, running)).toEqual({ code: 1, signal: null });
+    expect(running.output()).toContain(`"signal":"${signal}","msg":"second signal, ending at once"`);
+  }
+});

@@ -1,0 +1,88 @@
+import { reservedAmounts } from '../../../shared/db/budget.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { Network, UserOrder } from '../domain/order.ts';
+import { findFactor, insertRefundCosignature, isRefundUsed } from '../store/cosigning.ts';
+import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './budgets.ts';
+import { feeLamports, isRevoke, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
+import { numberScope } from './number.ts';
+import { reserveCreation } from './rent.ts';
+
+/** A transaction that its owner signs and the platform pays for. */
+export type Cosigned = {
+  order: UserOrder;
+  /** Of the withdrawal, refund or delegation. */
+  objectId: string;
+  /** Of a refund. */
+  settlementId: string | null;
+  /** Whose budget pays for the co-signature. */
+  accountId: string;
+  /** Owner of the token account that it creates. */
+  creates: string | null;
+};
+
+export type Cosigning = {
+  /**
+   * Asked before anything is prepared or signed; reserves nothing.
+   * @throws BudgetUsedUp
+   */
+  check: (cosigned: Cosigned) => Promise<void>;
+  /**
+   * Reserves what a co-signature costs, in the transaction that commits it.
+   * @throws BudgetUsedUp, NotCreatable; the transaction has to be rolled back then
+   */
+  reserve: (tx: Db, intentId: string, cosigned: Cosigned) => Promise<void>;
+};
+
+type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits };
+
+/** Passed by nobody. */
+const UNLIMITED = 2n ** 62n;
+
+/** What a co-signature counts against, without rent. */
+const feeClaims = async (
+  db: Db,
+  { limits, network, clock }: Deps,
+  { order, accountId }: Cosigned,
+): Promise<Claim[]> => {
+  const factor = BigInt(await findFactor(db, accountId));
+  const revokes = isRevoke(order);
+  const name = revokes ? 'fees_revoke' : 'fees_user';
+  const number: Claim = {
+    ...{ name, dimension: 'account', scope: numberScope(name, accountId), period: 'day', amount: 1n },
+    cap: (revokes ? limits.revokes : limits.cosignatures) * factor,
+  };
+  const claims = [number, ...claimsOf(limits, name, accountId, feeLamports(order, network))];
+  if (!revokes) return claims;
+  const [before] = await reservedAmounts(db, [{ scope: number.scope, startsAt: dayOf(clock()) }]);
+  // Whatever others have used up: an account can always revoke once a day.
+  return before! > 0n
+    ? claims
+    : claims.map((claim) => (claim.dimension === 'environment' ? { ...claim, cap: UNLIMITED } : claim));
+};
+
+/** The budgets of transactions that users sign: a number a day for each account, and lamports. */
+export const createCosigning = (deps: Deps): Cosigning => {
+  const { pool, clock, limits } = deps;
+  const rentOf = (order: UserOrder, owner: string) => ({
+    ...({ name: 'rent_user', accountId: order.accountId, owner } as const),
+  });
+  return {
+    check: async (cosigned) => {
+      const { order, settlementId, creates } = cosigned;
+      const isPaid = settlementId !== null && !(await isRefundUsed(pool, settlementId));
+      const claims = [
+        ...(isPaid ? [] : await feeClaims(pool, deps, cosigned)),
+        ...(creates === null ? [] : claimsOf(limits, 'rent_user', order.accountId, TOKEN_ACCOUNT_LAMPORTS)),
+      ];
+      await checkClaims(pool, claims, clock());
+    },
+    reserve: async (tx, intentId, cosigned) => {
+      const { order, objectId, settlementId, creates } = cosigned;
+      const isPaid = settlementId !== null && (await insertRefundCosignature(tx, settlementId, objectId));
+      if (!isPaid) await reserveClaims(tx, await feeClaims(tx, deps, cosigned), clock());
+      if (creates !== null)
+        await reserveCreation(tx, limits, rentOf(order, creates), { now: clock(), intentId });
+    },
+  };
+};

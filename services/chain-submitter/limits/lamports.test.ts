@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import type { Network, Order } from '../domain/order.ts';
+import { feeLamports, isRevoke, settleLamports } from './lamports.ts';
+
+const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;
+const priced = { ...network, computeBudget: { units: 100_001, microLamports: 15n } };
+const order = (kind: Order['kind'], rest: object = {}) =>
+  ({ kind, authority: 'authority', owner: 'owner', ...rest }) as unknown as Order;
+
+test.each([
+  ['settle', network, 10_000n],
+  // 100,001 units at 15 micro-lamports are 1.500015 lamports, and the chain rounds up.
+  ['settle', priced, 10_002n],
+  ['fund', priced, 10_000n],
+  ['createTokenAccount', priced, 5_000n],
+  ['delegation', priced, 10_000n],
+  ['withdrawal', priced, 10_000n],
+  ['refund', priced, 10_000n],
+] as const)('%s: each signature, and the priority fee of a settle', (kind, of, lamports) => {
+  expect(feeLamports(order(kind), of)).toBe(lamports);
+});
+
+test('the first transaction of a settle pays for one refund, a later generation does not again', () => {
+  expect(settleLamports(order('settle'), priced, 0)).toBe(20_002n);
+  expect(settleLamports(order('settle'), priced, 1)).toBe(10_002n);
+});
+
+test.each([
+  ['delegation', { allowanceMicro: null }, true],
+  ['delegation', { allowanceMicro: 1n }, false],
+  ['withdrawal', {}, false],
+] as const)('a revoke is a delegation of nothing: %s %j', (kind, rest, revokes) => {
+  expect(isRevoke(order(kind, rest))).toBe(revokes);
+});

@@ -1,0 +1,323 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createCloseAccountInstruction } from '@solana/spl-token';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { signChanged } from '../../../test/support/prepared.ts';
+import {
+  keypairOf,
+  type Payer,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/submitter.ts';
+import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
+
+/** What the fee payer may spend in a day, and what becomes of those who ask for more. */
+const RENT = 2_039_280n;
+const TEN_ACCOUNTS = String(10n * RENT);
+
+let fixture: SubmitterFixture;
+let stopping: (() => Promise<unknown>) | undefined;
+beforeAll(async () => {
+  // A blockhash lives for 150 slots: long enough for a busy machine to sign.
+  fixture = await startSubmitterFixture({ slotMs: 60 });
+}, 60_000);
+afterEach(async () => {
+  await fixture.chain.call('chain_clock', { paused: false });
+  await stopping?.();
+  stopping = undefined;
+});
+afterAll(() => fixture.stop());
+
+/** A new day for every test: nothing is reserved. */
+const start = async (env: Record<string, string> = {}) => {
+  await fixture.admin.query('delete from spending').catch(() => {});
+  stopping = (await fixture.start(env)).stop;
+};
+const { prepare, submit } = transfersOver(() => fixture);
+const refusalOf = (work: Promise<unknown>): Promise<ServiceError> =>
+  work.then(
+    () => {
+      throw new Error('it was not refused');
+    },
+    (error: unknown) => {
+      if (error instanceof ServiceError) return error;
+      throw error;
+    },
+  );
+
+const promise = async (account_id: string, owner: PublicKey, untilMs = 700_000) =>
+  call(await fixture.quoteBus(), chainSubmitter, 'reserveTokenAccount', {
+    ...{ account_id, owner: owner.toBase58(), until: new Date(Date.now() + untilMs).toISOString() },
+  });
+const reserved = async (scope: string): Promise<bigint> => {
+  const { rows } = await fixture.admin.query<{ taken: string }>(
+    "select taken from spending where scope = $1 and period = date_trunc('day', now(), 'UTC')",
+    [scope],
+  );
+  return BigInt(rows[0]?.taken ?? 0);
+};
+const delegationOf = async ({ owner, account_id }: Payer, allowance: string | null) => {
+  const preparation_id = newId('prep');
+  const { transaction } = await call(fixture.walletBus, chainSubmitter, 'prepareDelegation', {
+    ...{ preparation_id, account_id, owner: owner.publicKey.toBase58(), allowance },
+  });
+  return { preparation_id, transaction: signChanged(transaction, owner) };
+};
+const submitDelegation = (prepared: { preparation_id: string; transaction: string }) =>
+  call(fixture.walletBus, chainSubmitter, 'submitPrepared', prepared);
+/** Prepares, submits and waits until it is over. */
+const delegate = async (payer: Payer, allowance: string | null) => {
+  const prepared = await delegationOf(payer, allowance);
+  await submitDelegation(prepared);
+  await fixture.facts.wait(prepared.preparation_id, 'confirmed');
+};
+
+test('promises of quotes are bounded by the day’s rent, whoever asks, and settled from what they reserved', async () => {
+  await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
+  const asked = await Promise.all(
+    Array.from({ length: 15 }, async () => {
+      const [vendor, payout] = [newId('acct'), Keypair.generate().publicKey];
+      return { vendor, payout, ...(await promise(vendor, payout)) };
+    }),
+  );
+  const granted = asked.filter(({ status }) => status === 'granted');
+  expect(granted).toHaveLength(10);
+  const refused = asked.find(({ status }) => status === 'refused')!;
+  expect(refused.retry_after_seconds).toBeGreaterThan(0);
+  expect(refused.retry_after_seconds).toBeLessThanOrEqual(86_400);
+  // Every later quote of the same vendor and address is the same promise.
+  expect((await promise(granted[0]!.vendor, granted[0]!.payout)).status).toBe('granted');
+  expect(await reserved('rent_settle')).toBe(10n * RENT);
+
+  const payer = await fixture.payer(20_000_000n);
+  for (const { vendor, payout } of granted.slice(0, 2)) {
+    const job = await fixture.settle(payer, fixture.quote({ vendor, payout }));
+    await fixture.facts.wait(job.settlement_id, 'confirmed');
+  }
+  expect(await reserved('rent_settle')).toBe(10n * RENT);
+  // Nobody promised this one, and nothing is left: it waits, and nothing is signed.
+  const unpromised = await fixture.settle(payer, fixture.quote());
+  const known = await fixture.settle(payer, fixture.quote({ payout: granted[0]!.payout }));
+  await fixture.facts.wait(known.settlement_id, 'confirmed');
+  expect(fixture.facts.of(unpromised.settlement_id)).toEqual([]);
+  await fixture.admin.query("delete from intents where status = 'accepted'");
+});
+
+test('a promise that lapses gives its rent back, the place stays; what was created stays spent', async () => {
+  await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
+  const payer = await fixture.payer(20_000_000n);
+  const [vendor, paid] = [newId('acct'), Keypair.generate().publicKey];
+  expect((await promise(vendor, paid, 3000)).status).toBe('granted');
+  const job = await fixture.settle(payer, fixture.quote({ vendor, payout: paid }));
+  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  const [other, lapsing] = [newId('acct'), Keypair.generate().publicKey];
+  expect((await promise(other, lapsing, 1000)).status).toBe('granted');
+  expect(await reserved('rent_settle')).toBe(2n * RENT);
+  await until(
+    () => reserved('rent_settle'),
+    (lamports) => lamports === RENT,
+  );
+  expect(await reserved(`rent_settle/account/${other}`)).toBe(0n);
+  const { rows } = await fixture.admin.query('select from grants where account_id = $1', [other]);
+  expect(rows).toHaveLength(1);
+  expect((await promise(other, lapsing)).status).toBe('granted');
+  expect(await reserved('rent_settle')).toBe(2n * RENT);
+});
+
+test('an account uses no more than a tenth of an environment’s rent', async () => {
+  await start({ SETTLE_RENT_LAMPORTS_PER_DAY: TEN_ACCOUNTS });
+  const vendor = newId('acct');
+  const fresh = () => Keypair.generate().publicKey;
+  expect((await promise(vendor, fresh())).status).toBe('granted');
+  expect(await promise(vendor, fresh())).toMatchObject({
+    status: 'refused',
+    retry_after_seconds: expect.any(Number),
+  });
+  expect((await promise(newId('acct'), fresh())).status).toBe('granted');
+});
+
+test('co-signatures end at their number a day, before anything is prepared or signed; a revoke has its own', async () => {
+  await start({ COSIGNATURES_PER_DAY: '3', REVOKES_PER_DAY: '2' });
+  const payer = await fixture.payer(5_000_000n);
+  await delegate(payer, '1');
+  await delegate(payer, '2');
+  // Two are prepared while one is left: the second is refused when it comes back, and is good tomorrow.
+  const to = (await fixture.payer(0n)).owner.publicKey;
+  const [one, two] = [await prepare(payer, to, 1n), await prepare(payer, to, 1n)];
+  await submit(one);
+  const refused = await refusalOf(submit(two));
+  expect(refused).toMatchObject({ code: 'rate_limited', extras: { money_moved: 'no' } });
+  expect(refused.extras.retryAfterSeconds).toBeGreaterThan(0);
+  expect(refused.extras.retryAfterSeconds).toBeLessThanOrEqual(86_400);
+  expect(await codeOf(delegationOf(payer, '3'))).toBe('rate_limited');
+  const { rows } = await fixture.admin.query('select status from preparations where preparation_id = $1', [
+    two.id,
+  ]);
+  expect(rows).toEqual([{ status: 'open' }]);
+  const { rowCount } = await fixture.admin.query('select from intents where object_id = $1', [two.id]);
+  expect(rowCount).toBe(0);
+
+  await delegate(payer, null);
+  await delegate(payer, null);
+  expect(await codeOf(delegationOf(payer, null))).toBe('rate_limited');
+  // Another account is not touched.
+  await delegate(await fixture.payer(5_000_000n), '1');
+
+  // An operator raises both numbers for this account.
+  const operator = await fixture.operatorBus();
+  const raised = await call(operator, chainSubmitter, 'setCosigning', {
+    ...{ account_id: payer.account_id, factor: 2, actor: 'jane', reason: 'ticket 1042' },
+  });
+  expect(raised).toMatchObject({
+    changed: true,
+    cosigning: { factor: 2, cosignatures: { used: 3, per_day: 6 }, revokes: { used: 2, per_day: 4 } },
+  });
+  await submit(two);
+  await fixture.facts.wait(two.id, 'confirmed');
+});
+
+test('20 submissions at once never pass the number', async () => {
+  await start({ COSIGNATURES_PER_DAY: '5' });
+  const payer = await fixture.payer(5_000_000n);
+  const to = (await fixture.payer(0n)).owner.publicKey;
+  const prepared = [];
+  for (let each = 0; each < 12; each += 1) prepared.push(await prepare(payer, to, BigInt(each + 1)));
+  const codes = await Promise.all(prepared.map((one) => codeOf(submit(one))));
+  expect(codes.filter((code) => code === 'ok')).toHaveLength(5);
+  expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(7);
+  expect(await reserved(`fees_user/account/${payer.account_id}`)).toBe(50_000n);
+});
+
+test('each settlement pays for one refund, whatever the vendor has used up; the next ones count', async () => {
+  await start({ COSIGNATURES_PER_DAY: '1' });
+  const [buyer, vendor] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
+  await delegate(vendor, '1');
+  const refund = async (settlement_id: string) =>
+    submit(
+      await prepare(vendor, buyer.owner.publicKey, 1n, {
+        ...{ transfer: 'refund', object_id: newId('ref'), settlement_id },
+        ...{ account_id: buyer.account_id, budget_account_id: vendor.account_id },
+      }),
+    );
+  const [first, second] = [newId('stl'), newId('stl')];
+  expect(await codeOf(refund(first))).toBe('ok');
+  expect(await codeOf(refund(first))).toBe('rate_limited');
+  expect(await codeOf(refund(second))).toBe('ok');
+  // What the buyer may have co-signed is the buyer's.
+  await delegate(buyer, '1');
+});
+
+test('settles and user-signed work have budgets of their own; the first revoke of a day is never refused', async () => {
+  const least = TEN_ACCOUNTS;
+  await start({ USER_FEES_LAMPORTS_PER_DAY: least, REVOKE_FEES_LAMPORTS_PER_DAY: least });
+  const payer = await fixture.payer(5_000_000n);
+  const payout = (await fixture.payer(0n)).owner.publicKey;
+  await fixture.admin.query(
+    `insert into spending (scope, period, taken)
+     select scope, date_trunc('day', now(), 'UTC'), $1 from unnest('{fees_user,fees_revoke}'::text[]) scope`,
+    [least],
+  );
+  const refused = await refusalOf(delegationOf(payer, '1'));
+  expect(refused).toMatchObject({ code: 'service_unavailable', extras: { money_moved: 'no' } });
+  expect(refused.extras.retryAfterSeconds).toBeGreaterThan(60);
+  await delegate(payer, null);
+  expect(await codeOf(delegationOf(payer, null))).toBe('service_unavailable');
+  // The wallet's allowance is gone; another one pays.
+  const job = await fixture.settle(await fixture.payer(5_000_000n), fixture.quote({ payout }));
+  await fixture.facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('a settle reserves its fee and one refund of the payer’s, the vendor’s and the environment’s day; at the end settlement is told', async () => {
+  const cap = 10n * RENT;
+  await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
+  const observe = () => call(fixture.settlementBus, chainSubmitter, 'observeChain', {});
+  expect(await observe()).toEqual({ readable: true, budget_refills_in_seconds: null });
+  const payer = await fixture.payer(5_000_000n);
+  const payout = (await fixture.payer(0n)).owner.publicKey;
+  const vendor = newId('acct');
+  const job = await fixture.settle(payer, fixture.quote({ payout, vendor }));
+  await fixture.facts.wait(job.settlement_id, 'confirmed');
+  expect(await reserved(`fees_settle/account/${payer.account_id}`)).toBe(20_000n);
+  // In portions of a hundredth; the vendor's budget is a tenth of the environment's.
+  expect(await reserved('fees_settle')).toBe(cap / 100n);
+  expect(await reserved(`fees_settle/vendor/${vendor}`)).toBe(cap / 1000n);
+
+  await fixture.admin.query("update spending set taken = $1 where scope = 'fees_settle'", [cap]);
+  const told = await observe();
+  expect(told.budget_refills_in_seconds).toBeGreaterThan(0);
+  // Users are not starved by settles.
+  await delegate(payer, '1');
+});
+
+test('a payer’s and a vendor’s tenth: the payment waits unsigned, and the vendor gets no more quotes', async () => {
+  const cap = 10n * RENT;
+  await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
+  const [payer, other] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
+  const payout = (await fixture.payer(0n)).owner.publicKey;
+  const vendor = newId('acct');
+  const fill = (scope: string) =>
+    fixture.admin.query("insert into spending values ($1, date_trunc('day', now(), 'UTC'), $2)", [
+      scope,
+      cap / 10n - 19_999n,
+    ]);
+  await fill(`fees_settle/account/${payer.account_id}`);
+  await fill(`fees_settle/vendor/${vendor}`);
+  const waits = [
+    await fixture.settle(payer, fixture.quote({ payout })),
+    await fixture.settle(other, fixture.quote({ payout, vendor })),
+  ];
+  const paid = await fixture.settle(other, fixture.quote({ payout }));
+  await fixture.facts.wait(paid.settlement_id, 'confirmed');
+  for (const { settlement_id } of waits) expect(fixture.facts.of(settlement_id)).toEqual([]);
+  expect(await refusalOf(promise(vendor, payout))).toMatchObject({ code: 'rate_limited' });
+  expect((await promise(newId('acct'), payout)).status).toBe('exists');
+  await fixture.admin.query("delete from intents where status = 'accepted'");
+});
+
+test('an address is paid for once, however many transfers to it were prepared and accounts closed in between', async () => {
+  await start();
+  const { land, keys, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const fresh = Keypair.generate();
+  const [one, two, other] = [
+    await prepare(payer, fresh.publicKey, 1n),
+    await prepare(payer, fresh.publicKey, 1n),
+    await prepare({ ...payer, account_id: newId('acct') }, fresh.publicKey, 1n),
+  ];
+  await submit(one);
+  await fixture.facts.wait(one.id, 'confirmed');
+  const account = outside.tokenAccount(fresh.publicKey);
+  const purse = keypairOf(keys.mintAuthority.secretKey);
+  const back = await prepare({ ...payer, owner: fresh }, payer.owner.publicKey, 1n);
+  await submit(back);
+  await fixture.facts.wait(back.id, 'confirmed');
+  await land([createCloseAccountInstruction(account, purse.publicKey, fresh.publicKey)], [purse, fresh]);
+  expect(await codeOf(submit(two))).toBe('conflict');
+  expect(await codeOf(submit(other))).toBe('conflict');
+  expect(await outside.connection.getAccountInfo(account)).toBeNull();
+});
+
+test('of payments to a new vendor at once one creates the token account, the others follow', async () => {
+  await start();
+  const payers = await Promise.all(Array.from({ length: 4 }, () => fixture.payer(5_000_000n)));
+  const { payout } = fixture.quote();
+  await fixture.chain.call('chain_clock', { paused: true });
+  const jobs = await Promise.all(payers.map((payer) => fixture.settle(payer, fixture.quote({ payout }))));
+  const creations = async () => {
+    const { rows } = await fixture.admin.query<{ n: number }>(
+      'select count(*)::int as n from transactions where creates = $1',
+      [payout.toBase58()],
+    );
+    return rows[0]!.n;
+  };
+  await until(creations, (n) => n > 0);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(await creations()).toBe(1);
+  await fixture.chain.call('chain_clock', { paused: false });
+  for (const { settlement_id } of jobs) await fixture.facts.wait(settlement_id, 'confirmed');
+  expect(await creations()).toBe(1);
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
+import { type Budget, type Budgets, createBudgets, type Reservation } from './budget.ts';
+import { connectPool, type Pool } from './pool.ts';
+
+const HOUR_MS = 3_600_000;
+let database: TestDatabase;
+let pool: Pool;
+let now = Date.UTC(2030, 0, 1, 10, 59, 59, 500);
+let scopes = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = await connectPool(database.url('settlement'), { max: 4 });
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+const budgetOf = (cap: bigint): Budget => {
+  scopes += 1;
+  return { scope: `s${scopes}`, period: 'hour', cap };
+};
+const replica = (): Budgets => createBudgets(pool, () => now);
+/** The amounts of those that were reserved. */
+const reservedOf = async (asked: readonly [Budgets, bigint][], budget: Budget): Promise<bigint> => {
+  const all = await Promise.all(
+    asked.map(async ([budgets, amount]) => ((await budgets.reserve(budget, amount)) === null ? 0n : amount)),
+  );
+  return all.reduce((sum, amount) => sum + amount, 0n);
+};
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  'many amounts of two replicas at once never pass the cap (%i)',
+  async (seed) => {
+    const budget = budgetOf(10_000n);
+    const replicas = [replica(), replica()];
+    let random = seed + 1;
+    let reserved = 0n;
+    for (let round = 0; round < 20; round += 1) {
+      const asked = Array.from({ length: 40 }, (_, i): [Budgets, bigint] => {
+        random = (random * 48_271) % 2_147_483_647;
+        return [replicas[i % 2]!, BigInt(random % 3 === 0 ? 150 + (random % 50) : 1 + (random % 20))];
+      });
+      reserved += await reservedOf(asked, budget);
+    }
+    expect(reserved).toBeLessThanOrEqual(10_000n);
+    expect(reserved).toBeGreaterThan(9_700n);
+  },
+);
+
+test('a small amount that is reserved while a portion is on its way does not use what that one counts on', async () => {
+  const budget = budgetOf(1000n);
+  const budgets = replica();
+  await budgets.reserve(budget, 1n);
+  // 9 are left here, and 20 need more.
+  const large = budgets.reserve(budget, 20n);
+  await Promise.resolve();
+  const small = budgets.reserve(budget, 5n);
+  await Promise.all([large, small]);
+  let more = 0n;
+  while ((await budgets.reserve(budget, 1n)) !== null) more += 1n;
+  expect(1n + 20n + 5n + more).toBe(1000n);
+});
+
+test('what was released is there again, for every replica', async () => {
+  const budget = budgetOf(1000n);
+  const [one, other] = [replica(), replica()];
+  const all = (await one.reserve(budget, 1000n)) as Reservation;
+  expect(await other.reserve(budget, 1n)).toBeNull();
+  expect(await one.isLeft(budget, 1n)).toBe(false);
+  all.release();
+  const until = performance.now() + 5000;
+  while (!(await other.isLeft(budget, 900n)) && performance.now() < until);
+  expect(await other.reserve(budget, 900n)).not.toBeNull();
+  expect(await other.reserve(budget, 100n)).toBeNull();
+  expect(await one.reserve(budget, 10n)).not.toBeNull();
+});
+
+test('a budget refills when its hour ends, and says when that is', async () => {
+  const budget = budgetOf(1000n);
+  const budgets = replica();
+  const late = (await budgets.reserve(budget, 1000n)) as Reservation;
+  expect(await budgets.reserve(budget, 1n)).toBeNull();
+  expect(budgets.refillsInSeconds('hour')).toBe(1);
+  now += 1000;
+  try {
+    expect(budgets.refillsInSeconds('hour')).toBe(3600);
+    expect(await budgets.reserve(budget, 600n)).not.toBeNull();
+    // What is released goes to the hour that it was reserved in.
+    late.release();
+    expect(await budgets.reserve(budget, 401n)).toBeNull();
+    expect(await budgets.reserve(budget, 401n, now - HOUR_MS)).not.toBeNull();
+    expect(await budgets.reserve(budget, 400n)).not.toBeNull();
+  } finally {
+    now -= 1000;
+  }
+});

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { showCapsOperation } from '../contract/operator.ts';
+import { isoTime } from '../lib/clock.ts';
+import { accountCapMicro, capOfWallet, HOURLY_CAPS, type HourlyLimits } from './hourly-caps.ts';
+import { type Db, sql } from './pool.ts';
+
+const MOST_SHOWN = 10;
+const Used = z.object({ of: z.enum(HOURLY_CAPS), id: z.string(), taken: z.bigint(), resets_at: z.number() });
+
+/** What the wallets and accounts that used most have used in this hour, and all together. */
+const mostUsed = (db: Db) =>
+  db.any(sql.type(Used)`
+    select of, id, taken, resets_at from (
+      select split_part(scope, '/', 1) as of, split_part(scope, '/', 2) as id, taken,
+        period + interval '1 hour' as resets_at,
+        row_number() over (partition by split_part(scope, '/', 1) order by taken desc, scope) as place
+      from spending where period = date_trunc('hour', app_now(), 'UTC')
+    ) as hour
+    where of in ('wallet', 'account', 'environment') and place <= ${MOST_SHOWN}
+    order by of = 'environment' desc, of, place`);
+
+/** The hourly caps of a service and how much of them is used up, for an operator. */
+export const presentCaps = async (
+  db: Db,
+  limits: HourlyLimits,
+): Promise<z.infer<typeof showCapsOperation.output>> => {
+  const ofAccount = accountCapMicro(limits);
+  const capOf = {
+    environment: () => limits.environmentMicro,
+    account: () => ofAccount,
+    wallet: (id: string) => capOfWallet(limits, id),
+  };
+  const used = await mostUsed(db);
+  return {
+    environment_cap: `${limits.environmentMicro}`,
+    account_cap: `${ofAccount}`,
+    wallet_cap: `${limits.walletMicro}`,
+    used: used.map(({ of, id, taken, resets_at }) => ({
+      of,
+      id: of === 'environment' ? null : id,
+      reserved: `${taken}`,
+      cap: `${capOf[of](id)}`,
+      resets_at: isoTime(resets_at),
+    })),
+  };
+};

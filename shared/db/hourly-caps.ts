@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { Budget, Budgets, Reservation } from './budget.ts';
+import { type Db, sql } from './pool.ts';
+
+const MicroCap = (fallback: bigint) =>
+  z.coerce
+    .bigint()
+    .min(1n)
+    .max(2n ** 62n)
+    .default(fallback);
+
+const WALLET_CAP = '[1-9A-HJ-NP-Za-km-z]{32,44}:[1-9][0-9]{0,17}';
+const WalletCaps = z
+  .string()
+  .regex(new RegExp(`^(${WALLET_CAP}(,${WALLET_CAP})*)?$`), 'must be wallet:micro-units, comma separated')
+  .transform((text): ReadonlyMap<string, bigint> => {
+    const pairs = text.split(',').filter((part) => part !== '');
+    return new Map(pairs.map((pair) => [pair.split(':')[0]!, BigInt(pair.split(':')[1]!)]));
+  })
+  .default(new Map());
+
+/** Settings of settlement and chain-submitter alike: one accepts within these caps, the other signs within them. */
+export const hourlyCapsConfig = {
+  WALLET_HOURLY_CAP_MICRO: MicroCap(1_000_000_000n),
+  /** An account has a tenth of it. */
+  ENVIRONMENT_HOURLY_CAP_MICRO: MicroCap(50_000_000_000n),
+  /** `<wallet>:<micro-units>` of wallets that have a cap of their own. */
+  HOURLY_CAPS_OF_WALLETS: WalletCaps,
+};
+
+export type HourlyLimits = {
+  walletMicro: bigint;
+  environmentMicro: bigint;
+  ofWallet: ReadonlyMap<string, bigint>;
+};
+
+/** The limits that a service was configured with. */
+export const hourlyLimits = (config: {
+  WALLET_HOURLY_CAP_MICRO: bigint;
+  ENVIRONMENT_HOURLY_CAP_MICRO: bigint;
+  HOURLY_CAPS_OF_WALLETS: ReadonlyMap<string, bigint>;
+}): HourlyLimits => ({
+  walletMicro: config.WALLET_HOURLY_CAP_MICRO,
+  environmentMicro: config.ENVIRONMENT_HOURLY_CAP_MICRO,
+  ofWallet: config.HOURLY_CAPS_OF_WALLETS,
+});
+
+/** No account may use more than this part of an environment's cap. */
+const ACCOUNT_SHARE = 10n;
+
+export const HOURLY_CAPS = ['wallet', 'account', 'environment'] as const;
+/** A cap that has less left than a payment needs. */
+export type ReachedCap = { reached: (typeof HOURLY_CAPS)[number]; capMicro: bigint };
+
+/** Who pays: the wallet's address, and the account that says it is its own. */
+export type CappedPayer = { wallet: string; accountId: string };
+
+/** What may be paid in a UTC hour by a wallet, by an account with all its wallets, and by everybody together. */
+export type HourlyCaps = {
+  /** All three or none. The environment's comes last: who is over a cap of their own takes nothing from others. */
+  reserve: (payer: CappedPayer, amountMicro: bigint, at?: number) => Promise<Reservation | ReachedCap>;
+  refillsInSeconds: () => number;
+  limits: HourlyLimits;
+};
+
+/** The cap of an account in micro-units. */
+export const accountCapMicro = ({ environmentMicro }: HourlyLimits): bigint =>
+  environmentMicro / ACCOUNT_SHARE;
+
+/** The cap of a wallet: its own, or everybody's. */
+export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: string): bigint =>
+  ofWallet.get(wallet) ?? walletMicro;
+
+const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
+
+/** How much of each cap is reserved in the running hour, as samples of its metric; of wallets and accounts, the most. */
+export const capUse = async (db: Db, limits: HourlyLimits) => {
+  const { walletMicro, environmentMicro } = limits;
+  const ofWallet = Object.fromEntries([...limits.ofWallet].map(([wallet, cap]) => [wallet, String(cap)]));
+  const used = await db.one(sql.type(Used)`
+    with hour as (
+      select split_part(scope, '/', 1) as of, taken,
+        coalesce((${JSON.stringify(ofWallet)}::jsonb ->> split_part(scope, '/', 2))::bigint, ${walletMicro}) as wallet_cap
+      from spending where period = date_trunc('hour', app_now(), 'UTC')
+    )
+    select coalesce(max(taken::float8 / wallet_cap) filter (where of = 'wallet'), 0) as wallet,
+      coalesce(max(taken::float8 / ${accountCapMicro(limits)}) filter (where of = 'account'), 0) as account,
+      coalesce(max(taken::float8 / ${environmentMicro}) filter (where of = 'environment'), 0) as environment
+    from hour`);
+  return HOURLY_CAPS.map((cap) => ({
+    metric: 'settle.chain.cap_used_ratio' as const,
+    value: used[cap],
+    labels: { cap: `${cap}_hour` as const },
+  }));
+};
+
+/** Caps over the budgets of a service. */
+export const createHourlyCaps = (budgets: Budgets, limits: HourlyLimits): HourlyCaps => {
+  const hourly = (scope: string, cap: bigint): Budget => ({ scope, period: 'hour', cap });
+  const reached = (of: ReachedCap['reached'], { cap }: Budget): ReachedCap => ({
+    reached: of,
+    capMicro: cap,
+  });
+
+  return {
+    reserve: async ({ wallet, accountId }, amountMicro, at) => {
+      const environment = hourly('environment', limits.environmentMicro);
+      const ofWallet = hourly(`wallet/${wallet}`, capOfWallet(limits, wallet));
+      const ofAccount = hourly(`account/${accountId}`, accountCapMicro(limits));
+      const [byWallet, byAccount] = await Promise.all([
+        budgets.reserve(ofWallet, amountMicro, at),
+        budgets.reserve(ofAccount, amountMicro, at),
+      ]);
+      const all =
+        byWallet === null || byAccount === null ? null : await budgets.reserve(environment, amountMicro, at);
+      const release = () => {
+        for (const reservation of [byWallet, byAccount, all]) reservation?.release();
+      };
+      if (all !== null) return { release };
+      release();
+      if (byWallet === null) return reached('wallet', ofWallet);
+      return byAccount === null ? reached('account', ofAccount) : reached('environment', environment);
+    },
+    refillsInSeconds: () => budgets.refillsInSeconds('hour'),
+    limits,
+  };
+};

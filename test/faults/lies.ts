@@ -1,0 +1,69 @@
+/**
+ * What a provider can invent. `error`: every transaction failed for good. `confirmation`: every transaction is final,
+ * those too that never reached the chain. `slot`: state of a slot that is years ahead. `signature`: what it knows of
+ * another transaction than the one that it was asked about.
+ */
+export const LIES = ['error', 'confirmation', 'slot', 'signature'] as const;
+export type Lie = (typeof LIES)[number];
+
+type Call = { method: string; params?: unknown[] };
+type Context = { context: { slot: number } };
+type Statuses = Context & { value: (object | null)[] };
+
+export const INVENTED_SLOT = 1_000_000_000;
+const REFUSED = { InstructionError: [0, { Custom: 1 }] };
+
+/** A status as getSignatureStatuses has it. */
+const status = (slot: number, err: object | null) => ({
+  slot,
+  confirmations: null,
+  err,
+  status: err === null ? { Ok: null } : { Err: err },
+  confirmationStatus: 'finalized',
+});
+
+/** Turns honest results into lies. It keeps what it mixes up. */
+export const createLiar = () => {
+  /** The last that it answered truly about some transaction, by the method. */
+  const known = new Map<string, { signature: string; answer: object }>();
+
+  /** Its knowledge of another transaction, where it has any. */
+  const mixedUp = (method: string, signature: string, answer: object | null): object | null => {
+    const other = known.get(method);
+    if (answer !== null) known.set(method, { signature, answer });
+    return other !== undefined && other.signature !== signature ? other.answer : answer;
+  };
+
+  const ofStatuses = (lie: Lie, signatures: readonly string[], honest: Statuses): Statuses => {
+    const { slot } = honest.context;
+    const value = honest.value.map((one, index) => {
+      if (lie === 'error') return status(slot, REFUSED);
+      if (lie === 'confirmation') return status(slot, null);
+      return mixedUp('getSignatureStatuses', signatures[index]!, one);
+    });
+    return { ...honest, value };
+  };
+
+  const ofTransaction = (lie: Lie, signature: string, honest: { meta: object } | null): object | null => {
+    if (lie === 'signature') return mixedUp('getTransaction', signature, honest);
+    return lie === 'error' && honest !== null
+      ? { ...honest, meta: { ...honest.meta, err: REFUSED, postTokenBalances: [], preTokenBalances: [] } }
+      : honest;
+  };
+
+  return {
+    /** What it answers instead of an honest result. */
+    tell: (lie: Lie, { method, params = [] }: Call, honest: unknown): unknown => {
+      if (lie === 'slot') {
+        const inContext = honest as Partial<Context> | null;
+        if (method === 'getSlot') return INVENTED_SLOT;
+        return inContext?.context === undefined ? honest : { ...inContext, context: { slot: INVENTED_SLOT } };
+      }
+      if (method === 'getSignatureStatuses')
+        return ofStatuses(lie, params[0] as string[], honest as Statuses);
+      return method === 'getTransaction'
+        ? ofTransaction(lie, params[0] as string, honest as { meta: object } | null)
+        : honest;
+    },
+  };
+};

@@ -1,0 +1,105 @@
+import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
+import { errorAnswer } from '../../services/gateway/errors.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
+import { signBytes } from '../../shared/lib/ed25519.ts';
+import { type Refusal, refusalIn } from '../support/refusals.ts';
+import type { FundingReplica } from './funding.ts';
+import { parties } from './parties.ts';
+import type { Process, World } from './world.ts';
+
+const CALL_TIMEOUT_MS = 20_000;
+const TRIES = 12;
+
+/** Puts the vendor's signature into a prepared transaction; the fee payer's slot stays empty. */
+const sign = (transaction: string): string => {
+  const { message } = disassemble(Buffer.from(transaction, 'base64'));
+  const { signers } = decodeMessage(message);
+  const own = signBytes(message, parties.vendor.key);
+  return assemble(
+    message,
+    signers.map((signer) => (signer === parties.vendor.payout ? own : null)),
+  ).toString('base64');
+};
+
+/** The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was refused. */
+export const createVendor = (world: World, replicas: () => readonly FundingReplica[]) => {
+  const { random } = world;
+  const process: Process = { name: 'vendor', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
+  const { account_id, service_id } = parties.vendor;
+  const caller = { kind: 'service_key' as const, account_id, service_id, key_id: 'key' };
+  /** What submissions were refused with; a refund stands for attempt and quote alike. */
+  const refusals: Refusal[] = [];
+  let underWay = 0;
+
+  const keep = (refundId: string, askedAt: number, error: ServiceError): void => {
+    const { code, moneyMoved } = refusalIn(errorAnswer(error, 'moves').body)!;
+    refusals.push({
+      ...{ accountId: account_id, attemptId: refundId, quoteId: refundId, askedAt, at: world.now() },
+      ...{ code, moneyMoved, safeAction: undefined, settlementId: undefined },
+    });
+  };
+
+  /** Asks once; null: refused, or no answer came. */
+  const ask = async <T>(
+    refundId: string | null,
+    run: (replica: FundingReplica) => Promise<T>,
+  ): Promise<T | null> => {
+    const able = replicas().filter((one) => one.process.alive);
+    if (able.length === 0) return null;
+    const askedAt = world.now();
+    const timeout = world.sleep(process, CALL_TIMEOUT_MS).then(() => null);
+    try {
+      return await Promise.race([run(random.pick(able)), timeout]);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) {
+        world.trace('vendor', `refund ${refundId ?? '(new)'}: ${(error as Error).message}`);
+        return null;
+      }
+      if (refundId !== null) keep(refundId, askedAt, error);
+      world.trace('vendor', `refund ${refundId ?? '(new)'}: ${error.code} (${error.message})`);
+      return null;
+    }
+  };
+
+  const pursue = async (settlementId: string, netMicro: bigint): Promise<void> => {
+    const amount = random.chance(0.4) ? String(netMicro / BigInt(random.int(2, 4))) : undefined;
+    const input = { settlement_id: settlementId, ...(amount === undefined ? {} : { amount }) };
+    const opened = await ask(null, (replica) => replica.create(input, caller));
+    if (opened === null) return;
+    const { refund_id } = opened;
+    let transaction = sign(opened.transaction);
+    if (random.chance(0.15)) await world.sleep(process, random.between(0, 90_000));
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      if (random.chance(0.1)) void ask(refund_id, (replica) => replica.cancel({ refund_id }, caller));
+      // Submits what it has while it asks for new bytes: of both, one is submitted.
+      const older = transaction;
+      if (random.chance(0.25))
+        void ask(refund_id, (replica) => replica.submit({ refund_id, transaction: older }, caller));
+      if (tries > 0 || random.chance(0.2)) {
+        const fresh = await ask(refund_id, (replica) => replica.submit({ refund_id }, caller));
+        if (fresh !== null && 'transaction' in fresh) transaction = sign(String(fresh.transaction));
+      }
+      const answer = await ask(refund_id, (replica) => replica.submit({ refund_id, transaction }, caller));
+      if (answer !== null && answer.status !== 'pending_signature') return;
+      await world.sleep(process, random.between(200, 8000));
+    }
+  };
+
+  return {
+    refusals,
+    isIdle: () => underWay === 0,
+    /** Refunds a settlement, in one part or in several at once. */
+    refund: (settlementId: string, netMicro: bigint): void => {
+      const parts = random.chance(0.3) ? random.int(2, 4) : 1;
+      for (let part = 0; part < parts; part += 1) {
+        underWay += 1;
+        world.inside(process, random.between(0, 10_000), () => {
+          void pursue(settlementId, netMicro).finally(() => {
+            underWay -= 1;
+          });
+        });
+      }
+    },
+  };
+};
+export type Vendor = ReturnType<typeof createVendor>;

@@ -1,0 +1,120 @@
+/**
+ * Every refusal that a client was given, compared with the final ledger: no answer may send a payer to pay twice
+ * (docs/faults.md, Refusals). The fault campaign, the races and the simulation share this comparison.
+ */
+export type Refusal = {
+  /** The account that asked. */
+  accountId: string;
+  attemptId: string;
+  quoteId: string;
+  /** When the call was sent, and when its answer came, epoch milliseconds. */
+  askedAt: number;
+  at: number;
+  code: string;
+  moneyMoved: string | undefined;
+  safeAction: string | undefined;
+  settlementId: string | undefined;
+  /** Codes that nothing but the attempt's own acceptance can be the reason of: what it pays with fits it once. */
+  causedByItself?: readonly string[];
+  /** When the refusal read the records for the last time, where that is known. */
+  readAt?: number;
+};
+
+/** A settlement of the final ledger. */
+export type LedgerRow = {
+  settlementId: string;
+  accountId: string;
+  attemptId: string;
+  quoteId: string;
+  /** When its acceptance was committed, epoch milliseconds. */
+  acceptedAt: number;
+  /** When it was proven that nothing moved and nothing will; null: never. */
+  failedAt: number | null;
+  /** It was confirmed at some time. */
+  paid: boolean;
+};
+
+/** A list of settlements by attempt id that was empty says that the attempt does not exist. */
+export const NOT_LISTED = 'not_listed';
+/** Says by itself that a settlement of the quote was read. */
+const SAW_THE_QUOTE = 'quote_already_settled';
+/** Advice after which a client gives up the attempt, or the quote. */
+const GIVES_UP = ['new_quote', 'stop'];
+
+const denies = ({ moneyMoved, safeAction }: Refusal): boolean =>
+  moneyMoved === 'no' || GIVES_UP.includes(safeAction ?? '');
+
+/** It was not proven to have failed before the refusal was answered. */
+const stoodAtTheEnd = ({ at }: Refusal, { failedAt }: LedgerRow): boolean =>
+  failedAt === null || failedAt > at;
+
+/** It was there when the refusal was asked for, or last read the records, and until it was answered. */
+const stoodThroughout = (refusal: Refusal, row: LedgerRow): boolean =>
+  row.acceptedAt <= (refusal.readAt ?? refusal.askedAt) && stoodAtTheEnd(refusal, row);
+
+/** The refusal can have no other reason than the settlement: it was accepted before the refusal was decided. */
+const restsOn = (refusal: Refusal, row: LedgerRow): boolean =>
+  row.acceptedAt <= refusal.at &&
+  stoodAtTheEnd(refusal, row) &&
+  ((refusal.code === SAW_THE_QUOTE && row.quoteId === refusal.quoteId) ||
+    (refusal.causedByItself?.includes(refusal.code) === true && row.attemptId === refusal.attemptId));
+
+const says = ({ code, moneyMoved, safeAction }: Refusal): string =>
+  `${code}, money_moved ${moneyMoved ?? '(none)'}, safe_action ${safeAction ?? '(none)'}`;
+
+/** What is untrue about one refusal, in words; null: nothing. */
+const untruth = (refusal: Refusal, own: readonly LedgerRow[]): string | null => {
+  const { settlementId, moneyMoved, safeAction, code } = refusal;
+  const standing = own.find((row) => stoodThroughout(refusal, row) || restsOn(refusal, row));
+  if (denies(refusal) && standing !== undefined)
+    return `${says(refusal)}, while ${standing.settlementId} was accepted ${refusal.at - standing.acceptedAt} ms before`;
+  if (moneyMoved === 'yes' && !own.some(({ paid }) => paid)) return `${says(refusal)}, and nothing was paid`;
+  if (settlementId !== undefined && !own.some((row) => row.settlementId === settlementId))
+    return `${says(refusal)}, names ${settlementId}, which is not of this attempt or quote`;
+  if (safeAction === 'read_settlement' && settlementId === undefined)
+    return `${says(refusal)}, and names no settlement to read`;
+  if (code === SAW_THE_QUOTE && standing !== undefined && settlementId === undefined)
+    return `${says(refusal)}, and does not name ${standing.settlementId} of the same account`;
+  return null;
+};
+
+export type Untrue<R extends Refusal> = { refusal: R; what: string };
+
+/** The refusals that the final ledger proves untrue. */
+export const untrueRefusals = <R extends Refusal>(
+  refusals: readonly R[],
+  ledger: readonly LedgerRow[],
+): Untrue<R>[] => {
+  const rowsBy = new Map<string, LedgerRow[]>();
+  const key = (kind: string, accountId: string, id: string) => `${kind} ${accountId} ${id}`;
+  for (const row of ledger)
+    for (const place of [
+      key('attempt', row.accountId, row.attemptId),
+      key('quote', row.accountId, row.quoteId),
+    ])
+      rowsBy.set(place, [...(rowsBy.get(place) ?? []), row]);
+  return refusals.flatMap((refusal) => {
+    const { accountId, attemptId, quoteId, code } = refusal;
+    const own = [
+      ...(rowsBy.get(key('attempt', accountId, attemptId)) ?? []),
+      // A list by attempt id says nothing about other attempts of the quote.
+      ...((code === NOT_LISTED ? null : rowsBy.get(key('quote', accountId, quoteId))) ?? []),
+    ];
+    const what = untruth(refusal, own);
+    return what === null ? [] : [{ refusal, what }];
+  });
+};
+
+type ErrorBody = {
+  error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
+};
+
+/** What an error's body says of the money. */
+export const refusalIn = (
+  body: unknown,
+): Pick<Refusal, 'code' | 'moneyMoved' | 'safeAction' | 'settlementId'> | null => {
+  const { error } = (body ?? {}) as ErrorBody;
+  if (error === undefined) return null;
+  const { code, money_moved, safe_action, settlement_id } = error;
+  return { code, moneyMoved: money_moved, safeAction: safe_action, settlementId: settlement_id };
+};

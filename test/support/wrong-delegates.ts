@@ -1,0 +1,10 @@
+/** Delegates whose counters are not what their settlements add up to: kept apart from the code that moves them. */
+export const WRONG_DELEGATES = `
+  select 'delegate ' || d.delegate_id as what from delegates d
+  left join (select *, chain_status in ('confirmed', 'finalized') as landed from settlements) s using (delegate_id)
+  group by d.delegate_id having d.total_held <> coalesce(sum(quote_amount) filter (where holding), 0)
+    or d.total_spent <> coalesce(sum(quote_amount) filter (where landed), 0)
+    or d.month_held <> coalesce(sum(quote_amount) filter (where holding and date_trunc('month', delegate_day) = month), 0)
+    or d.month_spent <> coalesce(sum(quote_amount) filter (where landed and date_trunc('month', delegate_day) = month), 0)
+    or d.day_held <> coalesce(sum(quote_amount) filter (where holding and delegate_day = day), 0)
+    or d.day_spent <> coalesce(sum(quote_amount) filter (where landed and delegate_day = day), 0)`;

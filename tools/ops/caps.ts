@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
+import type { showCapsOperation } from '../../shared/contract/operator.ts';
+import { settlement } from '../../shared/contract/settlement.ts';
+import type { Command } from './command.ts';
+import { tableText } from './table.ts';
+
+type Caps = z.infer<typeof showCapsOperation.output>;
+
+const MICRO = 1e6;
+const usdc = (micro: string) => (Number(micro) / MICRO).toFixed(2);
+
+const rowsOf = (what: string, { environment_cap, account_cap, wallet_cap, used }: Caps): string[][] => [
+  [what, 'each wallet', '', '', usdc(wallet_cap), ''],
+  [what, 'each account', '', '', usdc(account_cap), ''],
+  [what, 'environment', '', '', usdc(environment_cap), ''],
+  ...used.map(({ of, id, reserved, cap, resets_at }) => [
+    what,
+    of,
+    id ?? '',
+    usdc(reserved),
+    usdc(cap),
+    resets_at,
+  ]),
+];
+
+export const capsCommands: readonly Command[] = [
+  {
+    name: 'caps show',
+    words: '',
+    summary: 'What may be paid in an hour, and the wallets and accounts that have used most of it',
+    details: 'Processes reserve hundredths of a cap in advance, so the figures run a little ahead.',
+    show: async (operator) => {
+      const [accepted, signed] = await Promise.all([
+        operator.call(settlement, 'showCaps', {}),
+        operator.call(chainSubmitter, 'showCaps', {}),
+      ]);
+      return {
+        json: { accepted, signed },
+        text: tableText([
+          ['what', 'of', 'which', 'USDC reserved', 'cap', 'until'],
+          ...rowsOf('accepted', accepted),
+          ...rowsOf('signed', signed),
+        ]),
+      };
+    },
+  },
+];
