@@ -147,9 +147,9 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
         if (bill instanceof Response) return bill;
         const isSame = bill?.quote.quote_id === error.quote.quote_id;
         if (isSame) same += 1;
-        if (bill === null || same > MOST_SAME || (isSame && error.elsewhere !== null))
-          throw error.elsewhere ?? error;
-        // Perhaps the other payment failed and the quote can be paid after all.
+        if (bill === null || same > MOST_SAME) throw error.elsewhere ?? error;
+        // The vendor may learn only in a moment that the quote is being paid. Or the other payment
+        // failed, and the quote can be paid after all.
         if (isSame) await sleep(jittered(SAME_QUOTE_MS), call.signal);
         next = () => buy(name, record, call, bill);
       }

@@ -183,6 +183,13 @@ describe('by another attempt of the same account', () => {
     expect(world.paid()).toHaveLength(1);
   });
 
+  test('of another delegate, and the vendor learns of it a moment later: its next quote is paid', async () => {
+    const vendor = await sharing((origin) => [bill(vendor.shared()), bill(tokenFor(`${origin}/a`))]);
+    refuseShared(vendor, OURS);
+    expect((await world.payer()(vendor.url)).status).toBe(200);
+    expect(world.paid()).toHaveLength(1);
+  });
+
   test('a bundle that the vendor refuses while it has units: nothing more is bought', async () => {
     const vendor = await world.vendor((_, origin) =>
       bill(tokenFor(`${origin}/a`, { scope: { resource: `${origin}/a`, units: 10 } })),
