@@ -204,16 +204,26 @@ test('rule 12: a quote of which an attempt has failed is looked for at every pro
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
 });
 
+/** Puts the record of a payment into the state of a worker that took its bytes for dead. */
+const recordAsExpired = async (
+  settlementId: string,
+  signature: string | null,
+  status: 'signed' | 'confirmed',
+): Promise<void> => {
+  const { admin } = fixture;
+  await admin.query(`update transactions set status = 'expired' where signature = $1`, [signature]);
+  await admin.query(
+    'update intents set status = $2, worker_id = null, next_at = now() where object_id = $1',
+    [settlementId, status],
+  );
+};
+
 test('rule 12: an earlier generation that was taken for dead and is on the chain is watched again, no other is signed', async () => {
   const { admin, facts, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
   const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
-  await admin.query(`update transactions set status = 'expired' where signature = $1`, [tx_hash]);
-  await admin.query(
-    `update intents set status = 'signed', worker_id = null, next_at = now() where object_id = $1`,
-    [job.settlement_id],
-  );
+  await recordAsExpired(job.settlement_id, tx_hash, 'signed');
   expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash, generation: 1 });
   expect(await alarms('expired_included')).toBe(1);
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
@@ -222,15 +232,11 @@ test('rule 12: an earlier generation that was taken for dead and is on the chain
 });
 
 test('a confirmed intent whose bytes another worker has proven dead is opened again and comes to its end', async () => {
-  const { admin, facts, outside } = fixture;
+  const { facts, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
   const job = await fixture.settle(payer, fixture.quote());
   const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
-  await admin.query(`update transactions set status = 'expired' where signature = $1`, [tx_hash]);
-  await admin.query(
-    `update intents set status = 'confirmed', worker_id = null, next_at = now() where object_id = $1`,
-    [job.settlement_id],
-  );
+  await recordAsExpired(job.settlement_id, tx_hash, 'confirmed');
   await facts.wait(job.settlement_id, 'reopened');
   expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
   expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
