@@ -8,6 +8,7 @@ import {
 import { RequestOne } from 'nats/lib/nats-base-client/request.js';
 import type { BusUser } from '../contract/service.ts';
 import type { Logger } from '../lib/logger.ts';
+import './reconnect.ts';
 import { inboxPrefix } from './topology.ts';
 
 /**
@@ -71,6 +72,8 @@ export const connectBus = async (options: {
     inboxPrefix: inboxPrefix(options.user),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
+    // Of one call. The server itself waits 2 s for a login, the library 20 s for a silent server.
+    timeout: 5000,
     waitOnFirstConnect: true,
     pingInterval: 10_000,
     // A stack trace for each request, in case it fails: measured 5 % of the gateway's time.

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import { inTraceOf } from '../lib/trace.ts';
-import type { Bus } from './connect.ts';
+import { type Bus, pingBus } from './connect.ts';
 import { encode } from './envelope.ts';
 import { inBusSpan, traceHeaders } from './trace.ts';
 
@@ -32,3 +33,16 @@ export const publish = (
       });
     }),
   );
+
+/**
+ * Whether the server answers this process now. A connection whose other end is gone looks like any
+ * other until it is asked.
+ */
+export const reachesBus = async (bus: Bus, withinMs = 1000): Promise<boolean> => {
+  if (!bus.connected) return false;
+  const answered = pingBus(bus).then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, sleep(withinMs, false, { ref: false })]);
+};

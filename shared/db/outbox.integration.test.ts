@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { connectBus } from '../bus/connect.ts';
+import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
+import { type Bus, connectBus } from '../bus/connect.ts';
 import type { BusUser } from '../contract/service.ts';
 import { failpoints } from '../lib/failpoint.ts';
 import { createLogger } from '../lib/logger.ts';
@@ -45,9 +46,9 @@ const leave = async (subjects: readonly string[]) => {
 const left = async () =>
   (await admin.query<{ subject: string }>('select subject from outbox order by outbox_id')).rows;
 
-const relay = async () => {
+const relay = async (by?: Bus) => {
   const pool = await connectPool(database.url('settlement'), { max: 4 });
-  const bus = await testBus.as('settlement');
+  const bus = by ?? (await testBus.as('settlement'));
   const running = startRelay(pool, bus, logger);
   return {
     pool,
@@ -115,3 +116,37 @@ test('what lingers goes out together, at the latest when the service stops', asy
   await stop();
   expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 2, left: [] });
 });
+
+/** Well before the lease ends of a row that a sweep took. */
+const BEFORE_THE_LEASE_ENDS_MS = 12_000;
+
+/** Two replicas, the first by a way of its own that breaks: the second publishes all that was left. */
+const oneOfTwo = async (breakWay: (proxy: TcpProxy, bus: Bus) => Promise<void>) => {
+  const subject = 'evt.settlement.redeemed';
+  const before = await heard(subject);
+  const proxy = await startProxy(testBus.port);
+  const bus = await testBus.as('settlement', proxy.port);
+  await leave(Array<string>(5).fill(subject));
+  await breakWay(proxy, bus);
+  // It sweeps as soon as it has started, before the second has connected.
+  const [{ stop: stopFirst }, { stop }] = [await relay(bus), await relay()];
+  await until(async () => (await left()).length === 0, BEFORE_THE_LEASE_ENDS_MS);
+  await Promise.all([stopFirst(), stop()]);
+  proxy.stop();
+  await bus.nc.close();
+  expect((await heard(subject)) - before).toBe(5);
+};
+
+test('a replica that lost its connection leases nothing', () =>
+  oneOfTwo(async (proxy, bus) => {
+    proxy.stop();
+    await until(async () => !bus.connected);
+  }));
+
+test('a replica whose connection is silent leases nothing', () =>
+  oneOfTwo(async (proxy) => proxy.freeze(true)));
+
+test('a replica whose connection goes silent between lease and publish gives back what it leased', () =>
+  oneOfTwo(async (proxy) => {
+    failpoints['outbox.beforePublish'] = async () => proxy.freeze(true);
+  }));

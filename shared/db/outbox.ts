@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Bus } from '../bus/connect.ts';
-import { publish } from '../bus/publish.ts';
+import { publish, reachesBus } from '../bus/publish.ts';
 import { failpoint } from '../lib/failpoint.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Reading } from '../lib/metrics.ts';
@@ -108,7 +108,7 @@ const claimDue = (db: Db): Promise<readonly OutboxRow[]> =>
 const deleteRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from outbox where outbox_id = any(${sql.array(ids, 'int8')})`);
 
-/** Gives rows that were claimed and not tried back to the next sweep. */
+/** Gives rows that were claimed and not tried, or that did not reach the bus, back to the next sweep. */
 const releaseRows = (db: Db, ids: readonly bigint[]): Promise<unknown> =>
   db.query(
     sql.typeAlias(
@@ -179,9 +179,10 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
   /**
    * Claims, publishes in order, deletes: three steps, so that no transaction is open while the network is waited
    * for. A row that fails keeps its lease and the rest is given back: one that can never be published holds up
-   * nothing behind it, and while NATS is away one publish is tried a round.
+   * nothing behind it. Who does not reach the bus leases nothing and gives back all: another replica may reach it.
    */
   const sweep = async (): Promise<number> => {
+    if (!(await reachesBus(bus))) return 0;
     const rows = await claimDue(pool);
     const until = performance.now() + SWEEP_FOR_MS;
     let done = 0;
@@ -194,6 +195,9 @@ export const startRelay = (pool: Pool, bus: Bus, logger: Logger): Relay => {
         failed = 0;
         done += 1;
       }
+    } catch (error) {
+      if (!(await reachesBus(bus))) failed = 0;
+      throw error;
     } finally {
       const ids = rows.map((row) => row.outbox_id);
       if (done > 0) await deleteRows(pool, ids.slice(0, done));

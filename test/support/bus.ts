@@ -18,8 +18,9 @@ export type TestBus = {
   password: string;
   /** The NATS user of a service, with exactly the rights it has in a deployment. */
   userOf: (user: BusUser) => string;
-  /** A connection as that user; closed by `stop`. */
-  as: (user: BusUser) => Promise<Bus>;
+  /** A connection as that user, by the way of `port` where it is not the server's own; closed by `stop`. */
+  as: (user: BusUser, port?: number) => Promise<Bus>;
+  port: number;
   stop: () => Promise<void>;
 };
 
@@ -47,11 +48,17 @@ export const createTestBus = async (): Promise<TestBus> => {
   const open: Bus[] = [];
   return {
     url,
+    port,
     password: PASSWORD,
     userOf,
-    as: async (user) => {
-      const logger = pino({ level: 'silent' });
-      const bus = await connectBus({ url, user, natsUser: userOf(user), password: PASSWORD, logger });
+    as: async (user, by = port) => {
+      const bus = await connectBus({
+        url: `nats://127.0.0.1:${by}`,
+        user,
+        natsUser: userOf(user),
+        password: PASSWORD,
+        logger: pino({ level: 'silent' }),
+      });
       open.push(bus);
       return bus;
     },

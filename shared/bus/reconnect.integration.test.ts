@@ -1,0 +1,93 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
+import { subjects } from '../contract/service.ts';
+import type { Bus } from './connect.ts';
+import { publish } from './publish.ts';
+
+/** Long before the library would try again by itself: after 20 s, or when a clock has come to where it was. */
+const SOON_MS = 10_000;
+
+let testBus: TestBus;
+beforeAll(async () => {
+  testBus = await createTestBus();
+}, 60_000);
+afterAll(() => testBus.stop(), 30_000);
+
+let proxy: TcpProxy;
+let bus: Bus;
+beforeEach(async () => {
+  proxy = await startProxy(testBus.port);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  proxy.stop();
+  await bus.nc.close();
+});
+
+const until = async (good: () => boolean | Promise<boolean>, ms = SOON_MS) => {
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(20)) if (await good()) return;
+  throw new Error('did not come about');
+};
+/** A replica by the way of the proxy, and how often it has lost its connection. */
+const replica = async () => {
+  bus = await testBus.as('settlement', proxy.port);
+  const seen = { lost: 0 };
+  void (async () => {
+    for await (const { type } of bus.nc.status()) if (type === 'disconnect') seen.lost += 1;
+  })();
+  return seen;
+};
+let messages = 0;
+const publishes = (): Promise<boolean> =>
+  publish(bus, {
+    subject: subjects.event('settlement', 'expired'),
+    msgId: `reconnect-${messages++}`,
+    payload: {},
+  }).then(
+    () => true,
+    () => false,
+  );
+
+test('a clock that is set back keeps nobody from connecting again', async () => {
+  const right = Date.now;
+  const ahead = jest.spyOn(Date, 'now').mockImplementation(() => right() + 300_000);
+  const seen = await replica();
+  ahead.mockRestore();
+  proxy.cut();
+  await until(() => seen.lost > 0);
+  await until(publishes);
+});
+
+test('a server that goes before it has let a client in is called again at once', async () => {
+  const seen = await replica();
+  proxy.greetOnly(true);
+  proxy.cut();
+  await until(() => proxy.accepted() > 1 && seen.lost > 1);
+  proxy.greetOnly(false);
+  await until(publishes, 4000); // A call that nobody answers would last 5 s.
+});
+
+test('a server that is silent is called again, and what it says late to calls given up changes nothing', async () => {
+  const seen = await replica();
+  proxy.freeze(true);
+  proxy.cut();
+  await until(() => proxy.accepted() > 2);
+  proxy.freeze(false);
+  await until(publishes);
+  await until(() => proxy.open() === 1);
+  expect([seen.lost, await publishes()]).toEqual([1, true]);
+});
+
+test('a connection that is found dead is given up at once, whatever is still to be sent on it', async () => {
+  const seen = await replica();
+  proxy.freeze(true);
+  const body = new Uint8Array(900_000);
+  for (let sent = 0; sent < 32; sent += 1) bus.nc.publish(subjects.event('settlement', 'expired'), body);
+  await setImmediate(); // It is written once a turn.
+  await bus.nc.reconnect();
+  await until(() => seen.lost > 0);
+  proxy.freeze(false);
+  await until(publishes);
+});
