@@ -1,5 +1,6 @@
 import { batched } from '../../shared/db/batched.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import { createPortions } from './limits/portions.ts';
 import {
   type CommitOutcome,
   commitSigned,
@@ -12,15 +13,24 @@ import {
 export type Commits = ReturnType<typeof createCommits>;
 
 /**
- * Budgets are judged for a statement as a whole, so where one refuses, each is tried alone: one that is small enough must
- * not wait for ever for its company.
+ * Commits with what this process has left of the payers' budgets, and has the table reserve what is missing. Where that
+ * refuses, each is tried alone and reserves no more than it needs: one that is small enough must not wait for ever for its
+ * company, nor for a portion.
  */
-const commitAll = async (pool: Pool, moves: readonly SignedMove[]): Promise<CommitOutcome[]> => {
-  const outcomes = await commitSigned(pool, moves);
-  if (moves.length === 1) return outcomes;
-  for (const [index, outcome] of outcomes.entries())
-    if (outcome === 'over_budget') outcomes[index] = (await commitSigned(pool, [moves[index]!]))[0]!;
-  return outcomes;
+const createCommit = (pool: Pool) => {
+  const portions = createPortions();
+  const commit = async (moves: readonly SignedMove[], exactly: boolean): Promise<CommitOutcome[]> => {
+    const drawn = portions.draw(moves, exactly);
+    const outcomes = await commitSigned(pool, drawn.moves);
+    drawn.keep(outcomes);
+    return outcomes;
+  };
+  return async (moves: readonly SignedMove[]): Promise<CommitOutcome[]> => {
+    const outcomes = await commit(moves, false);
+    for (const [index, outcome] of outcomes.entries())
+      if (outcome === 'over_budget') outcomes[index] = (await commit([moves[index]!], true))[0]!;
+    return outcomes;
+  };
 };
 
 /** Group commits of one process: each payment has its own guard and its own result, whoever shares the statement. */
@@ -30,7 +40,7 @@ export const createCommits = (pool: Pool, workerId: string) => ({
     keysOf: ({ intent_id }) => [intent_id],
   }),
   /** Commits signed bytes (rule 8), or says why they are forgotten. */
-  signed: batched((moves: readonly SignedMove[]) => commitAll(pool, moves), {
+  signed: batched(createCommit(pool), {
     keysOf: ({ intentId }) => [intentId],
   }),
 });

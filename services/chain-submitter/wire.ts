@@ -139,11 +139,17 @@ export const readIncluded = (wire: Uint8Array): IncludedTransaction => {
   const [keys, start] = low < 0x80 ? [low, header + 4] : [(low & 0x7f) | (high << 7), header + 5];
   if (signatures === 0 || signatures > 19 || message.length < start + keys * KEY_BYTES || keys === 0)
     throw new Error('not a wire transaction');
+  // Balances are looked up account by account, and text of a key is dear.
+  const addresses: string[] = [];
   const keyAt = (index: number) =>
     message.subarray(start + index * KEY_BYTES, start + (index + 1) * KEY_BYTES);
   return {
     signature: bs58.encode(signature),
-    accountAt: (index) => (index < keys ? bs58.encode(keyAt(index)) : undefined),
+    accountAt: (index) => {
+      if (index >= keys) return undefined;
+      addresses[index] ??= bs58.encode(keyAt(index));
+      return addresses[index];
+    },
     feePayer: () =>
       verifyBytes(message, signature, publicKeyFromRaw(keyAt(0))) ? bs58.encode(keyAt(0)) : null,
   };

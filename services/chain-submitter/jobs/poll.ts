@@ -289,8 +289,9 @@ export const startPolling = (deps: Deps, leastPauseMs: number): Periodic => {
       .catch((error: unknown) => logger.warn({ err: error }, 'what was seen could not be written'))
       .finally(() => {
         writing.delete(written);
-        // It has a next look again.
-        wake.abort();
+        // It has a next look again. Writes of one look end together: one of them wakes, since each
+        // abort makes an error with its stack.
+        if (!wake.signal.aborted) wake.abort();
       });
     writing.add(written);
   });

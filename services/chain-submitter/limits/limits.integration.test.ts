@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createCloseAccountInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
@@ -251,6 +252,44 @@ test('a settle reserves its fee and one refund of the payer’s, the vendor’s 
   expect(told.budget_refills_in_seconds).toBeGreaterThan(0);
   // Users are not starved by settles.
   await delegate(payer, '1');
+});
+
+test('a payer who pays again reserves a portion, with the bytes; two replicas never pass the payer’s tenth', async () => {
+  const cap = 10_000_000_000n;
+  await start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
+  const payer = await fixture.payer(50_000_000n);
+  const payout = (await fixture.payer(0n)).owner.publicKey;
+  const scope = `fees_settle/account/${payer.account_id}`;
+  const pay = async () => (await fixture.settle(payer, fixture.quote({ payout }))).settlement_id;
+  const paid = async () => void (await fixture.facts.wait(await pay(), 'confirmed'));
+  await paid();
+  expect(await reserved(scope)).toBe(20_000n);
+  const portion = cap / 10n / 1000n;
+  for (let times = 0; times < 3; times += 1) await paid();
+  expect(await reserved(scope)).toBe(20_000n + portion);
+  // What another process has left is not this one's.
+  await stopping?.();
+  stopping = (await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) })).stop;
+  await paid();
+  expect(await reserved(scope)).toBe(40_000n + portion);
+
+  // No portion is left: the rest is reserved exactly, and then the payment waits.
+  await fixture.admin.query('update spending set taken = $2 where scope = $1', [scope, cap / 10n - 59_999n]);
+  const second = await fixture.start({ SETTLE_FEES_LAMPORTS_PER_DAY: String(cap) });
+  try {
+    const ids = await Promise.all(Array.from({ length: 6 }, pay));
+    const confirmed = () => ids.filter((id) => fixture.facts.names(id).includes('settleProgressed')).length;
+    await until(
+      async () => confirmed(),
+      (count) => count >= 2,
+    );
+    await sleep(500);
+    expect(confirmed()).toBe(2);
+    expect(await reserved(scope)).toBe(cap / 10n - 19_999n);
+  } finally {
+    await second.stop();
+  }
+  await fixture.admin.query("delete from intents where status = 'accepted'");
 });
 
 test('a payer’s and a vendor’s tenth: the payment waits unsigned, and the vendor gets no more quotes', async () => {

@@ -2,12 +2,14 @@ import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Network, OwnOrder } from '../domain/order.ts';
+import type { BudgetClaim } from '../store/intents.ts';
 import { isCreationPrepared } from '../store/preparations.ts';
 import {
   type Claim,
   checkClaims,
   claimsOf,
   createSettleFees,
+  dayOf,
   type Limits,
   reserveClaims,
 } from './budgets.ts';
@@ -80,10 +82,14 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
       return NOTHING;
     },
     /** What the statement that commits a settle's bytes reserves of the payer's account. */
-    claimOf: ({ order, generation, accountId }: OwnWork): Claim | null =>
-      order.kind === 'settle'
-        ? settleFees.accountClaim(accountId, settleLamports(order, network, generation))
-        : null,
+    claimOf: ({ order, generation, accountId }: OwnWork): BudgetClaim | null => {
+      if (order.kind !== 'settle') return null;
+      const { scope, amount, cap } = settleFees.accountClaim(
+        accountId,
+        settleLamports(order, network, generation),
+      );
+      return { scope, startsAt: dayOf(clock()), amount, cap };
+    },
     /**
      * Reserves the rest in the transaction that commits the bytes.
      * @throws BudgetUsedUp, NotCreatable; the transaction has to be rolled back then

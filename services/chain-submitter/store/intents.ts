@@ -225,12 +225,15 @@ export type Generation = {
   signBefore: number | null;
 };
 
+/** An amount of a scope's budget, of the day that begins at `startsAt` (epoch milliseconds). */
+export type BudgetClaim = { scope: string; startsAt: number; amount: bigint; cap: bigint };
+
 /** Signed bytes as the next generation of an intent. `message` null: nobody waits to hear of it at once. */
 export type SignedMove = Pick<Move, 'intentId' | 'generation' | 'traceparent'> & {
   message: Outgoing | null;
   signed: Generation;
   /** Reserved of a daily budget with the bytes; null: nothing, or it is reserved otherwise. */
-  claim: { scope: string; amount: bigint; cap: bigint } | null;
+  claim: BudgetClaim | null;
 };
 const Committed = z.object({
   moved_id: z.string(),
@@ -239,6 +242,26 @@ const Committed = z.object({
 });
 /** What became of signed bytes: outbox rows for `relay.dispatch`, or why they were not committed. */
 export type CommitOutcome = readonly OutboxRow[] | 'moved_on' | 'over_budget';
+
+/** Reserves what moves claim, each scope's as a whole. Most commits claim nothing, so it is left out of theirs. */
+const CLAIMS = {
+  claimed: sql.fragment`, claims as (
+      select scope, period, sum(lamports)::bigint as lamports, min(cap) as cap
+      from s where scope is not null group by scope, period
+    ), reserved as (
+      insert into spending as b (scope, period, taken)
+      select scope, period, lamports from claims where lamports <= cap order by scope, period
+      on conflict (scope, period) do update set taken = b.taken + excluded.taken
+        where b.taken + excluded.taken <= (
+          select cap from claims where claims.scope = excluded.scope and claims.period = excluded.period)
+      returning scope, period
+    ), over as (
+      select intent_id from s where scope is not null and (scope, period) not in (select scope, period from reserved)
+    )`,
+  within: sql.fragment`and s.intent_id not in (select intent_id from over)`,
+  refused: sql.fragment`union all select intent_id, null, true from over`,
+};
+const NO_CLAIMS = { claimed: sql.fragment``, within: sql.fragment``, refused: sql.fragment`` };
 
 /**
  * Commits signed bytes as the next generations of their intents, before any of them leaves (rule 8).
@@ -262,35 +285,28 @@ export const commitSigned = async (db: Db, moves: readonly SignedMove[]): Promis
     msg_id: message?.msgId ?? null,
     payload: message?.payload ?? null,
     traceparent,
-    scope: claim?.scope ?? null,
-    lamports: claim === null ? null : String(claim.amount),
-    cap: claim === null ? null : String(claim.cap),
+    ...(claim !== null && {
+      scope: claim.scope,
+      period: new Date(claim.startsAt),
+      lamports: String(claim.amount),
+      cap: String(claim.cap),
+    }),
   }));
+  const { claimed, within, refused } = moves.some(({ claim }) => claim !== null) ? CLAIMS : NO_CLAIMS;
   // Locked in the order of the index (see moveIntents), so that two workers wait for each other in one direction.
   const committed = await db.any(sql.type(Committed)`
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
-        payload jsonb, traceparent text, scope text, lamports bigint, cap bigint)
-    ), claims as (
-      select scope, date_trunc('day', app_now(), 'UTC') as period, sum(lamports)::bigint as lamports, min(cap) as cap
-      from s where scope is not null group by scope
-    ), reserved as (
-      insert into spending as b (scope, period, taken)
-      select scope, period, lamports from claims where lamports <= cap order by scope
-      on conflict (scope, period) do update set taken = b.taken + excluded.taken
-        where b.taken + excluded.taken <= (select cap from claims where claims.scope = excluded.scope)
-      returning scope
-    ), over as (
-      select intent_id from s where scope is not null and scope not in (select scope from reserved)
-    ), moved as (
+        payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
+    )${claimed}, moved as (
       update intents i set status = ${to}, generation = s.generation, tx_hash = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
       from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
         and i.generation = s.generation - 1
         and coalesce(i.status = any(${sql.array(from, 'text')}), false) -- see moveIntents
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
-        and s.intent_id not in (select intent_id from over)
+        ${within}
       returning s.*
     ), written as (
       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
@@ -302,8 +318,7 @@ export const commitSigned = async (db: Db, moves: readonly SignedMove[]): Promis
     )
     select moved.intent_id as moved_id,
       (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = moved.msg_id) as told, false as over_budget
-    from moved
-    union all select intent_id, null, true from over`);
+    from moved ${refused}`);
   const outcomeOf = new Map<string, CommitOutcome>(
     committed.map(({ moved_id, told, over_budget }) => [
       moved_id,
