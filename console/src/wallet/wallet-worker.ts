@@ -39,7 +39,9 @@ const operations = {
     made = { keys, address };
     return { address, backup, code: await writeCode(code) };
   },
-  /** The proof that the key that was just made is this account's (decisions.md, Wallets). */
+  /**
+   * The proof that the key that was just made is this account's (docs/spec/decisions.md, Wallets).
+   */
   prove: async ({ accountId }: { accountId: string }) => {
     if (made === null) throw new Error('no key was made');
     return proofBy(made.keys.privateKey, accountId, made.address);

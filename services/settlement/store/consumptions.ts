@@ -5,7 +5,7 @@ import { tellEnd, toldOfEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
 import { windowElapsed } from './window.ts';
 
-/** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
+/** After this the vendor is done with a prepaid settlement (docs/spec/decisions.md, Redeem). */
 export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
 
 /** A draw as its vendor asks for it, with the trace it belongs to. */
