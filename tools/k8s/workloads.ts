@@ -5,7 +5,7 @@ import type { ServiceName } from '../../shared/contract/service.ts';
 export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https' | 'vendors';
 
 export type Workload = {
-  /** manifests.test.ts reads the same from the code and compares. */
+  /** test/k8s.test.ts reads the same from the code and compares. */
   reaches: readonly Reach[];
   replicas: { min: number; max: number };
   resources: { cpu: string; memory: string; memoryLimit: string };

@@ -12,8 +12,9 @@ import {
 import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**
- * The only place where a wallet's private key is in the clear, and only while it signs (ADR 33). What it signs is read here
- * from the bytes and refused when it is anything else than what was asked for.
+ * The only place where a wallet's private key is in the clear, and only while it signs (ADR 32).
+ * What it signs is read here from the bytes and refused when it is anything else than what was
+ * asked for.
  */
 
 /** The key that was just made, until its wallet exists; the page ends this worker then. */
