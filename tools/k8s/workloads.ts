@@ -13,7 +13,7 @@ export type Workload = {
 
 /**
  * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with room for the SDK of traces;
- * the CPU of `bench/payments.ts` at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
+ * the CPU at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
  */
 const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
 
