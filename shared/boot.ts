@@ -77,7 +77,7 @@ export const closeBase = async ({ relay, waiting, clock, bus, pool, health }: Ba
 
 /**
  * Says ready, has the gauges read at each scrape, and arranges the stop: readiness 503, no more calls and messages, jobs
- * end, outbox flushed, bus drained, pool closed (docs/settle.md, rule 17).
+ * end, outbox flushed, bus drained, pool closed (docs/design/settle.md, rule 17).
  */
 export const runService = async (
   base: Base,

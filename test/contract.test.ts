@@ -6,7 +6,7 @@ import { contractList } from '../shared/contract/index.ts';
 import { type Json, openApiDocument, operationId } from '../shared/contract/openapi.ts';
 import { errorsOf, subjects } from '../shared/contract/service.ts';
 
-/** The contract holds what docs and code assume of it, and what interface.md promises. */
+/** The contract holds what docs and code assume of it, and what docs/spec/interface.md promises. */
 
 const operations = contractList.flatMap((contract) =>
   Object.entries(contract.operations).map(([name, op]) => ({ service: contract.name, name, op })),
@@ -100,7 +100,10 @@ test.each(operations.map((each) => [operationId(each.service, each.name), each] 
   },
 );
 
-/** The tables of interface.md, word for word. What is not built yet is not in the contract, and so not asked. */
+/**
+ * The tables of docs/spec/interface.md, word for word. What is not built yet is not in the
+ * contract, and so not asked.
+ */
 const PROMISED: readonly [string, string, points: number, windowSeconds: number, access: string | null][] = [
   ['POST', '/v1/quote', 30, 60, 'service_key'],
   ['POST', '/v1/settle', 20, 60, 'delegate_key jwt'],
@@ -120,7 +123,7 @@ const PROMISED: readonly [string, string, points: number, windowSeconds: number,
 const find = (method: string, path: string) =>
   operations.find(({ op }) => op.http.method === method && op.http.path.replace(/:\w+/g, ':id') === path)?.op;
 
-test('the limits and credentials that interface.md names', () => {
+test('the limits and credentials that docs/spec/interface.md names', () => {
   const built = PROMISED.filter(([method, path]) => find(method, path) !== undefined);
   expect(built.length).toBeGreaterThanOrEqual(6);
   for (const [method, path, points, windowSeconds, access] of built) {
@@ -133,7 +136,10 @@ test('the limits and credentials that interface.md names', () => {
   }
 });
 
-/** decisions.md, Step-up: every call of the list that is built, and no read or payment besides. */
+/**
+ * docs/spec/decisions.md, Step-up: every call of the list that is built, and no read or payment
+ * besides.
+ */
 const STEP_UP: readonly [string, always: boolean][] = [
   ['POST /v1/auth/passkey/register/options', true],
   ['POST /v1/auth/passkey/register/verify', true],

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
@@ -270,17 +270,4 @@ test('no source that people write is longer than 400 lines', () => {
 test('only the configuration reads the environment', () => {
   const reading = product.filter((file) => text.get(file)!.includes('process.env'));
   expect(reading).toEqual(['shared/lib/config.ts']);
-});
-
-test('every document that a comment names is there', () => {
-  const missing = [...text].flatMap(([file, content]) =>
-    [...content.matchAll(/\bdocs\/(?:adr\/(\d{4})|([a-z-]+\.(?:md|json)))/g)]
-      .filter(([, adr, page]) =>
-        adr === undefined
-          ? !existsSync(path.join(root, 'docs', page!))
-          : globSync(`docs/adr/${adr}-*.md`, { cwd: root }).length !== 1,
-      )
-      .map(([name]) => `${file}: ${name}`),
-  );
-  expect(missing).toEqual([]);
 });

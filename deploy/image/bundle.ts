@@ -1,5 +1,5 @@
 // What an image holds, and what `npm start` runs: every service and job as one program each, made of the sources and the
-// packages that they use (docs/adr/0032-bundled-services.md).
+// packages that they use (docs/adr/0031-bundled-services.md).
 //   node deploy/image/bundle.ts <folder>
 import { createHash, randomUUID } from 'node:crypto';
 import {

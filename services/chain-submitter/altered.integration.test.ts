@@ -51,7 +51,10 @@ const key = (pubkey: PublicKey, rights: { isSigner?: boolean; isWritable?: boole
   ...rights,
 });
 
-/** Everything that a client may have done to the bytes before they come back (security.md, Signed transactions). */
+/**
+ * Everything that a client may have done to the bytes before they come back (docs/spec/security.md,
+ * Signed transactions).
+ */
 const ALTERED: [string, (prepared: Prepared) => Change][] = [
   ['another destination', () => but((transfer) => withAccount(transfer, 2, stranger.publicKey))],
   ['another source', () => but((transfer) => withAccount(transfer, 0, stranger.publicKey))],

@@ -104,8 +104,8 @@ const judge = async (
 };
 
 /**
- * All that is known of an attempt, with the proof of rule 11 of docs/settle.md where there is one. Every provider is asked:
- * one that does not answer proves nothing, and the call fails.
+ * All that is known of an attempt, with the proof of rule 11 of docs/design/settle.md where there
+ * is one. Every provider is asked: one that does not answer proves nothing, and the call fails.
  * @throws ServiceError validation_error for a token that does not hold; RpcUnavailable
  */
 export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Promise<AttemptSight> => {

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture } from '../../test/support/submitter.ts';
 import { transfersOver } from '../../test/support/transfers.ts';
 
-/** The table "Crash at each arrow" of docs/settle.md, as far as this service has the arrow. */
+/**
+ * The table "Crash at each arrow" of docs/design/settle.md, as far as this service has the arrow.
+ */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
   fixture = await startSubmitterFixture({ slotMs: 50 });

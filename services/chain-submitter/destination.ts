@@ -10,7 +10,7 @@ export type Destination = { tokenAccount: string; payee: string | null };
 
 /**
  * Works out the token account behind an address: a wallet's, or a token account of the mint that was named itself
- * (decisions.md, Funding). An exchange gives the one, a person the other.
+ * (docs/spec/decisions.md, Funding). An exchange gives the one, a person the other.
  * @param from the wallet that pays: its own accounts are no destination
  * @returns why the address cannot be paid, in words that follow its field's name
  * @throws RpcUnavailable

@@ -24,8 +24,8 @@ const difference = async (rpc: Rpc, genesisHash: string, network: Network): Prom
 };
 
 /**
- * Compares the chain with the configuration before anything is served (decisions.md, Environments); waits while
- * providers are away.
+ * Compares the chain with the configuration before anything is served (docs/spec/decisions.md,
+ * Environments); waits while providers are away.
  * @throws Error on a difference: test keys on another chain, or another mint, must never sign
  */
 export const checkNetwork = async (

@@ -4,8 +4,9 @@ import { platformAddresses } from './domain/order.ts';
 import { readTokenAccount } from './domain/token-account.ts';
 
 /**
- * Why an address cannot own a token account of ours, null when it can (decisions.md, payout_address). Many program
- * ids are points on the curve, so the account itself is looked at: absent, or owned by the System program.
+ * Why an address cannot own a token account of ours, null when it can (docs/spec/decisions.md,
+ * payout_address). Many program ids are points on the curve, so the account itself is looked at:
+ * absent, or owned by the System program.
  * @throws RpcUnavailable
  */
 export const whyNotOwner = async (

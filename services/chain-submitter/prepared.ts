@@ -29,7 +29,7 @@ const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
 
 /**
  * The prepared message, or that message plus guard instructions: no new signer, no newly writable account, ours
- * identical and in order (decisions.md, Prepare and submit).
+ * identical and in order (docs/spec/decisions.md, Prepare and submit).
  */
 const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
   const [ours, theirs] = [decodeMessage(prepared), decodeMessage(given)];

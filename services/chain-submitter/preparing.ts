@@ -12,9 +12,9 @@ import { assemble, compileMessage } from './wire.ts';
 const SLOT_MS = 400;
 
 /**
- * Builds, checks and keeps a transaction for its owner to sign first: every signature slot is empty, the fee payer's
- * too (decisions.md, Wallets). What was prepared under the same id before, and for a delegation what was prepared for
- * the same wallet, can no longer be submitted.
+ * Builds, checks and keeps a transaction for its owner to sign first: every signature slot is
+ * empty, the fee payer's too (docs/spec/decisions.md, Wallets). What was prepared under the same id
+ * before, and for a delegation what was prepared for the same wallet, can no longer be submitted.
  * @param draft `request` is what the intent will be told: it gives the same order when it is read again
  * @throws ServiceError conflict when this preparation was submitted or cancelled
  */

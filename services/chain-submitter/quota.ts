@@ -10,9 +10,10 @@ const LOOKS = 15;
 const LOOK_MS = 200;
 
 /**
- * Whether the platform pays for a token account that was seen missing: three per account for life, and each
- * address once, so that closing it for its rent and coming back earns nothing (decisions.md, Wallets).
- * `exists`: it was missing in an older sight only. `creating`: signed bytes that create it may land.
+ * Whether the platform pays for a token account that was seen missing: three per account for life,
+ * and each address once, so that closing it for its rent and coming back earns nothing
+ * (docs/spec/decisions.md, Wallets). `exists`: it was missing in an older sight only. `creating`:
+ * signed bytes that create it may land.
  * @param reserve what has to be committed with the grant, whether it is new or not; it throws to refuse both
  */
 export const allowCreation = async (

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { contractList } from '../../shared/contract/index.ts';
 import { type Gateway, type Scene, startScene } from './test-support.ts';
 
-/** Every method and path of interface.md, by its groups: what is built is answered, what is not is listed. */
+/**
+ * Every method and path of docs/spec/interface.md, by its groups: what is built is answered, what
+ * is not is listed.
+ */
 const CALLS = `
 POST /v1/quote
 POST /v1/settle
@@ -84,7 +87,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.stop(), 60_000);
 
-test('everything that interface.md names is in the contract', () => {
+test('everything that docs/spec/interface.md names is in the contract', () => {
   expect(new Set(CALLS).size).toBe(60);
   expect(CALLS.filter((call) => !inContract.has(call))).toEqual([]);
 });

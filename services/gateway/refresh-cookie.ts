@@ -6,9 +6,10 @@ import type { HttpOperation } from '../../shared/contract/service.ts';
 import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts';
 
 /**
- * The refresh token of a page in a cookie that no script can read (decisions.md, Sign-in): HttpOnly, Secure,
- * SameSite=Strict, sent to the refresh path alone. Besides SameSite, which lets other pages of the same site through,
- * the Origin must be one of ours. Services know nothing of it: for them the token is in the body.
+ * The refresh token of a page in a cookie that no script can read (docs/spec/decisions.md,
+ * Sign-in): HttpOnly, Secure, SameSite=Strict, sent to the refresh path alone. Besides SameSite,
+ * which lets other pages of the same site through, the Origin must be one of ours. Services know
+ * nothing of it: for them the token is in the body.
  *
  * A neighbouring host can plant a cookie of that path, and with it the sign-in of another account. So a second cookie, which
  * no neighbour can plant, holds the token's hash, and the token counts only beside it.

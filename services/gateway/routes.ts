@@ -81,7 +81,7 @@ const rawInputOf = (request: FastifyRequest, body: RawInput): RawInput => ({
 /**
  * The routes of the whole API, derived from the contract in one loop. For each call in this order: credential
  * (before the body is read), limits, validation, forward. What is refused before the limits (403, 413, 415) is
- * counted on its way out: failed calls count too (decisions.md, Limits).
+ * counted on its way out: failed calls count too (docs/spec/decisions.md, Limits).
  */
 export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   const own: Handlers<typeof gateway> = {

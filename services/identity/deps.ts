@@ -30,7 +30,7 @@ export type Deps = {
   chooseDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
   /** Rejects with a ServiceError that says why the address may not receive payouts. */
   checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
-  /** How long a changed payout address waits before it acts (decisions.md, Sign-in). */
+  /** How long a changed payout address waits before it acts (docs/spec/decisions.md, Sign-in). */
   payoutDelayHours: number;
   /** Whether the account has this wallet. */
   hasWallet: (accountId: string, walletId: string) => Promise<boolean>;

@@ -25,7 +25,10 @@ import { insertNotice } from './store/mails.ts';
 import { putRevealLink, useRevealLink } from './store/reveal_links.ts';
 import { isAccountFrozen } from './store/standings.ts';
 
-/** What services and delegates share: their keys (interface.md, Key rules; decisions.md, Services). */
+/**
+ * What services and delegates share: their keys (docs/spec/interface.md, Key rules;
+ * docs/spec/decisions.md, Services).
+ */
 
 const notFound = ({ kind }: KeyOwner) => new ServiceError('not_found', `no such ${kind}`);
 

@@ -30,7 +30,8 @@ const config = loadConfig(schema);
 const base = await openBase('quote', config);
 const { bus, pool, clock, relay, quarantine, logger } = base;
 
-// A changed price or payout address acts within this time ("at once" is 2 s in decisions.md).
+// A changed price or payout address acts within this time ("at once" is 2 s in
+// docs/spec/decisions.md).
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
   maxAgeMs: 1000,
 });

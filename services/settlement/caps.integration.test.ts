@@ -24,7 +24,7 @@ import {
 } from '../../test/support/settlement.ts';
 import { settle } from './handlers/settle.ts';
 
-/** What is accepted stays below the hourly caps (docs/settle.md, rule 7). */
+/** What is accepted stays below the hourly caps (docs/design/settle.md, rule 7). */
 const USDC = 1_000_000n;
 const high = { ...capLimits };
 type Payer = ReturnType<typeof consumer>;

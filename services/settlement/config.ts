@@ -13,6 +13,9 @@ export const config = z.object({
   FEE_WALLET: SolanaAddress,
   CURSOR_KEY: SecretBytes,
   ...hourlyCapsConfig,
-  /** How long a settle waits for its confirmation before it answers 202 (decisions.md, Settle). */
+  /**
+   * How long a settle waits for its confirmation before it answers 202 (docs/spec/decisions.md,
+   * Settle).
+   */
   SETTLE_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
 });

@@ -44,7 +44,8 @@ const observeChain = cached(
   everybodys,
 );
 
-// The operators' words act within this time ("at once" is 2 s in decisions.md), at no cost to a settle.
+// The operators' words act within this time ("at once" is 2 s in docs/spec/decisions.md), at no
+// cost to a settle.
 const readPaused = cached(async () => (await pausedSince(pool)) !== null, everybodys);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,

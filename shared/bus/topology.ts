@@ -61,7 +61,7 @@ export type Rights = { publish: string[]; subscribe: string[] };
 /**
  * What each NATS user may do, and nothing else. Replies go to the callers' inboxes by name instead of
  * `allow_responses`: with that, a client allowed a single subject could publish anywhere it was once asked
- * from, the work queue and `$JS.API.>` included (docs/settle.md, JetStream).
+ * from, the work queue and `$JS.API.>` included (docs/design/settle.md, JetStream).
  */
 export const natsRights = (): Record<BusUser, Rights> => {
   const users: BusUser[] = [...contractList.map(({ name }) => name), 'operator'];

@@ -4,7 +4,7 @@ import type { Bus } from './connect.ts';
 
 /**
  * Wakes requests that wait for a fact, on whichever replica they wait. Core NATS, lossy by design: a waiter
- * reads the record again before it gives up (docs/settle.md, Waiting).
+ * reads the record again before it gives up (docs/design/settle.md, Waiting).
  */
 export type Waiting = {
   /**

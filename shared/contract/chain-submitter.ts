@@ -39,7 +39,10 @@ export type Progress = z.infer<typeof Progress>;
 
 /** What is known of an attempt: for an operator's eyes, and for a decision that must not be wrong. */
 export const AttemptSight = z.strictObject({
-  /** `landed`: final, on every provider. `cannot_land`: proven by rule 11 of docs/settle.md. `open`: neither is proven. */
+  /**
+   * `landed`: final, on every provider. `cannot_land`: proven by rule 11 of docs/design/settle.md.
+   * `open`: neither is proven.
+   */
   verdict: z.enum(['landed', 'cannot_land', 'open']),
   why: z.string(),
   intent: z

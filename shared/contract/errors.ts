@@ -66,7 +66,7 @@ export type ErrorExtras = {
   retryAfterSeconds?: number;
 };
 
-/** The body under the key "error" (interface.md, Errors). */
+/** The body under the key "error" (docs/spec/interface.md, Errors). */
 export type ErrorBody = { code: ErrorCode; message: string } & Omit<ErrorExtras, 'retryAfterSeconds'>;
 
 /** An expected failure. Everything else that is thrown is a bug and answers 500 without detail. */

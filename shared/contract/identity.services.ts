@@ -8,7 +8,7 @@ const RedeemWindow = z
   .min(30)
   .max(604800)
   .meta({ examples: [900] });
-/** How long a key lives on after it was rotated (decisions.md, Services). */
+/** How long a key lives on after it was rotated (docs/spec/decisions.md, Services). */
 const GraceHours = z
   .int()
   .min(0)
@@ -55,7 +55,10 @@ export const NewKey = z
   })
   .meta({ id: 'NewKey', description: 'The key is shown this once' });
 
-/** The three key operations, the same for services and delegates (interface.md, Key endpoints of a service). */
+/**
+ * The three key operations, the same for services and delegates (docs/spec/interface.md, Key
+ * endpoints of a service).
+ */
 export const rotating = {
   summary: 'Rotate the key',
   description:

@@ -19,7 +19,7 @@ const Email = z
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u, 'must be an e-mail address')
   .meta({ id: 'Email', examples: ['ada@example.com'] });
 
-/** How long a sign-in link works (decisions.md, Sign-in). */
+/** How long a sign-in link works (docs/spec/decisions.md, Sign-in). */
 export const LINK_MINUTES = 15;
 
 /** 256 random bits as base64url. */

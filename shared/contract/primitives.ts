@@ -7,7 +7,10 @@ import { z } from 'zod';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero (decisions.md, Shapes). */
+/**
+ * USDC micro-units as decimal digits, 1 to 2^63-1: no sign, no leading zero
+ * (docs/spec/decisions.md, Shapes).
+ */
 export const MicroUsdc = z
   .string()
   // abort: BigInt throws on what is not digits, so the bound must not see it.
@@ -70,7 +73,7 @@ export const DelegateId = typeId('del', 'DelegateId');
 export const DepositId = typeId('dep', 'DepositId');
 export const EventId = typeId('evt', 'EventId');
 export const EndpointId = typeId('whe', 'EndpointId');
-/** interface.md calls it a service UUID, so it has no prefix. */
+/** docs/spec/interface.md calls it a service UUID, so it has no prefix. */
 export const ServiceId = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a UUID in lower case')

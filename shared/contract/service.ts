@@ -38,7 +38,9 @@ export type Limit = {
   bucket?: string;
 };
 
-/** What the gateway does for this operation while Redis is away (decisions.md, Limits). */
+/**
+ * What the gateway does for this operation while Redis is away (docs/spec/decisions.md, Limits).
+ */
 export type WithoutRedis = 'in-process' | 'refuse';
 
 export type HttpRoute = {
@@ -50,8 +52,8 @@ export type HttpRoute = {
 };
 
 /**
- * The refresh token of a browser (decisions.md, Sign-in): `give` may put it in the cookie, `exchange` takes it from
- * there and puts the next one back, `clear` removes it.
+ * The refresh token of a browser (docs/spec/decisions.md, Sign-in): `give` may put it in the
+ * cookie, `exchange` takes it from there and puts the next one back, `clear` removes it.
  */
 export type RefreshCookie = 'give' | 'exchange' | 'clear';
 
@@ -74,8 +76,9 @@ type OperationDefinition = {
   /** Credential kinds that may call; `[]`: none is needed. */
   access: readonly CredentialKind[];
   /**
-   * Needs a sign-in of the last 5 minutes where the caller is a person: keys have no age (decisions.md, Step-up). `true` is checked
-   * by `serve` before the handler runs; with `when` the handler does it, for the change that the text names.
+   * Needs a sign-in of the last 5 minutes where the caller is a person: keys have no age
+   * (docs/spec/decisions.md, Step-up). `true` is checked by `serve` before the handler runs; with
+   * `when` the handler does it, for the change that the text names.
    */
   stepUp?: true | { when: string };
   /**
@@ -146,8 +149,8 @@ type InputOf<D> = z.ZodObject<
 >;
 
 /**
- * An operation of the public API. Unset limits are the defaults of decisions.md: 120 reads or 30 writes a
- * minute per account, per address where there is no credential.
+ * An operation of the public API. Unset limits are the defaults of docs/spec/decisions.md: 120
+ * reads or 30 writes a minute per account, per address where there is no credential.
  */
 export const operation = <const D extends OperationDefinition>(definition: D) => {
   const {

@@ -94,7 +94,10 @@ export const Settlement = z
   })
   .meta({ id: 'Settlement' });
 
-/** What a delegate may spend and has: settlement owns caps and counters (docs/settle.md, rule 4). */
+/**
+ * What a delegate may spend and has: settlement owns caps and counters (docs/design/settle.md,
+ * rule 4).
+ */
 const delegate = {
   delegate_id: DelegateId,
   limits: DelegateLimits,
@@ -348,7 +351,7 @@ export const settlement = service({
     }),
     redriveSettlement: internalOperation({
       summary:
-        'Sends the job of a payment that is under way again at once, as the sweeper does after 15 s (docs/settle.md, rule 16)',
+        'Sends the job of a payment that is under way again at once, as the sweeper does after 15 s (docs/design/settle.md, rule 16)',
       callers: ['operator'],
       input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
       output: z.strictObject({ drive: z.int().min(0), status: SettlementStatus, chain_status: ChainStatus }),

@@ -1,4 +1,5 @@
--- The one clock of all SQL (docs/settle.md, Time). The offset table exists only where a test created it.
+-- The one clock of all SQL (docs/design/settle.md, Time). The offset table exists only where a test
+-- created it.
 create or replace function public.app_now() returns timestamptz
 language plpgsql stable as $$
 declare

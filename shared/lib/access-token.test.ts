@@ -58,7 +58,7 @@ const respelled = (token: string) => {
   return token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1]!;
 };
 
-test('the claims that decisions.md names, and no others', () => {
+test('the claims that docs/spec/decisions.md names, and no others', () => {
   expect(payload).toEqual({
     iss: 'quittance',
     aud: 'quittance-api',

@@ -5,8 +5,9 @@ import { AccountId, Environment } from '../contract/primitives.ts';
 import type { PublicKeys, SigningKey } from './keys.ts';
 
 /**
- * The access token of a sign-in (decisions.md, Sign-in): a JWT signed with EdDSA. identity signs, the gateway
- * verifies; whether the sign-in is still open is asked of identity (findSession).
+ * The access token of a sign-in (docs/spec/decisions.md, Sign-in): a JWT signed with EdDSA.
+ * identity signs, the gateway verifies; whether the sign-in is still open is asked of identity
+ * (findSession).
  */
 const ISSUER = 'quittance';
 const AUDIENCE = 'quittance-api';

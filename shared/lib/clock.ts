@@ -1,4 +1,7 @@
-/** Domain code gets time passed in; `main.ts` passes this. SQL reads time through app_now() (docs/settle.md, Time). */
+/**
+ * Domain code gets time passed in; `main.ts` passes this. SQL reads time through app_now()
+ * (docs/design/settle.md, Time).
+ */
 export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();
 

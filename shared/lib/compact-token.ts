@@ -6,7 +6,8 @@ import type { PublicKeys, SigningKey } from './keys.ts';
 
 /**
  * Compact tokens: base64url(payload).base64url(signature), Ed25519 over the ASCII of the first part
- * (interface.md, Quote; decisions.md, Quote). Exactly those characters are signed, so nothing is canonicalised.
+ * (docs/spec/interface.md, Quote; docs/spec/decisions.md, Quote). Exactly those characters are
+ * signed, so nothing is canonicalised.
  */
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
 const SCHEMAS: { [T in keyof Claims]: z.ZodType<Claims[T]> } = {

@@ -1,7 +1,8 @@
 /**
- * Named hooks at the arrows of the settle path (docs/settle.md, "Crash at each arrow") and of what funding creates in several steps. In the product they do
- * nothing, and nothing in a service's environment can change that; a fault run loads a module from
- * test/support/ with `node --import` that puts crashing or waiting functions in their place.
+ * Named hooks at the arrows of the settle path (docs/design/settle.md, "Crash at each arrow") and
+ * of what funding creates in several steps. In the product they do nothing, and nothing in a
+ * service's environment can change that; a fault run loads a module from test/support/ with
+ * `node --import` that puts crashing or waiting functions in their place.
  */
 const nothing = async (): Promise<void> => {};
 

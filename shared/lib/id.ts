@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TypeID, typeid } from 'typeid-js';
 
-/** Prefixes of decisions.md, and those of inner records (key_, fund_, prep_). */
+/** Prefixes of docs/spec/decisions.md, and those of inner records (key_, fund_, prep_). */
 export type IdPrefix =
   | 'q'
   | 'stl'
@@ -24,7 +24,7 @@ export type IdPrefix =
 /** TypeID: prefix + UUIDv7 in base32, so ids sort by time and keyset pages need no second column. */
 export const newId = (prefix: IdPrefix): string => typeid(prefix).toString();
 
-/** A vendor service's id is a bare UUID (interface.md). */
+/** A vendor service's id is a bare UUID (docs/spec/interface.md). */
 export const newServiceId = (): string => randomUUID();
 
 /**

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 import type { Environment } from '../contract/primitives.ts';
 
 /**
- * The text of an API key (decisions.md, Services): prefix, 43 base62 characters of 256 random bits, 6 base62
- * characters of the CRC32 over all before. The checksum is no secret: it refuses a typo without a look-up and
- * lets a secret scanner tell a key from other text.
+ * The text of an API key (docs/spec/decisions.md, Services): prefix, 43 base62 characters of 256
+ * random bits, 6 base62 characters of the CRC32 over all before. The checksum is no secret: it
+ * refuses a typo without a look-up and lets a secret scanner tell a key from other text.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 43; // 62^43 > 2^256

@@ -4,9 +4,10 @@ import { JsonText } from './config.ts';
 import { privateKeyFromSeed, publicKeyFromRaw } from './ed25519.ts';
 
 /**
- * Signing keys and the public keys that answer them. A kid is `<env>.<use>.<n>`; a key counts only for the
- * environment and use in its kid (decisions.md, Environments). Public keys reach their users by
- * configuration, never over the bus, so that no service can hand another a key of its own making.
+ * Signing keys and the public keys that answer them. A kid is `<env>.<use>.<n>`; a key counts only
+ * for the environment and use in its kid (docs/spec/decisions.md, Environments). Public keys reach
+ * their users by configuration, never over the bus, so that no service can hand another a key of
+ * its own making.
  */
 export type KeyUse = 'quote' | 'settlement' | 'session';
 export type SigningKey = { kid: string; key: KeyObject };

@@ -7,8 +7,8 @@ export const STOPS_WITHIN_SECONDS = 45;
 /**
  * On SIGTERM, SIGINT or an uncaught error: runs the steps in order (stop taking, finish, drain,
  * close), each of which may fail without keeping the next from running. A second signal ends the
- * process at once, by 1: SIGKILL at any moment is as safe (docs/settle.md). Before this is called,
- * deploy/image/signals.mjs ends the process.
+ * process at once, by 1: SIGKILL at any moment is as safe (docs/design/settle.md). Before this is
+ * called, deploy/image/signals.mjs ends the process.
  */
 export const onShutdown = (logger: Logger, steps: readonly (() => unknown)[]): void => {
   const onSecondSignal = (signal?: string) => logger.warn({ signal }, 'second signal, ending at once');

@@ -1,6 +1,9 @@
 import { ServiceError } from '../contract/errors.ts';
 
-/** decisions.md, Sign-in: sensitive calls need a sign-in not older than this; a refreshed token keeps its age. */
+/**
+ * docs/spec/decisions.md, Sign-in: sensitive calls need a sign-in not older than this; a refreshed
+ * token keeps its age.
+ */
 const FRESH_MS = 5 * 60_000;
 
 /**

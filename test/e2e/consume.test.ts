@@ -11,7 +11,10 @@ import {
 } from '../../deploy/local/people/people.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
-/** Many small deliveries that ride on one payment (decisions.md, Redeem, verify, consume, expiry). */
+/**
+ * Many small deliveries that ride on one payment (docs/spec/decisions.md, Redeem, verify, consume,
+ * expiry).
+ */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
 

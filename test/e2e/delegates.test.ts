@@ -57,7 +57,7 @@ const settleToTheEnd = async (token: string, quote: { quote_token: string }) => 
     if (answer.status !== 202 && answer.status !== 503) return answer;
   }
 };
-/** "At once" is 2 s on every replica (decisions.md, Shapes). */
+/** "At once" is 2 s on every replica (docs/spec/decisions.md, Shapes). */
 const expectDeadWithin2s = async (token: string): Promise<void> => {
   await sleep(2000);
   expect((await api('GET /v1/settlements', { token })).status).toBe(401);

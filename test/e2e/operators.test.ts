@@ -50,7 +50,7 @@ const change = async (...words: string[]): Promise<unknown> => {
   });
   return JSON.parse(done.out);
 };
-/** "At once" of decisions.md. */
+/** "At once" of docs/spec/decisions.md. */
 const atOnce = () => sleep(2000);
 type Refused = { error?: { code: string; message: string; money_moved?: string } };
 /** The same call at every gateway. */

@@ -54,7 +54,7 @@ test('packed and installed alone, it pays in the oldest Node at hand: quote, set
   expect(readdirSync(path.join(sdk.project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
     ['@quittance'],
   );
-  expect(readdirSync(sdk.installed).sort()).toEqual(['README.md', 'dist', 'package.json']);
+  expect(readdirSync(sdk.installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   expect(readFileSync(path.join(sdk.installed, 'dist/main.js'), 'utf8')).not.toContain('.ts');
 
   for (const name of ['sdk-node.mjs', 'sdk-payment.mjs']) {

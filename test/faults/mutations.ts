@@ -1,6 +1,7 @@
 /**
- * Each rule of docs/settle.md that a campaign can see, switched off by itself: a campaign that does not break then
- * proves nothing. `npm run faults -- --mutate <name>` runs one, `--mutate all` each in turn.
+ * Each rule of docs/design/settle.md that a campaign can see, switched off by itself: a campaign
+ * that does not break then proves nothing. `npm run faults -- --mutate <name>` runs one,
+ * `--mutate all` each in turn.
  */
 export type Mutation = {
   name: string;

@@ -235,7 +235,7 @@ const checkAnswers = (judged: Judged): void => {
     const row = settlement.settlements.get(paid.settlement_id);
     require(row !== undefined, 'a 200 has its settlement', () => attemptId);
     const finalized = row!.chain_status === 'finalized';
-    // Reversed for good: only a fork may take a payment back (decisions.md, Redeem).
+    // Reversed for good: only a fork may take a payment back (docs/spec/decisions.md, Redeem).
     const forked = [...chain.rolledBack].some((signature) => {
       const intentId = submitter.transactions.get(signature)?.intent_id ?? '';
       const paidFor = submitter.intents.get(intentId)?.object_id ?? submitter.lost.get(signature);

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from './random.ts';
 
-/** Rules of docs/settle.md that a mutation switches off in the model, one at a time. */
+/** Rules of docs/design/settle.md that a mutation switches off in the model, one at a time. */
 export const RULES = [
   'commit before send',
   'unique intent (inbox)',

@@ -7,7 +7,7 @@ const TELL_EVERY = 10;
 /**
  * Waits until nothing that was signed before this call can land any more. chain-submitter must have been stopped. What it
  * had sent and a restored database does not know can be proven to be dead in this way alone: by block height on every
- * provider, not by a clock (docs/settle.md, rule 11).
+ * provider, not by a clock (docs/design/settle.md, rule 11).
  */
 export const startWaiting = async (urls: readonly string[]) => {
   const { providers } = createRpc(urls);

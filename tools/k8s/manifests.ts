@@ -2,7 +2,10 @@ import { STOPS_WITHIN_SECONDS } from '../../shared/lib/shutdown.ts';
 import { type EnvVar, HTTP_PORT, LIMITS_FOLDER, METRICS_PORT } from './settings.ts';
 import type { Workload, WorkloadName } from './workloads.ts';
 
-/** A Kubernetes object as it is written; manifests.test.ts checks it against the types and schemas of kubernetes-models. */
+/**
+ * A Kubernetes object as it is written; test/k8s.test.ts checks it against the types and schemas of
+ * kubernetes-models.
+ */
 export type Manifest = {
   apiVersion: string;
   kind: string;

@@ -5,7 +5,7 @@ import type { ServiceName } from '../../shared/contract/service.ts';
 export type Reach = 'nats' | 'postgres' | 'redis' | 'rpc' | 'smtp' | 'https' | 'vendors';
 
 export type Workload = {
-  /** manifests.test.ts reads the same from the code and compares. */
+  /** test/k8s.test.ts reads the same from the code and compares. */
   reaches: readonly Reach[];
   replicas: { min: number; max: number };
   resources: { cpu: string; memory: string; memoryLimit: string };
@@ -13,7 +13,7 @@ export type Workload = {
 
 /**
  * Memory as measured by `npm run bench -- footprint` (docs/kubernetes.md has the figures), with room for the SDK of traces;
- * the CPU of `bench/payments.ts` at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
+ * the CPU at 42 payments a second and a tenth of a core at least. Twice the memory is its limit.
  */
 const small = { cpu: '100m', memory: '128Mi', memoryLimit: '256Mi' };
 

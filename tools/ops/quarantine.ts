@@ -10,7 +10,7 @@ const NOTES: Record<Decision, string> = {
   dismiss: 'Nothing is done with it. Right for what the record drives again, and for what is nobody’s.',
   landed: 'Refused unless the payment is final on every provider of the chain and moved what the quote says.',
   failed:
-    'Refused unless it is proven that nothing of the payment can land any more (docs/settle.md, rule 11).',
+    'Refused unless it is proven that nothing of the payment can land any more (docs/design/settle.md, rule 11).',
 };
 
 const serviceOf = (word: string | undefined): ServiceName => {

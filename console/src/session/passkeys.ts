@@ -2,7 +2,10 @@ import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import type { Input } from '../../../sdk/src/main.ts';
 import { session } from './store.ts';
 
-/** Passkeys of this origin (decisions.md, Sign-in). What the browser itself refuses is said in words by `passkeyTrouble`. */
+/**
+ * Passkeys of this origin (docs/spec/decisions.md, Sign-in). What the browser itself refuses is
+ * said in words by `passkeyTrouble`.
+ */
 
 /**
  * Signs in with a passkey of the shown environment, whichever account it belongs to.

@@ -6,7 +6,10 @@ import { ErrorNotice, Notice } from '../ui/error-notice.tsx';
 import { signInWithPasskey } from './passkeys.ts';
 import { OtherAccountError, session } from './store.ts';
 
-/** Step-up (decisions.md, Sign-in): what a stolen or forgotten page must not do asks for a sign-in of the last five minutes. */
+/**
+ * Step-up (docs/spec/decisions.md, Sign-in): what a stolen or forgotten page must not do asks for a
+ * sign-in of the last five minutes.
+ */
 
 /** The person closed the dialog. */
 export class NotConfirmedError extends Error {

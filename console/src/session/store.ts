@@ -7,9 +7,9 @@ import {
 } from '../../../sdk/src/main.ts';
 
 /**
- * The sign-in of this page, outside of React. The access token is in memory and the refresh token in a cookie that no script
- * can read (decisions.md, Sign-in). The two environments are separate accounts: one of them is shown, and switching signs
- * into the other by its own cookie.
+ * The sign-in of this page, outside of React. The access token is in memory and the refresh token
+ * in a cookie that no script can read (docs/spec/decisions.md, Sign-in). The two environments are
+ * separate accounts: one of them is shown, and switching signs into the other by its own cookie.
  */
 
 export type Environment = 'test' | 'live';

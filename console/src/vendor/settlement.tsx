@@ -79,7 +79,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
   const { refunded, reserved, left } = refundsOf(BigInt(net_amount), refunds.data);
   const areKnown =
     !refunds.isPending && !refunds.hasMore && (refunds.error === null || refunds.data.length > 0);
-  // The API's rule (decisions.md, Funding).
+  // The API's rule (docs/spec/decisions.md, Funding).
   const isShut = areKnown && left === 0n;
   const isPaid = settlement.redeem_expires_at !== null && settlement.chain_status !== 'failed';
   return (

@@ -4,7 +4,10 @@ import { session } from '../session/store.ts';
 import type { Deed, Owner, Wanted } from './reading.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 
-/** A prepared transaction is read by the worker before anybody is asked to sign it, whichever wallet signs (ADR 33). */
+/**
+ * A prepared transaction is read by the worker before anybody is asked to sign it, whichever wallet
+ * signs (ADR 32).
+ */
 
 export type Prepared = { transaction: string; expires_at: string };
 

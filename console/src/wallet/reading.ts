@@ -22,7 +22,10 @@ import {
   TokenInstruction,
 } from '@solana-program/token';
 
-/** What is in a transaction before anybody signs it: exactly what was asked for, or it is refused (ADR 33). */
+/**
+ * What is in a transaction before anybody signs it: exactly what was asked for, or it is refused
+ * (ADR 32).
+ */
 
 /** What a page asks for. Amounts are micro-units; a destination is a wallet or a token account. */
 export type Wanted =

@@ -3,9 +3,10 @@ import * as z from 'zod/mini';
 import { readCode } from './code.ts';
 
 /**
- * How the key of a wallet that was made here is kept (ADR 33): once under a passkey's PRF and once under the printed recovery
- * code, each a slot of the backup that the API keeps and cannot read. HKDF of the secret gives an AES-GCM key; the wallet's
- * own address is authenticated with the ciphertext, so that nobody puts another key in its place.
+ * How the key of a wallet that was made here is kept (ADR 32): once under a passkey's PRF and once
+ * under the printed recovery code, each a slot of the backup that the API keeps and cannot read.
+ * HKDF of the secret gives an AES-GCM key; the wallet's own address is authenticated with the
+ * ciphertext, so that nobody puts another key in its place.
  */
 
 const bytesOf = (base64: string) => new Uint8Array(getBase64Encoder().encode(base64));

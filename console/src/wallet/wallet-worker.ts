@@ -12,8 +12,9 @@ import {
 import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**
- * The only place where a wallet's private key is in the clear, and only while it signs (ADR 33). What it signs is read here
- * from the bytes and refused when it is anything else than what was asked for.
+ * The only place where a wallet's private key is in the clear, and only while it signs (ADR 32).
+ * What it signs is read here from the bytes and refused when it is anything else than what was
+ * asked for.
  */
 
 /** The key that was just made, until its wallet exists; the page ends this worker then. */
@@ -39,7 +40,9 @@ const operations = {
     made = { keys, address };
     return { address, backup, code: await writeCode(code) };
   },
-  /** The proof that the key that was just made is this account's (decisions.md, Wallets). */
+  /**
+   * The proof that the key that was just made is this account's (docs/spec/decisions.md, Wallets).
+   */
   prove: async ({ accountId }: { accountId: string }) => {
     if (made === null) throw new Error('no key was made');
     return proofBy(made.keys.privateKey, accountId, made.address);

@@ -12,7 +12,10 @@ export type WalletView = {
   delegation: { status: string; delegate: string | null; allowance: string };
 };
 
-/** The wallet's proof of four lines (decisions.md, Shapes of the calls), signed as `signMessage` does. */
+/**
+ * The wallet's proof of four lines (docs/spec/decisions.md, Shapes of the calls), signed as
+ * `signMessage` does.
+ */
 export const walletProof = async (wallet: Keypair, accountId: string, issuedAt = new Date()) => {
   const publicKey = wallet.publicKey.toBase58();
   const message = [

@@ -10,8 +10,9 @@ export type Dialect = {
 };
 
 /**
- * interface.md, Vendor integration pattern with HTTP 402. Of the body nothing but the signed token counts: amount, currency and
- * expiry beside it are for display, and `settle_url` could lead anywhere.
+ * docs/spec/interface.md, Vendor integration pattern with HTTP 402. Of the body nothing but the
+ * signed token counts: amount, currency and expiry beside it are for display, and `settle_url`
+ * could lead anywhere.
  */
 const quittance: Dialect = {
   read: (body) => {

@@ -12,7 +12,7 @@ import { createQuotes, QUOTE_LIFE_SECONDS, type SharedQuote } from './quotes.ts'
 import { createShares } from './shares.ts';
 import type { PaywallStore } from './store.ts';
 
-/** Headers of a payment (interface.md, Vendor integration pattern with HTTP 402). */
+/** Headers of a payment (docs/spec/interface.md, Vendor integration pattern with HTTP 402). */
 const TOKEN_HEADER = 'x-settlement-token';
 const ID_HEADER = 'x-settlement-id';
 

@@ -3,7 +3,7 @@ import type { Bill } from './dialect.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
- * One quote for all who ask for a price (docs/adr/0038). Everybody can ask, and the API makes only
+ * One quote for all who ask for a price (docs/adr/0037). Everybody can ask, and the API makes only
  * so many quotes a minute. With a quote for each request a loop of plain GETs would keep every
  * buyer out.
  *

@@ -13,7 +13,7 @@ create table settings (
 );
 insert into settings default values;
 
--- One row per piece of work, for ever: the key is the inbox (docs/settle.md, rule 6).
+-- One row per piece of work, for ever: the key is the inbox (docs/design/settle.md, rule 6).
 create table intents (
   -- settle:<account>:<payment_attempt_id> | fund:<id> | tokenAccount:<wallet_id> | delegation:<preparation_id>
   intent_id text collate "C" primary key,

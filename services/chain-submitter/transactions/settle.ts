@@ -5,8 +5,9 @@ import { createTokenAccount } from '../instructions/createTokenAccount.ts';
 import { transferChecked } from '../instructions/transferChecked.ts';
 
 /**
- * interface.md, "On-chain transaction of a settle", in its order: the vendor's token account when it is missing,
- * net to the vendor with the reference, fee to the fee wallet (left out when it is zero).
+ * docs/spec/interface.md, "On-chain transaction of a settle", in its order: the vendor's token
+ * account when it is missing, net to the vendor with the reference, fee to the fee wallet (left out
+ * when it is zero).
  */
 export const settle = (
   order: SettleOrder,

@@ -1,6 +1,9 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 
-/** What withdrawals and refunds go through, besides the state in which they wait for their owner (decisions.md, Funding). */
+/**
+ * What withdrawals and refunds go through, besides the state in which they wait for their owner
+ * (docs/spec/decisions.md, Funding).
+ */
 export type Moved = 'submitted' | 'confirmed' | 'finalized' | 'failed' | 'cancelled' | 'expired';
 /** Facts of chain-submitter, the owner's cancel, and the end of its life. */
 export type Event = Progress['status'] | 'cancel' | 'elapse';

@@ -4,7 +4,9 @@ import type { Deps } from '../deps.ts';
 import { fundJob } from '../fund-job.ts';
 import { claimStalledDevFunds } from '../store/dev_funds.ts';
 
-/** Asks again for the test funds that made no progress for 15 s (docs/settle.md, rule 16). */
+/**
+ * Asks again for the test funds that made no progress for 15 s (docs/design/settle.md, rule 16).
+ */
 export const driveDevFunds =
   ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
   async (): Promise<void> => {

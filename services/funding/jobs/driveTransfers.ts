@@ -22,7 +22,9 @@ const ask = async (deps: Deps, kind: Kind, id: string): Promise<void> => {
   );
 };
 
-/** Marks what has expired, and asks after what makes no progress (docs/settle.md, rule 16). */
+/**
+ * Marks what has expired, and asks after what makes no progress (docs/design/settle.md, rule 16).
+ */
 export const driveTransfers = (deps: Deps) => async (): Promise<void> => {
   for (const kind of KINDS) {
     for (const { id, waiting } of await claimDueTransfers(deps.pool, kind, BATCH)) {

@@ -17,7 +17,10 @@ export const withLimits = (
 const above = (before: string | null, after: string | null): boolean =>
   before !== null && (after === null || BigInt(after) > BigInt(before));
 
-/** Whether a change of caps lets a key spend more, or elsewhere: that needs a fresh sign-in (decisions.md, Sign-in). */
+/**
+ * Whether a change of caps lets a key spend more, or elsewhere: that needs a fresh sign-in
+ * (docs/spec/decisions.md, Sign-in).
+ */
 export const raises = (before: Caps, after: Caps): boolean => {
   const names = Object.keys(before.limits) as (keyof Limits)[];
   if (names.some((name) => above(before.limits[name], after.limits[name]))) return true;

@@ -1,4 +1,4 @@
-/** Lifetimes of a sign-in (decisions.md, Sign-in). */
+/** Lifetimes of a sign-in (docs/spec/decisions.md, Sign-in). */
 export const SESSION_DAYS = 30;
 export const SESSION_IDLE_DAYS = 7;
 /** A client whose answer got lost, or two tabs at once: the direct predecessor gets the same successor this long. */

@@ -15,7 +15,10 @@ export const endNow = async (deps: Deps, serviceId: string): Promise<void> => {
   deps.pokeMails();
 };
 
-/** Ends closing services once nothing is open and their last window is 30 days past (decisions.md, Services). */
+/**
+ * Ends closing services once nothing is open and their last window is 30 days past
+ * (docs/spec/decisions.md, Services).
+ */
 export const endServices = (deps: Deps) => async (): Promise<void> => {
   for (const { service_id: serviceId, now } of await claimClosing(deps.pool, BATCH)) {
     const { open, endsAt } = await deps.activityOf(serviceId);

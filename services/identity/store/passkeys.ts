@@ -59,8 +59,9 @@ export const findPasskey = (db: Db, credentialId: string): Promise<PasskeyRow | 
   db.maybeOne(sql.type(Row)`select ${columns} from passkeys where credential_id = ${credentialId}`);
 
 /**
- * Takes the counter of a use over; false when it went back or stood still although it was above 0 (decisions.md,
- * Passkeys). One statement, so that of two copies used at once with the same counter one is found out.
+ * Takes the counter of a use over; false when it went back or stood still although it was above 0
+ * (docs/spec/decisions.md, Passkeys). One statement, so that of two copies used at once with the
+ * same counter one is found out.
  */
 export const usePasskey = async (
   db: Db,

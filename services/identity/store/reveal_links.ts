@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
-/** How long a reveal link works (decisions.md, Services). */
+/** How long a reveal link works (docs/spec/decisions.md, Services). */
 export const REVEAL_MINUTES = 15;
 
 /** Makes this the newest link of a service or delegate: whatever link it had before is gone. */

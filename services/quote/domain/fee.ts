@@ -1,4 +1,7 @@
-/** fee = max(amount × bps / 10,000, minimum), rounded down (interface.md, Fee rule; decisions.md, Shapes). */
+/**
+ * fee = max(amount × bps / 10,000, minimum), rounded down (docs/spec/interface.md, Fee rule;
+ * docs/spec/decisions.md, Shapes).
+ */
 export type FeeRule = { bps: bigint; minMicro: bigint };
 
 /** Fee in micro-units that the vendor absorbs out of the gross amount. */

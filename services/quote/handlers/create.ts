@@ -13,7 +13,10 @@ import { feeMicro } from '../domain/fee.ts';
 import { insertQuotes, type NewQuote } from '../store/quotes.ts';
 
 const DEFAULT_EXPIRES_IN_SECONDS = 600;
-/** interface.md: at most 4096 bytes; of the JSON that is signed (decisions.md, Quote). */
+/**
+ * docs/spec/interface.md: at most 4096 bytes; of the JSON that is signed (docs/spec/decisions.md,
+ * Quote).
+ */
 const MAX_SCOPE_BYTES = 4096;
 
 /** A payment is signed up to 60 s after its quote's expiry (rule 11); the rest is for the answer to come. */

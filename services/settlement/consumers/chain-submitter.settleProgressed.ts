@@ -56,10 +56,11 @@ const unknown = ({ logger }: Deps, settlementId: string): void => {
 };
 
 /**
- * A fact that changed nothing, because the record is at the opposite end: proven failed and yet landed, or final and
- * yet failed. Either is proven never to happen, so somebody has to look. The record stays what callers were told: a
- * failure sticks to its id (decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
- * that is real becomes final within seconds, and is set aside then.
+ * A fact that changed nothing, because the record is at the opposite end: proven failed and yet
+ * landed, or final and yet failed. Either is proven never to happen, so somebody has to look. The
+ * record stays what callers were told: a failure sticks to its id (docs/spec/decisions.md, Settle),
+ * and another attempt may have paid the quote since. A `confirmed` that is real becomes final
+ * within seconds, and is set aside then.
  */
 const watchForContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;

@@ -5,7 +5,10 @@ import type { ChainStatus, Status } from './settlement.ts';
 
 const MAX_UNITS = 1_000_000_000;
 
-/** The units that a quote prepays: an integer `units` of its scope, 1 to 1e9 (decisions.md, Redeem); else null. */
+/**
+ * The units that a quote prepays: an integer `units` of its scope, 1 to 1e9
+ * (docs/spec/decisions.md, Redeem); else null.
+ */
 export const prepaidUnits = (scope: QuoteClaims['scope']): number | null => {
   // A scope is the vendor's own object: `units` may be anything there, and a name of the prototype's is none of its.
   const units = scope !== null && Object.hasOwn(scope, 'units') ? scope.units : null;
@@ -35,8 +38,9 @@ const conflict = (message: string): Refusal => ({ code: 'conflict', message });
 const expired = (message: string): Refusal => ({ code: 'settlement_expired', message });
 
 /**
- * Why units cannot be drawn (decisions.md, Redeem and Funding), or null when they can. The guards of `consumeOnce` are
- * these in SQL; a refund takes the first word over what is left, since releasing it opens the settlement again.
+ * Why units cannot be drawn (docs/spec/decisions.md, Redeem and Funding), or null when they can.
+ * The guards of `consumeOnce` are these in SQL; a refund takes the first word over what is left,
+ * since releasing it opens the settlement again.
  */
 export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null => {
   const { status, chain, unitsTotal } = prepaid;

@@ -11,8 +11,8 @@ const REFUSED: Record<'pending' | 'failed', string> = {
 export const isPaid = (chain: ChainStatus): boolean => chain === 'confirmed' || chain === 'finalized';
 
 /**
- * What a refund may take of a settlement (decisions.md, Funding): of the net, since the fee is not returned, and never
- * more than other refunds have left.
+ * What a refund may take of a settlement (docs/spec/decisions.md, Funding): of the net, since the
+ * fee is not returned, and never more than other refunds have left.
  * @param wantedMicro null for all that is left
  * @returns the amount, or why there is none
  */

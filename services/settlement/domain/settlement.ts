@@ -1,6 +1,9 @@
 import type { ErrorCode, ErrorExtras } from '../../../shared/contract/errors.ts';
 
-/** Lifecycle of a settlement (interface.md, States and transitions; decisions.md, Settle). */
+/**
+ * Lifecycle of a settlement (docs/spec/interface.md, States and transitions;
+ * docs/spec/decisions.md, Settle).
+ */
 export type Status = 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
 /** How far its transaction is on the chain. */
 export type ChainStatus = 'pending' | 'confirmed' | 'finalized' | 'failed';
@@ -21,10 +24,11 @@ type State = { status: Status; chain: ChainStatus };
  * The one transition table: what a state becomes by an event; null where nothing happens (a repeat, or a fact that
  * another overtook). The UPDATE statements of the store are this table in SQL, and a test holds them together.
  *
- * A payment that is confirmed issues the settlement; the chain status goes on by itself. `failed` after
- * `confirmed` means reversed on chain for good: a settlement that was not redeemed fails, a redeemed one stays.
- * While a payment is forked away it is not confirmed, so the gate is shut (decisions.md, Redeem: before confirmation
- * 409): a vendor must not deliver for a payment that may never come back. Its window stands still meanwhile.
+ * A payment that is confirmed issues the settlement; the chain status goes on by itself. `failed`
+ * after `confirmed` means reversed on chain for good: a settlement that was not redeemed fails, a
+ * redeemed one stays. While a payment is forked away it is not confirmed, so the gate is shut
+ * (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not deliver for a
+ * payment that may never come back. Its window stands still meanwhile.
  */
 export const next = ({ status, chain }: State, event: Event): State | null => {
   switch (event) {

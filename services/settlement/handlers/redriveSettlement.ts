@@ -9,7 +9,7 @@ import { claimNow, lookUpSettlement } from '../store/settlements.ts';
 
 /**
  * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
- * tells how far it is, and hurries it on (docs/settle.md, rules 6 and 16).
+ * tells how far it is, and hurries it on (docs/design/settle.md, rules 6 and 16).
  */
 export const redriveSettlement =
   ({ pool, relay }: Deps): Handler<typeof settlement.internal.redriveSettlement> =>

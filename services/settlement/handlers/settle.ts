@@ -98,7 +98,7 @@ const paused = () =>
 const vendorFrozen = () =>
   new ServiceError('conflict', 'the vendor of this quote takes no payments at the moment');
 
-/** POST /v1/settle (docs/settle.md). */
+/** POST /v1/settle (docs/design/settle.md). */
 export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
   const acceptOne = batched((offers: readonly Offer[]) => acceptAttempts(deps.pool, offers));
   return async (asked, caller) => {
@@ -242,7 +242,8 @@ const payerOf = async (deps: Deps, claims: QuoteClaims, caller: Caller): Promise
   ]);
   if (isPaused) throw paused();
   if (isVendorFrozen) throw vendorFrozen();
-  // What was accepted before waits for the chain; nothing new is begun without it (decisions.md, Limits).
+  // What was accepted before waits for the chain; nothing new is begun without it
+  // (docs/spec/decisions.md, Limits).
   if (!chainReadable) throw chainAway();
   if (budgetRefillsInSeconds !== null) throw budgetUsedUp(budgetRefillsInSeconds);
   return payer;

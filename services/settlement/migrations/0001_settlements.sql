@@ -1,5 +1,6 @@
 -- Up Migration
--- Wallets that pay: their last sight on chain, and what accepted payments hold of it (docs/settle.md, rule 5).
+-- Wallets that pay: their last sight on chain, and what accepted payments hold of it
+-- (docs/design/settle.md, rule 5).
 create table payers (
   wallet_id text collate "C" primary key,
   account_id text collate "C" not null,

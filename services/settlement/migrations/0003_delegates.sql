@@ -1,6 +1,6 @@
 -- Up Migration
 -- What delegates may spend and have: caps and counters stand beside the attempts that use them, so that a hold and its
--- attempt commit together (docs/settle.md, rule 4). A null cap is no cap.
+-- attempt commit together (docs/design/settle.md, rule 4). A null cap is no cap.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null,

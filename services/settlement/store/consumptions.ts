@@ -5,7 +5,7 @@ import { tellEnd, toldOfEnd } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
 import { windowElapsed } from './window.ts';
 
-/** After this the vendor is done with a prepaid settlement (decisions.md, Redeem). */
+/** After this the vendor is done with a prepaid settlement (docs/spec/decisions.md, Redeem). */
 export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
 
 /** A draw as its vendor asks for it, with the trace it belongs to. */
@@ -31,7 +31,7 @@ const Consumed = z.object({
  * Draws units once each, redeeming with a settlement's first draw and telling it, in one statement and one commit. A
  * settlement's row is locked first, so what is left is its newest version and the unique key has seen every request before
  * this one; a refund, a redeem or the expiry job that races it waits, or was there before. Tokens are compared with the one
- * that was issued (docs/adr/0034).
+ * that was issued (docs/adr/0033).
  * @param draws of different settlements, which are locked in the order of their ids
  * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads why)
  */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
-/** Condition of the redeeming statement: something of the net is not taken by refunds (decisions.md, Funding). */
+/**
+ * Condition of the redeeming statement: something of the net is not taken by refunds
+ * (docs/spec/decisions.md, Funding).
+ */
 export const redeemable = sql.fragment`refund_reserved < quote_amount - fee_amount`;
 /** Condition of the consuming one, stricter: what was prepaid is not drawn down while any of it is to go back. */
 export const unreserved = sql.fragment`refund_reserved = 0`;

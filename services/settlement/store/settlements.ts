@@ -200,9 +200,10 @@ const Redeemed = outboxRow.extend({
 });
 
 /**
- * Redeems each once, in one statement and one commit. The window is judged by the same statement, so a redeem that races
- * the expiry job has one winner; so has one that races a refund. A token is compared with the one that was issued (docs/adr/0034). Settlements
- * are locked in the order of their ids, which are given as an array too (see findVerified).
+ * Redeems each once, in one statement and one commit. The window is judged by the same statement,
+ * so a redeem that races the expiry job has one winner; so has one that races a refund. A token is
+ * compared with the one that was issued (docs/adr/0033). Settlements are locked in the order of
+ * their ids, which are given as an array too (see findVerified).
  * @param redeems of different settlements
  * @returns in their order: when it was issued and redeemed, with the row of the outbox that tells it; null where it could
  * not be redeemed (the caller reads why)

@@ -1,7 +1,10 @@
 import { decodeBase58 } from '../../../shared/lib/base58.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
 
-/** decisions.md, Wallets: the proof names account, key and time, and is exactly these four lines. */
+/**
+ * docs/spec/decisions.md, Wallets: the proof names account, key and time, and is exactly these four
+ * lines.
+ */
 const PROOF =
   /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)$/;
 

@@ -4,7 +4,10 @@ import type { Deps } from '../deps.ts';
 import { tokenAccountJob } from '../register.ts';
 import { claimStalledTokenAccounts } from '../store/wallets.ts';
 
-/** Asks again for the token accounts that made no progress for 15 s (docs/settle.md, rule 16). */
+/**
+ * Asks again for the token accounts that made no progress for 15 s (docs/design/settle.md,
+ * rule 16).
+ */
 export const driveTokenAccounts =
   ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
   async (): Promise<void> => {

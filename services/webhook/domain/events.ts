@@ -171,7 +171,7 @@ export const EVENTS_OF: { [F in FactName]: ((fact: FactOf<F>) => NewEvent[]) | n
   // Caches of the gateway forget by these: hashes and sign-ins are nobody's news.
   'identity.keysEnded': null,
   'identity.sessionEnded': null,
-  // What the owner's wallet shows; the issue names no event of it.
+  // What the owner's wallet shows; the specification names no event of it.
   'wallet.delegationChanged': null,
   // Work between services: its outcome is told by who ordered it.
   'chain-submitter.settleProgressed': null,

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * Where events may be sent. A customer chooses the URL, so it is an attacker's: nothing inside our own networks may be
- * reached by it (security.md, Outgoing URLs).
+ * reached by it (docs/spec/security.md, Outgoing URLs).
  */
 
 /** 2000::/3, all that was ever given out: NAT64, mapped, compatible and site-local addresses stand outside of it. */

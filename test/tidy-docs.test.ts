@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+
+/** Documents are checked as code is: what a file names exists, and the decisions are complete. */
+
+const root = path.resolve(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const exists = (file: string): boolean => existsSync(path.join(root, file));
+
+const GENERATED = new Set(['package-lock.json', 'docs/openapi.json']);
+/** What git knows or would add, so that a new file counts before its first commit. */
+const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((file) => file !== '' && !GENERATED.has(file) && exists(file));
+const texts = files.map((file) => [file, read(file)] as const).filter(([, text]) => !text.includes('\0'));
+const pages = texts.filter(([file]) => file.endsWith('.md'));
+
+/** Where a reference may begin: beside its file, at the root, in docs/. */
+const resolves = (file: string, name: string): boolean =>
+  [path.posix.dirname(file), '.', 'docs'].some((folder) => exists(path.posix.join(folder, name)));
+
+/** Web addresses are other people's documents. */
+const withoutAddresses = (text: string): string => text.replace(/\bhttps?:\/\/[^\s)>'"`]+/g, '');
+const withoutFences = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
+
+/** `file: what it names`, for a message that says everything. */
+const findings = (
+  of: readonly (readonly [string, string])[],
+  names: (text: string) => string[],
+  holds: (file: string, name: string) => boolean,
+): string[] =>
+  of.flatMap(([file, text]) =>
+    [...new Set(names(text))].filter((name) => !holds(file, name)).map((name) => `${file}: ${name}`),
+  );
+
+// ---------- what is named exists ----------
+
+test('every document that a file names is there', () => {
+  // A name with a placeholder, as in `docs/adr/<nnnn>-<what>.md`, is of no one document.
+  const named = (text: string) =>
+    [...withoutAddresses(text).matchAll(/(?<![\w./@<>*{}$-])[\w./@-]*\w\.md\b(?![\w-])/g)].map(
+      ([name]) => name,
+    );
+  expect(texts.flatMap(([, text]) => named(text)).length).toBeGreaterThan(300);
+  expect(findings(texts, named, resolves)).toEqual([]);
+});
+
+test('every link of a document to a file or folder of this tree leads there', () => {
+  const linked = (text: string) =>
+    [...withoutFences(text).matchAll(/\]\(([^()\s]+)\)/g)]
+      .map(([, link]) => link!.replace(/#.*$/, ''))
+      .filter((link) => link !== '' && !/^[a-z]+:/.test(link));
+  // As whoever shows the page resolves it: from its own folder.
+  const leads = (file: string, link: string) => exists(path.posix.join(path.posix.dirname(file), link));
+  expect(findings(pages, linked, leads)).toEqual([]);
+});
+
+test('every command of a document is a script of package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const commands = (text: string) =>
+    [...text.matchAll(/\bnpm run ([a-z][a-z:-]*)/g)].map(([, name]) => name!);
+  // The specification names commands that are still to be built.
+  const ours = pages.filter(([file]) => !file.startsWith('docs/spec/'));
+  expect(findings(ours, commands, (_file, name) => Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+// ---------- recipes ----------
+
+const recipes = pages.filter(([file]) => file.startsWith('docs/recipes/'));
+
+test('every path of a recipe is there, from the root', () => {
+  const paths = (text: string) =>
+    [...withoutFences(text).matchAll(/`([^`\n]+)`/g)]
+      .map(([, quoted]) => quoted!)
+      .filter((quoted) =>
+        /^[\w.<>-]+(\/[\w.<>*-]*)+$|^[\w.-]+\.(?:ts|tsx|sql|md|json|ya?ml|css|mjs|js)$/.test(quoted),
+      );
+  // `<service>` stands for any: at least one file is of that form.
+  const isThere = (_file: string, name: string) =>
+    globSync(name.replace(/<[^<>]*>/g, '*').replace(/\/$/, ''), { cwd: root }).length > 0;
+  expect(recipes.flatMap(([, text]) => paths(text)).length).toBeGreaterThan(50);
+  expect(findings(recipes, paths, isThere)).toEqual([]);
+});
+
+test('every recipe is in the index and shorter than 40 lines', () => {
+  const [, index] = recipes.find(([file]) => file === 'docs/recipes/README.md')!;
+  for (const [file, text] of recipes) {
+    if (file !== 'docs/recipes/README.md') expect(index).toContain(`(${path.posix.basename(file)})`);
+    expect({ file, isShort: text.split('\n').length <= 40 }).toEqual({ file, isShort: true });
+  }
+});
+
+// ---------- decisions ----------
+
+const decisions = pages
+  .filter(([file]) => /^docs\/adr\/\d/.test(file))
+  .map(([file, text]) => ({
+    name: path.posix.basename(file),
+    number: Number(/^docs\/adr\/(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1]),
+    heading: /^# (\d+)\. (.+)$/m.exec(text),
+    status: /^Status: (accepted|superseded(?: in part)? by ADR \d+)$/m.exec(text)?.[1],
+  }))
+  .sort((a, b) => a.number - b.number);
+
+test('decisions are numbered from 1 without gap or repetition, by name and by heading', () => {
+  const expected = decisions.map((_, index) => index + 1);
+  expect(decisions.length).toBeGreaterThan(30);
+  expect(decisions.map(({ number }) => number)).toEqual(expected);
+  expect(decisions.map(({ heading }) => Number(heading?.[1]))).toEqual(expected);
+});
+
+test('the index of the decisions has each with its title and status, in order', () => {
+  const rows = [
+    ...read('docs/adr/README.md').matchAll(/^\| \[(\d+)\]\(([^)]+)\) \| (.+?) \| (.+) \| (.+?) \|$/gm),
+  ];
+  expect(rows.map(([, number, name, title, , status]) => ({ number, name, title, status }))).toEqual(
+    decisions.map(({ name, number, heading, status }) => ({
+      ...{ number: String(number), name, title: heading?.[2], status },
+    })),
+  );
+});
+
+test('every decision that a file refers to is there', () => {
+  const numbers = (text: string) =>
+    [...text.matchAll(/\bADRs? (\d+)\b|\badr\/(\d{4})\b/g)].map(([, number, name]) => number ?? name!);
+  const known = new Set(decisions.map(({ number }) => number));
+  expect(findings(texts, numbers, (_file, number) => known.has(Number(number)))).toEqual([]);
+});
+
+// ---------- licence ----------
+
+test('every package says the licence whose text is beside it', () => {
+  const packages = files.filter((file) => path.posix.basename(file) === 'package.json');
+  expect(packages).toEqual(expect.arrayContaining(['package.json', 'sdk/package.json']));
+  const text = read('LICENSE');
+  expect(text).toContain('Apache License');
+  for (const file of packages) {
+    expect([file, JSON.parse(read(file)).license]).toEqual([file, 'Apache-2.0']);
+    // `npm pack` takes a LICENSE along that is in the package's own folder.
+    expect(read(path.posix.join(path.posix.dirname(file), 'LICENSE'))).toBe(text);
+  }
+});
