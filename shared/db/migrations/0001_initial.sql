@@ -6,7 +6,10 @@ create table outbox (
   msg_id text not null,
   payload jsonb not null,
   traceparent text,
-  created_at timestamptz not null default app_now()
+  created_at timestamptz not null default app_now(),
+  -- From when on the sweep may publish a row: after the fast path has had its chance, and again when
+  -- the lease of the sweep that claimed it is over.
+  next_at timestamptz not null default app_now() + interval '2 seconds'
 );
 
 -- Messages that could not be parsed: kept for a person, never delivered again.
@@ -19,3 +22,6 @@ create table quarantine (
   decided_at timestamptz,
   decision text
 );
+-- Read at every scrape of the metrics: rows that were decided stay for the record and must not be
+-- walked through.
+create index quarantine_undecided on quarantine (created_at) where decided_at is null;
