@@ -42,8 +42,9 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/lib\//, /^shared\/(lib|contract)\//],
   [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
   [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
+  [/^shared\/lists\//, /^shared\/(lists|db|lib|contract)\//],
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
-  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(db|lib|contract)\//],
+  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|db|lib|contract)\//],
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
