@@ -157,6 +157,13 @@ test('each package is known in one place', () => {
   expect(offences(product, known)).toEqual([]);
 });
 
+test('a refusal that many places say is made in one: invalid, notFound, conflict', () => {
+  const handMade =
+    /new ServiceError\(\s*('conflict'|'not_found',\s*'no such|'validation_error',\s*`\$\{(path|field)\})/;
+  const others = product.filter((file) => file !== 'shared/contract/errors.ts');
+  expect(others.filter((file) => handMade.test(text.get(file)!))).toEqual([]);
+});
+
 test('domain code reads no clock, no file, no network and no chance', () => {
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decode } from '../../shared/bus/envelope.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict } from '../../shared/contract/errors.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import type { Outcomes } from '../../shared/db/operating.ts';
 import { insertOutbox } from '../../shared/db/outbox.ts';
@@ -33,7 +33,6 @@ const FAILURE = {
   code: 'payment_failed',
   message: 'the payment could not be carried out; no money moved',
 } as const;
-const conflict = (message: string) => new ServiceError('conflict', message);
 
 /**
  * What an operator may declare about a settle job that could not be read. `failed` is said only with the proof that

@@ -1,4 +1,4 @@
-import { accountFrozen, ServiceError } from '../../shared/contract/errors.ts';
+import { accountFrozen, invalid, notFound, ServiceError } from '../../shared/contract/errors.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -26,8 +26,6 @@ import { putRevealLink, useRevealLink } from './store/reveal_links.ts';
 import { isAccountFrozen } from './store/standings.ts';
 
 /** What services and delegates share: their keys (interface.md, Key rules; decisions.md, Services). */
-
-const notFound = ({ kind }: KeyOwner) => new ServiceError('not_found', `no such ${kind}`);
 
 /** Words of a notice: whose key it is. */
 const about = ({ kind, id }: KeyOwner, name: string) => ({ owner_kind: kind, owner_id: id, name });
@@ -145,13 +143,11 @@ export const rotate = async (
 ) => {
   if (caller.kind !== 'jwt' && revokePrevious !== undefined) {
     const message = 'is for the owner’s sign-in';
-    throw new ServiceError('validation_error', `revoke_previous: ${message}`, {
-      details: [{ path: 'revoke_previous', message }],
-    });
+    throw invalid('revoke_previous', message);
   }
   const { answer, told } = await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, caller.account_id);
-    if (locked === null) throw notFound(owner);
+    if (locked === null) throw notFound(owner.kind);
     if (caller.kind !== 'jwt') {
       const current = await isCurrentKey(tx, owner, caller.key_id);
       if (current === null) throw new ServiceError('unauthorized', 'this key has ended');
@@ -181,7 +177,7 @@ export const reveal = async (
   const token = revealToken(deps.identitySecret, deps.environment, link_id);
   await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, accountId);
-    if (locked === null) throw notFound(owner);
+    if (locked === null) throw notFound(owner.kind);
     const link = { owner_id: owner.id, link_id, token_hash: tokenHash(token) };
     await putRevealLink(tx, { ...link, revoke_previous: revokePrevious ?? false });
     await insertNotice(tx, {

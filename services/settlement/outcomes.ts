@@ -1,6 +1,6 @@
 import { decode } from '../../shared/bus/envelope.ts';
 import { Progress } from '../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict } from '../../shared/contract/errors.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import type { Outcomes } from '../../shared/db/operating.ts';
@@ -53,14 +53,11 @@ export const outcomes = (deps: Pick<Deps, 'pool' | 'observeAttempt'>): Outcomes 
   decide: async (message, decision) => {
     const row = await settlementOf(deps, message);
     if (row === null)
-      throw new ServiceError(
-        'conflict',
-        'the message names no settlement that is known here: retry or dismiss it',
-      );
+      throw conflict('the message names no settlement that is known here: retry or dismiss it');
     const { account_id, payment_attempt_id, quote_token } = row;
     const attempt = await deps.observeAttempt({ account_id, payment_attempt_id, quote_token });
     if (attempt.verdict !== (decision === 'landed' ? 'landed' : 'cannot_land'))
-      throw new ServiceError('conflict', `the chain does not bear that out: ${attempt.why}`);
+      throw conflict(`the chain does not bear that out: ${attempt.why}`);
     return { proof: { verdict: attempt.verdict, why: attempt.why } };
   },
 });

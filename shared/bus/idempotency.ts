@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { ServiceError } from '../contract/errors.ts';
+import { conflict, ServiceError } from '../contract/errors.ts';
 import { type CallKey, type Idempotency, IdempotencyKey } from '../contract/idempotency.ts';
 import type { Principal } from '../contract/principal.ts';
 import { count } from '../lib/metrics.ts';
@@ -69,7 +69,7 @@ const MAX_ROUNDS = 3;
 
 /** @throws ServiceError of a call that is being carried out: nothing says yet what becomes of it */
 export const underWay = (): ServiceError =>
-  new ServiceError('conflict', 'a call with this Idempotency-Key is under way; repeat it in a moment', {
+  conflict('a call with this Idempotency-Key is under way; repeat it in a moment', {
     money_moved: 'unknown',
     safe_action: 'retry_same_attempt',
     retryAfterSeconds: 1,

@@ -1,7 +1,7 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
-import { accountFrozen, ServiceError } from '../contract/errors.ts';
+import { accountFrozen, notFound, ServiceError } from '../contract/errors.ts';
 import type { CallKey } from '../contract/idempotency.ts';
 import { Principal } from '../contract/principal.ts';
 import {
@@ -121,8 +121,7 @@ export const serve = <S extends ServiceContract>(
     const startedAt = performance.now();
     let reply: ReplyEnvelope;
     try {
-      if (operation === undefined || handler === undefined)
-        throw new ServiceError('not_found', 'no such operation');
+      if (operation === undefined || handler === undefined) throw notFound('operation');
       reply = await inBusSpan(
         { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
         (span) => answer({ name, operation, handler }, msg.data, { now, calls }, span),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Consuming } from '../bus/consume.ts';
-import { ServiceError } from '../contract/errors.ts';
+import { conflict, notFound } from '../contract/errors.ts';
 import type { Decision, operatorOperations, Quarantined } from '../contract/operator.ts';
 import type { Handler } from '../contract/service.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
@@ -35,9 +35,7 @@ const shown = (row: QuarantineRow): z.infer<typeof Quarantined> => ({
   decision: row.decision,
 });
 
-const missing = () => new ServiceError('not_found', 'no such quarantined message here');
-const decided = ({ decision }: QuarantineRow) =>
-  new ServiceError('conflict', `it is decided already: ${decision}`);
+const decided = ({ decision }: QuarantineRow) => conflict(`it is decided already: ${decision}`);
 
 type Handlers = { [K in keyof typeof operatorOperations]: Handler<(typeof operatorOperations)[K]> };
 
@@ -54,14 +52,14 @@ export const operatorHandlers = ({
   /** Told once more to whoever reads its subject. Handlers know repeats, so one that is lost may be told again. */
   const retry = async ({ subject, body }: QuarantineRow): Promise<void> => {
     for (const consumer of consuming) if (await consumer.again(subject, body)) return;
-    throw new ServiceError('conflict', `nothing here reads ${subject}`);
+    throw conflict(`nothing here reads ${subject}`);
   };
 
   const prepare = async (row: QuarantineRow, decision: Decision) => {
     if (decision === 'dismiss') return { proof: null };
     if (decision === 'retry') return retry(row).then(() => ({ proof: null }));
     if (outcomes === undefined)
-      throw new ServiceError('conflict', `${row.subject} is about nothing whose outcome the chain proves`);
+      throw conflict(`${row.subject} is about nothing whose outcome the chain proves`);
     return outcomes.decide(row, decision);
   };
 
@@ -77,7 +75,7 @@ export const operatorHandlers = ({
     },
     decideQuarantined: async ({ quarantine_id, decision, actor, reason }) => {
       const row = await findQuarantined(pool, quarantine_id);
-      if (row === null) throw missing();
+      if (row === null) throw notFound('quarantined message here');
       if (row.decided_at !== null) throw decided(row);
       const { proof, commit }: { proof: unknown; commit?: (tx: Db) => Promise<() => void> } = await prepare(
         row,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
@@ -30,12 +30,12 @@ export const createDeposit =
     const { provider, fiat_currency, fiat_amount, redirect_url } = input;
     const onramp = deps.onramps[provider];
     if (onramp === undefined) {
-      throw new ServiceError('conflict', `provider: ${provider} is not set up in this environment`, {
+      throw conflict(`provider: ${provider} is not set up in this environment`, {
         details: [{ path: 'provider', message: 'not set up in this environment' }],
       });
     }
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
 
     const left = await takeOverLeft(deps, key);
     const depositId = left ?? newId('dep');

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
@@ -15,7 +15,7 @@ export const createWithdrawal =
   (deps: Deps): Handler<typeof funding.operations.createWithdrawal> =>
   async ({ wallet_id, amount, destination_address }, { account_id }, key) => {
     const wallet = await deps.findWallet(account_id, wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
     const created_at = deps.clock();
     const draft = {
       withdrawal_id: newId('wd'),

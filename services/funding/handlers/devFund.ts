@@ -1,5 +1,5 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { keepBegun, keepFinished } from '../../../shared/db/idempotency.ts';
@@ -23,12 +23,10 @@ export const devFund =
     const amount = parseMicro(input.amount);
     const message = devFundProblem(amount);
     if (message !== null) {
-      throw new ServiceError('validation_error', `amount: ${message}`, {
-        details: [{ path: 'amount', message }],
-      });
+      throw invalid('amount', message);
     }
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
 
     // What a call with the same key has asked for is waited for, by however many at once.
     const fundId = key?.unfinished ?? newId('fund');

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { keepAnswer } from '../../../shared/db/idempotency.ts';
@@ -18,7 +18,7 @@ export const createDelegate =
     const { account_id } = caller;
     const expires_at = input.expires_at === undefined ? null : expiryOf(deps, input.expires_at);
     if (!(await deps.hasWallet(account_id, input.wallet_id))) {
-      throw new ServiceError('not_found', 'no such wallet');
+      throw notFound('wallet');
     }
     const delegate_id = newId('del');
     const none = { per_payment: null, daily: null, monthly: null, total: null };

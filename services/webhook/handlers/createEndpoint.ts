@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_ENDPOINTS, type webhook } from '../../../shared/contract/webhook.ts';
 import { keepAnswer } from '../../../shared/db/idempotency.ts';
@@ -27,7 +27,7 @@ export const createEndpoint =
     return deps.pool.transaction(async (tx) => {
       const row = await insertEndpoint(tx, endpoint, MAX_ENDPOINTS);
       if (row === null) {
-        throw new ServiceError('conflict', `an account has at most ${MAX_ENDPOINTS} webhook endpoints`);
+        throw conflict(`an account has at most ${MAX_ENDPOINTS} webhook endpoints`);
       }
       const answer = { ...showEndpoint(row), secret };
       await keepAnswer(tx, key, answer);
