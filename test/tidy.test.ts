@@ -43,6 +43,7 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
   [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
   [/^shared\/lists\//, /^shared\/(lists|db|lib|contract)\//],
+  [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
   [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|db|lib|contract)\//],
 ];

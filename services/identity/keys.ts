@@ -3,9 +3,9 @@ import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { subjects } from '../../shared/contract/service.ts';
-import { keepAnswer } from '../../shared/db/idempotency.ts';
 import { insertOutbox, type OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db } from '../../shared/db/pool.ts';
+import { complete } from '../../shared/idempotency/store.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createKeyText, keyHash } from '../../shared/lib/key-text.ts';
@@ -158,7 +158,7 @@ export const rotate = async (
       revokePrevious: revokePrevious ?? false,
       kind: 'key_rotated',
     });
-    await keepAnswer(tx, key, replaced.answer);
+    await complete(tx, key, replaced.answer);
     return replaced;
   });
   deps.relay.dispatch(told);

@@ -2,8 +2,9 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
-import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
 import { operatorHandlers } from '../../shared/db/operating.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { config as schema } from './config.ts';
@@ -95,7 +96,7 @@ await runService(base, {
       getEvent: getEvent(deps),
       ...operating,
     },
-    { now: clock.now, calls: keptCalls(pool) },
+    { now: clock.now, calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [

@@ -1,7 +1,7 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
@@ -33,7 +33,7 @@ export const createWithdrawal =
     return inOneCommit(deps.pool, key, async (tx) => {
       const row = await insertWithdrawal(tx, { ...draft, destination_token_account });
       const answer = { ...showWithdrawal(row), ...prepared };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return answer;
     });
   };

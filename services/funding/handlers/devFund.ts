@@ -2,9 +2,9 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { keepBegun, keepFinished } from '../../../shared/db/idempotency.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
 import type { Db } from '../../../shared/db/pool.ts';
+import { begin, complete } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
@@ -29,8 +29,8 @@ export const devFund =
     if (wallet === null) throw notFound('wallet');
 
     // What a call with the same key has asked for is waited for, by however many at once.
-    const fundId = key?.unfinished ?? newId('fund');
-    const begin = async (tx: Db) => {
+    const fundId = key?.begun ?? newId('fund');
+    const beginFund = async (tx: Db) => {
       const row = await insertDevFund(tx, {
         fund_id: fundId,
         account_id: caller.account_id,
@@ -38,10 +38,10 @@ export const devFund =
         owner: wallet.owner,
         amount,
       });
-      await keepBegun(tx, key, fundId);
+      await begin(tx, key, fundId);
       return insertOutbox(tx, [fundJob(row)]);
     };
-    if (fundId !== key?.unfinished) deps.relay.dispatch(await deps.pool.transaction(begin));
+    if (fundId !== key?.begun) deps.relay.dispatch(await deps.pool.transaction(beginFund));
     await failpoint('funding.afterBegun');
 
     const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
@@ -72,6 +72,6 @@ export const devFund =
       tx_hash: outcome.tx_hash,
       balance,
     };
-    await keepFinished(deps.pool, key, answer);
+    await complete(deps.pool, key, answer, fundId);
     return answer;
   };

@@ -2,7 +2,7 @@ import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts'
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import { keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -113,7 +113,7 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     else
       await deps.pool.transaction(async (tx) => {
         await insertQuotes(tx, [row]);
-        await keepAnswer(tx, key, answer);
+        await complete(tx, key, answer);
       });
     count('settle.quotes', 1);
     return answer;
