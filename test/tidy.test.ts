@@ -43,6 +43,7 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
   [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
   [/^shared\/lists\//, /^shared\/(lists|db|lib|contract)\//],
+  [/^shared\/operator\//, /^shared\/(operator|db|bus|lib|contract)\//],
   [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
   [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|db|lib|contract)\//],
@@ -186,7 +187,7 @@ test.each(contractList.map((contract) => [contract.name, contract] as const))(
   '%s: a file for every operation, consumer and job of the contract, and no other',
   (name, { operations, internal, consumes, jobs }) => {
     expect(filesIn(`services/${name}/handlers`)).toEqual(
-      // What all services answer to operators is one file for all, shared/db/operating.ts.
+      // What all services answer to operators is one file for all, shared/operator/handlers.ts.
       inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
         (operation) => !Object.hasOwn(operatorOperations, operation),
       ),

@@ -1,8 +1,8 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { recordAction } from '../../../shared/db/operator_actions.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { recordAction } from '../../../shared/operator/actions.ts';
 import { settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { claimNow, lookUpSettlement } from '../store/settlements.ts';
