@@ -137,6 +137,7 @@ const PACKAGES: Record<string, RegExp> = {
   fastify: /^services\/gateway\//,
   ioredis: /^services\/gateway\/limits\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
+  'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
   jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
   nats: /^shared\/bus\//,
