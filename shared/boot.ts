@@ -6,13 +6,13 @@ import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
 import { outboxReading, type Relay, startRelay } from './db/outbox.ts';
 import { connectPool, type Pool, pingPool } from './db/pool.ts';
-import { quarantineInto, quarantineReading } from './db/quarantine.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type Logger } from './lib/logger.ts';
 import { observe, type Reading } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
+import { quarantineInto, quarantineReading } from './operator/quarantine.ts';
 
 /** What every service of an environment stands on. */
 export type Base = {

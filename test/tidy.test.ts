@@ -42,8 +42,11 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/lib\//, /^shared\/(lib|contract)\//],
   [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
   [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
+  [/^shared\/lists\//, /^shared\/(lists|db|lib|contract)\//],
+  [/^shared\/operator\//, /^shared\/(operator|db|bus|lib|contract)\//],
+  [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
-  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(db|lib|contract)\//],
+  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|db|lib|contract)\//],
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
@@ -134,6 +137,7 @@ const PACKAGES: Record<string, RegExp> = {
   fastify: /^services\/gateway\//,
   ioredis: /^services\/gateway\/limits\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
+  'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
   jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
   nats: /^shared\/bus\//,
@@ -160,6 +164,13 @@ test('each package is known in one place', () => {
   expect(offences(product, known)).toEqual([]);
 });
 
+test('a refusal that many places say is made in one: invalid, notFound, conflict', () => {
+  const handMade =
+    /new ServiceError\(\s*('conflict'|'not_found',\s*'no such|'validation_error',\s*`\$\{(path|field)\})/;
+  const others = product.filter((file) => file !== 'shared/contract/errors.ts');
+  expect(others.filter((file) => handMade.test(text.get(file)!))).toEqual([]);
+});
+
 test('domain code reads no clock, no file, no network and no chance', () => {
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;
@@ -181,7 +192,7 @@ test.each(contractList.map((contract) => [contract.name, contract] as const))(
   '%s: a file for every operation, consumer and job of the contract, and no other',
   (name, { operations, internal, consumes, jobs }) => {
     expect(filesIn(`services/${name}/handlers`)).toEqual(
-      // What all services answer to operators is one file for all, shared/db/operating.ts.
+      // What all services answer to operators is one file for all, shared/operator/handlers.ts.
       inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
         (operation) => !Object.hasOwn(operatorOperations, operation),
       ),

@@ -53,7 +53,7 @@ const internal = () =>
         summary,
         code(
           Object.hasOwn(operatorOperations, operation)
-            ? 'shared/db/operating.ts'
+            ? 'shared/operator/handlers.ts'
             : `services/${name}/handlers/${operation}.ts`,
         ),
       ]),

@@ -1,6 +1,7 @@
 import { Point } from '@noble/ed25519';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
 import { PROGRAMS } from './domain/programs.ts';
 
 export { PROGRAMS };
@@ -68,8 +69,7 @@ class Address extends PublicKey {
 /** The key of an address that appears once. @throws Error when the text is none */
 export const newKey = (address: string): PublicKey => new Address(address);
 
-const MAX_KEYS = 10_000;
-const keys = new Map<string, PublicKey>();
+const keys = new LRUCache<string, PublicKey>({ max: 10_000 });
 
 /** The key of an address that comes again. @throws Error when the text is none */
 export const keyOf = (address: string): PublicKey => {
@@ -77,7 +77,6 @@ export const keyOf = (address: string): PublicKey => {
   if (found !== undefined) return found;
   const key = newKey(address);
   keys.set(address, key);
-  if (keys.size > MAX_KEYS) keys.delete(keys.keys().next().value as string);
   return key;
 };
 
@@ -102,8 +101,7 @@ export const ownerKind = (address: string): 'key' | 'program' | 'nobody' => {
   }
 };
 
-const MAX_KNOWN = 10_000;
-const known = new Map<string, string>();
+const known = new LRUCache<string, string>({ max: 10_000 });
 
 /** The associated token account of an owner, the only kind that is paid or spent from. Pure, kept: it costs hashes. */
 export const tokenAccountOf = (owner: string, mint: string): string => {
@@ -113,6 +111,5 @@ export const tokenAccountOf = (owner: string, mint: string): string => {
   // Off-curve owners are allowed here: whether one may be paid was decided when its service was made.
   const address = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true).toBase58();
   known.set(key, address);
-  if (known.size > MAX_KNOWN) known.delete(known.keys().next().value as string);
   return address;
 };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { tokenAccountOf } from './addresses.ts';
 import { readTokenAccount, type TokenAccount } from './domain/token-account.ts';
 import type { Blockhash, Rpc } from './rpc.ts';
@@ -13,7 +14,8 @@ export type ChainView = ReturnType<typeof createChainView>;
 
 export const createChainView = (rpc: Rpc, mint: string) => {
   let latest: { at: number; value: Promise<Blockhash> } | undefined;
-  const readyAt = new Map<string, number>();
+  // Without a resolution it sets no timers, which the simulation would have to carry out.
+  const ready = new LRUCache<string, true>({ max: MAX_READY, ttl: READY_MS, ttlResolution: 0 });
 
   const tokenAccounts = async (
     owners: readonly string[],
@@ -35,10 +37,8 @@ export const createChainView = (rpc: Rpc, mint: string) => {
   ): Promise<{ slot: number; account: TokenAccount }> => {
     const { slot, accounts } = await tokenAccounts([owner], options);
     const account = accounts[0]!;
-    if (account.state === 'ready') {
-      readyAt.set(owner, performance.now());
-      if (readyAt.size > MAX_READY) readyAt.delete(readyAt.keys().next().value as string);
-    } else readyAt.delete(owner);
+    if (account.state === 'ready') ready.set(owner, true);
+    else ready.delete(owner);
     return { slot, account };
   };
 
@@ -63,10 +63,8 @@ export const createChainView = (rpc: Rpc, mint: string) => {
     tokenAccounts,
     /** Its state, `ready` for a while without asking again: it hardly ever goes away. */
     payable: async (owner: string): Promise<TokenAccount['state']> => {
-      const at = readyAt.get(owner);
-      if (at !== undefined && performance.now() - at < READY_MS) return 'ready';
-      return (await tokenAccount(owner)).account.state;
+      return ready.has(owner) ? 'ready' : (await tokenAccount(owner)).account.state;
     },
-    forgetPayable: (owner: string) => readyAt.delete(owner),
+    forgetPayable: (owner: string) => ready.delete(owner),
   };
 };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Deps } from './deps.ts';
 import type { Network, Order } from './domain/order.ts';
 import type { LandedBalances } from './landed-balances.ts';
@@ -97,11 +98,7 @@ export const readingsOf = async (rpc: Rpc, signature: string, all: boolean): Pro
 };
 
 /** Transactions of others that were read and are not the payment, by the reference that they name. */
-const notPayments = new Map<string, true>();
-const rememberNone = (key: string): void => {
-  notPayments.set(key, true);
-  if (notPayments.size > MAX_REMEMBERED) notPayments.delete(notPayments.keys().next().value as string);
-};
+const notPayments = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
 type FindDeps = Pick<Deps, 'rpc' | 'pool' | 'network'>;
 type SearchedOrder = Extract<Order, { reference: string }>;
@@ -119,7 +116,7 @@ const kindOf = async ({ rpc, network }: FindDeps, signature: string, order: Sear
   const payer = first!.feePayer();
   if (payer !== null && !network.feePayers.includes(payer)) {
     if (moved(first!, order, network)) return 'of others';
-    rememberNone(key);
+    notPayments.set(key, true);
     return null;
   }
   const readings = await readingsOf(rpc, signature, true);

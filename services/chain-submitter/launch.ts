@@ -1,3 +1,4 @@
+import { hasCode } from '../../shared/lib/causes.ts';
 import { failpoint } from '../../shared/lib/failpoint.ts';
 import { count } from '../../shared/lib/metrics.ts';
 import type { Deps } from './deps.ts';
@@ -18,7 +19,7 @@ import { isCommitted } from './store/transactions.ts';
 
 /** Rule 10. */
 export const RESEND_MS = 2000;
-const UNIQUE_VIOLATION = '23505';
+const UNIQUE_VIOLATION = /^23505$/;
 
 type Bytes = Pick<Generation, 'signature' | 'wire' | 'lastValidBlockHeight'> & { generation: number };
 
@@ -56,10 +57,7 @@ export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: 
 };
 
 /** Whether a unique index has refused a statement. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  [error, (error as { cause?: unknown }).cause].some(
-    (one) => (one as { code?: unknown } | undefined)?.code === UNIQUE_VIOLATION,
-  );
+export const isUniqueViolation = (error: unknown): boolean => hasCode(error, UNIQUE_VIOLATION);
 
 type CommitDeps = Pick<Deps, 'flights' | 'rpc' | 'pool' | 'commits' | 'relay' | 'logger' | 'ownWork'>;
 

@@ -5,8 +5,8 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { tokenAccountOf } from './addresses.ts';
 import { createCaps } from './caps.ts';
 import { createChainView } from './chain.ts';
@@ -42,8 +42,8 @@ import { settle } from './jobs/settle.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { createOwnWork } from './limits/own-work.ts';
 import { checkNetwork } from './network.ts';
-import { outcomes } from './outcomes.ts';
 import { budgetsReading, capsReading, feePayerReading, intentsReading } from './readings.ts';
+import { quarantineResolver } from './resolve-quarantine.ts';
 import { createRpc, lamportsReader } from './rpc.ts';
 
 const config = loadConfig(schema);
@@ -121,7 +121,7 @@ const consuming = work(
   { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
   quarantine,
 );
-const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
+const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {

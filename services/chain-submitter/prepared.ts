@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid, ServiceError } from '../../shared/contract/errors.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../shared/lib/ed25519.ts';
 import { PROGRAMS } from './addresses.ts';
 import { decodeMessage, disassemble, type PlainInstruction } from './wire.ts';
@@ -8,10 +8,7 @@ import { decodeMessage, disassemble, type PlainInstruction } from './wire.ts';
 const MAX_GUARDS = 6;
 
 const refuse = (message: string): never => {
-  throw new ServiceError('validation_error', `transaction: ${message}`, {
-    details: [{ path: 'transaction', message }],
-    money_moved: 'no',
-  });
+  throw invalid('transaction', message, { money_moved: 'no' });
 };
 
 const same = (a: PlainInstruction, b: PlainInstruction): boolean =>

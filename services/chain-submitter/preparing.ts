@@ -1,5 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict } from '../../shared/contract/errors.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { Deps } from './deps.ts';
 import type { UserOrder } from './domain/order.ts';
@@ -42,7 +42,7 @@ export const prepare = async (
     last_valid_block_height: BigInt(latest.lastValidBlockHeight),
     expires_at: expiresAt,
   });
-  if (!written) throw new ServiceError('conflict', 'this was submitted or cancelled already');
+  if (!written) throw conflict('this was submitted or cancelled already');
   const empty = signersOf(order, network).map(() => null);
   return { transaction: assemble(message, empty).toString('base64'), expires_at: isoTime(expiresAt) };
 };

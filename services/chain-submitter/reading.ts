@@ -14,7 +14,3 @@ export const reading = async <T>(read: Promise<T>): Promise<T> => {
     });
   }
 };
-
-/** A refusal of an address in the input. */
-export const refuseAddress = (path: string, message: string): ServiceError =>
-  new ServiceError('validation_error', `${path}: ${message}`, { details: [{ path, message }] });

@@ -3,11 +3,12 @@ import { call } from '../../shared/bus/call.ts';
 import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
-import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { fundProgressed } from './consumers/chain-submitter.fundProgressed.ts';
 import { refundProgressed } from './consumers/chain-submitter.refundProgressed.ts';
@@ -107,7 +108,7 @@ await runService(base, {
       listMoved: listMoved(deps),
       ...operating,
     },
-    { now: clock.now, calls: keptCalls(pool) },
+    { now: clock.now, calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { notFound } from '../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { Deps, Reservation } from './deps.ts';
 import { findRefund, markReleased, type RefundRow, type Viewer } from './store/refunds.ts';
@@ -24,7 +24,7 @@ export const ownRefund = async (
   refundId: string,
 ): Promise<RefundRow> => {
   const row = await findRefund(pool, viewer, refundId);
-  if (row === null) throw new ServiceError('not_found', 'no such refund');
+  if (row === null) throw notFound('refund');
   return row;
 };
 

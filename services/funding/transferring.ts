@@ -1,6 +1,6 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
-import { isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
+import { conflict, isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
 import { isDecided } from '../../shared/lib/progress.ts';
 import { tellTransferChanged } from './changed.ts';
 import { type Deps, wakeKey } from './deps.ts';
@@ -25,10 +25,10 @@ const moved = ({ status, elapsed }: Pick<Transfer, 'status' | 'elapsed'>): Money
   if (status === 'confirmed' || status === 'finalized') return 'yes';
   return status === 'submitted' || (elapsed && isWaiting(status)) ? 'unknown' : 'no';
 };
-const conflict = (transfer: Pick<Transfer, 'status' | 'elapsed'>, message: string) => {
+const refusal = (transfer: Pick<Transfer, 'status' | 'elapsed'>, message: string) => {
   const money_moved = moved(transfer);
   const asksAgain = money_moved === 'unknown' && isWaiting(transfer.status);
-  return new ServiceError('conflict', message, {
+  return conflict(message, {
     money_moved,
     safe_action: asksAgain ? 'retry_same_attempt' : 'stop',
   });
@@ -46,8 +46,8 @@ export const statusNow = <S extends string>({
 /** @throws ServiceError conflict unless the transfer still waits for its owner */
 export const requireWaiting = (kind: Kind, transfer: Transfer): void => {
   const status = statusNow(transfer);
-  if (status === 'cancelled' || status === 'expired') throw conflict(transfer, `the ${kind} is ${status}`);
-  if (!isWaiting(status)) throw conflict(transfer, `the ${kind} was submitted already`);
+  if (status === 'cancelled' || status === 'expired') throw refusal(transfer, `the ${kind} is ${status}`);
+  if (!isWaiting(status)) throw refusal(transfer, `the ${kind} was submitted already`);
 };
 
 /** Ends a transfer that waits for its owner, and tells it. */
@@ -92,7 +92,7 @@ export const submit = async <T extends Transfer>(
 ): Promise<T> => {
   const transfer = await read();
   const status = statusNow(transfer);
-  if (status === 'cancelled' || status === 'expired') throw conflict(transfer, `the ${kind} is ${status}`);
+  if (status === 'cancelled' || status === 'expired') throw refusal(transfer, `the ${kind} is ${status}`);
   const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
   // The fact says the same and may be late or here already.
   const signed = {
@@ -134,7 +134,7 @@ export const cancel = async (
   const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
   if (progress !== null) {
     await takeOver(deps, kind, progress);
-    throw conflict({ status: 'submitted', elapsed: false }, `the ${kind} was submitted already`);
+    throw refusal({ status: 'submitted', elapsed: false }, `the ${kind} was submitted already`);
   }
   await end(deps, kind, id, 'cancel');
 };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { notFound } from '../../shared/contract/errors.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import type { Deps } from './deps.ts';
@@ -11,7 +11,7 @@ export const ownWithdrawal = async (
   withdrawalId: string,
 ): Promise<WithdrawalRow> => {
   const row = await findWithdrawal(pool, accountId, withdrawalId);
-  if (row === null) throw new ServiceError('not_found', 'no such withdrawal');
+  if (row === null) throw notFound('withdrawal');
   return row;
 };
 

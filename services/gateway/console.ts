@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { notFound, ServiceError } from '../../shared/contract/errors.ts';
 import { takes } from './accepted.ts';
 import { addressGroup } from './address.ts';
 import { admit } from './quota.ts';
@@ -78,7 +78,7 @@ export const registerConsole = (app: FastifyInstance): void => {
       return sendAsset(request, reply, index);
     }
     const asset = assets.get(name);
-    if (asset === undefined) throw new ServiceError('not_found', 'no such file of the console');
+    if (asset === undefined) throw notFound('file of the console');
     void reply.header('cache-control', 'public, max-age=31536000, immutable');
     return sendAsset(request, reply, asset);
   };

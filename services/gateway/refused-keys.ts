@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { addressGroup } from './address.ts';
 import type { Limits } from './limits.ts';
@@ -20,40 +21,27 @@ export type Tried = { environment: string; hash: string; address: string };
 const KNOWN_GOOD_MS = 10 * 60_000;
 const MAX_ENTRIES = 10_000;
 
-/** Names that are remembered for a time each. The first in the map was said longest ago and goes when it is full. */
-const createMemory = () => {
-  const ends = new Map<string, number>();
-  return {
-    leftMs: (name: string): number => (ends.get(name) ?? 0) - performance.now(),
-    remember: (name: string, forMs: number): void => {
-      ends.delete(name);
-      ends.set(name, performance.now() + forMs);
-      if (ends.size > MAX_ENTRIES) ends.delete(ends.keys().next().value as string);
-    },
-    forget: (name: string): void => void ends.delete(name),
-  };
-};
-
 export const createRefusedKeys = ({ countRefusedKey }: Pick<Limits, 'countRefusedKey'>): RefusedKeys => {
-  const good = createMemory();
+  const good = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: KNOWN_GOOD_MS });
   // Known here, so that a good call costs no question to Redis: another replica hears of it by its own next refusal.
-  const usedUp = createMemory();
+  const usedUp = new LRUCache<string, true>({ max: MAX_ENTRIES });
   const triesOf = ({ environment, address }: Tried) => `${environment}:${addressGroup(address)}`;
 
   return {
     admit: (tried) => {
-      const waitMs = usedUp.leftMs(triesOf(tried));
-      if (waitMs <= 0 || good.leftMs(tried.hash) > 0) return;
+      const waitMs = usedUp.getRemainingTTL(triesOf(tried));
+      if (waitMs <= 0 || good.has(tried.hash)) return;
       throw new ServiceError('rate_limited', 'too many refused credentials from this address', {
         retryAfterSeconds: Math.ceil(waitMs / 1000),
       });
     },
     told: async (tried, isGood) => {
-      if (isGood) return good.remember(tried.hash, KNOWN_GOOD_MS);
-      good.forget(tried.hash);
+      if (isGood) return void good.set(tried.hash, true);
+      good.delete(tried.hash);
       const tries = triesOf(tried);
       const { remaining, resetMs } = await countRefusedKey(tries);
-      if (remaining === 0) usedUp.remember(tries, resetMs);
+      // A life of 0 would be one without an end.
+      if (remaining === 0) usedUp.set(tries, true, { ttl: Math.max(1, resetMs) });
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseInput } from '../../shared/bus/serve.ts';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid, ServiceError } from '../../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, IdempotencyKey } from '../../shared/contract/idempotency.ts';
 import { contractList, gateway } from '../../shared/contract/index.ts';
 import type { Handlers, HttpOperation, ServiceContract } from '../../shared/contract/service.ts';
@@ -134,9 +134,7 @@ export const registerRoutes = (app: FastifyInstance, deps: Deps): void => {
   const anonymous = (environmentName: string): Authenticated => {
     const environment = deps.environments.get(environmentName);
     if (environment !== undefined) return { environment, principal: { kind: 'none' }, limitFactor: 1 };
-    throw new ServiceError('validation_error', 'this environment is not served here', {
-      details: [{ path: 'environment', message: 'not served here' }],
-    });
+    throw invalid('environment', 'not served here');
   };
 
   const answerForwarded = async (route: Route, request: FastifyRequest, reply: FastifyReply) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { notFound, ServiceError } from '../../shared/contract/errors.ts';
 import { count, record } from '../../shared/lib/metrics.ts';
 import { endUnusedOnClose } from './connections.ts';
 import { registerConsole } from './console.ts';
@@ -145,9 +145,7 @@ export const createServer = (deps: Deps): FastifyInstance => {
     );
   });
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((_request, reply) =>
-    sendError(reply, new ServiceError('not_found', 'no such path')),
-  );
+  app.setNotFoundHandler((_request, reply) => sendError(reply, notFound('path')));
 
   endUnusedOnClose(app);
   registerCors(app, deps);

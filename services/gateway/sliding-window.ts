@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Taken } from './quota.ts';
 
 /**
@@ -17,7 +18,7 @@ export const createSlidingWindow = ({
   now?: () => number;
   maxKeys?: number;
 } = {}): SlidingWindow => {
-  const taken = new Map<string, number[]>();
+  const taken = new LRUCache<string, number[]>({ max: maxKeys });
   return {
     take: (key, points, windowSeconds) => {
       const at = now();
@@ -25,10 +26,7 @@ export const createSlidingWindow = ({
       const recent = (taken.get(key) ?? []).filter((time) => at - time < windowMs);
       const passed = recent.length < points;
       if (passed) recent.push(at);
-      // Put back at the end: the Map's order is then the order of use.
-      taken.delete(key);
       taken.set(key, recent);
-      if (taken.size > maxKeys) taken.delete(taken.keys().next().value!);
       return {
         passed,
         remaining: Math.max(0, points - recent.length),

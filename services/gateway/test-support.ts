@@ -11,8 +11,9 @@ import { natsServer, redisServer } from '../../deploy/local/servers.ts';
 import { createSupervisor } from '../../deploy/local/supervisor.ts';
 import { type Bus, connectBus, drainBus } from '../../shared/bus/connect.ts';
 import { encode } from '../../shared/bus/envelope.ts';
-import { type Serving, serve } from '../../shared/bus/serve.ts';
+import { type IdempotentCalls, type Serving, serve } from '../../shared/bus/serve.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
+import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -155,11 +156,10 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
       const handlers = Object.fromEntries(
         names.map((name) => [name, handler(environment, contract.name, name)]),
       ) as unknown as Handlers<ServiceContract>;
-      const calls = {
-        find: async ({ operation }: { operation: string }) => {
-          const answer = kept[`${contract.name}.${operation}`];
-          return answer === undefined ? null : { object_id: null, answer };
-        },
+      const calls: IdempotentCalls = async (call, work) => {
+        const answer = kept[`${contract.name}.${call.operation}`];
+        const key = { begun: null } as CallKey;
+        return answer === undefined ? { ok: await work(key) } : { ok: answer, replayed: true };
       };
       serving.push(serve(bus, contract, handlers, { calls }));
       await bus.nc.flush();

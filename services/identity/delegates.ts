@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid, notFound } from '../../shared/contract/errors.ts';
 import type { DelegateSpending, Deps } from './deps.ts';
 import { type DelegateRow, findOwnDelegate } from './store/delegates.ts';
 import { showDelegate } from './view.ts';
@@ -13,9 +13,7 @@ export const expiryOf = ({ clock }: Pick<Deps, 'clock'>, text: string): number =
   const isDate = !Number.isNaN(time) && new Date(time).toISOString().slice(0, 19) === text.slice(0, 19);
   if (isDate && time > clock()) return time;
   const message = isDate ? 'must be in the future' : 'is no date';
-  throw new ServiceError('validation_error', `expires_at: ${message}`, {
-    details: [{ path: 'expires_at', message }],
-  });
+  throw invalid('expires_at', message);
 };
 
 /**
@@ -40,6 +38,6 @@ export const spendingOf = async (
 /** The account's delegate as it is shown. @throws ServiceError not_found */
 export const ownDelegate = async (deps: Deps, accountId: string, delegateId: string) => {
   const row = await findOwnDelegate(deps.pool, accountId, delegateId);
-  if (row === null) throw new ServiceError('not_found', 'no such delegate');
+  if (row === null) throw notFound('delegate');
   return showDelegate(row, (await spendingOf(deps, accountId, [row]))(delegateId));
 };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid } from '../../shared/contract/errors.ts';
 import type { settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { DelegateSpending as Spending } from '../../shared/contract/settlement.ts';
@@ -49,7 +49,5 @@ export const requireEnvironment = (
 ): void => {
   if (environment === undefined || environment === deps.environment) return;
   const message = 'not the environment of the access token';
-  throw new ServiceError('validation_error', `environment: ${message}`, {
-    details: [{ path: 'environment', message }],
-  });
+  throw invalid('environment', message);
 };

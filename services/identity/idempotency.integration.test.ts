@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ServiceError } from '../../shared/contract/errors.ts';
 import { IdempotencyKey } from '../../shared/contract/idempotency.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import { startPurgeCalls } from '../../shared/db/idempotency.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import { callerOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../test/support/identity.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';

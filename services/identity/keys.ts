@@ -1,11 +1,11 @@
-import { accountFrozen, ServiceError } from '../../shared/contract/errors.ts';
+import { accountFrozen, invalid, notFound, ServiceError } from '../../shared/contract/errors.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
 import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import { subjects } from '../../shared/contract/service.ts';
-import { keepAnswer } from '../../shared/db/idempotency.ts';
 import { insertOutbox, type OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db } from '../../shared/db/pool.ts';
+import { complete } from '../../shared/idempotency/store.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createKeyText, keyHash } from '../../shared/lib/key-text.ts';
@@ -29,8 +29,6 @@ import { isAccountFrozen } from './store/standings.ts';
  * What services and delegates share: their keys (docs/spec/interface.md, Key rules;
  * docs/spec/decisions.md, Services).
  */
-
-const notFound = ({ kind }: KeyOwner) => new ServiceError('not_found', `no such ${kind}`);
 
 /** Words of a notice: whose key it is. */
 const about = ({ kind, id }: KeyOwner, name: string) => ({ owner_kind: kind, owner_id: id, name });
@@ -148,13 +146,11 @@ export const rotate = async (
 ) => {
   if (caller.kind !== 'jwt' && revokePrevious !== undefined) {
     const message = 'is for the owner’s sign-in';
-    throw new ServiceError('validation_error', `revoke_previous: ${message}`, {
-      details: [{ path: 'revoke_previous', message }],
-    });
+    throw invalid('revoke_previous', message);
   }
   const { answer, told } = await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, caller.account_id);
-    if (locked === null) throw notFound(owner);
+    if (locked === null) throw notFound(owner.kind);
     if (caller.kind !== 'jwt') {
       const current = await isCurrentKey(tx, owner, caller.key_id);
       if (current === null) throw new ServiceError('unauthorized', 'this key has ended');
@@ -165,7 +161,7 @@ export const rotate = async (
       revokePrevious: revokePrevious ?? false,
       kind: 'key_rotated',
     });
-    await keepAnswer(tx, key, replaced.answer);
+    await complete(tx, key, replaced.answer);
     return replaced;
   });
   deps.relay.dispatch(told);
@@ -184,7 +180,7 @@ export const reveal = async (
   const token = revealToken(deps.identitySecret, deps.environment, link_id);
   await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, accountId);
-    if (locked === null) throw notFound(owner);
+    if (locked === null) throw notFound(owner.kind);
     const link = { owner_id: owner.id, link_id, token_hash: tokenHash(token) };
     await putRevealLink(tx, { ...link, revoke_previous: revokePrevious ?? false });
     await insertNotice(tx, {

@@ -3,10 +3,11 @@ import { call } from '../../shared/bus/call.ts';
 import { hear, hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
-import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { issued } from './consumers/settlement.issued.ts';
 import { endpointDisabled } from './consumers/webhook.endpointDisabled.ts';
@@ -86,7 +87,7 @@ await runService(base, {
     bus,
     identity,
     { ...handlers(deps), ...operating },
-    { now: clock.now, calls: keptCalls(pool) },
+    { now: clock.now, calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Standing } from '../../shared/contract/identity.ts';
-import { type Operator, recordAction } from '../../shared/db/operator_actions.ts';
 import type { Db, Pool } from '../../shared/db/pool.ts';
+import { changeByOperator, type Operator } from '../../shared/operator/actions.ts';
 import { lockStanding, type StandingRow } from './store/standings.ts';
 import { presentStanding } from './view.ts';
 
@@ -9,10 +9,10 @@ import { presentStanding } from './view.ts';
 const told = ({ frozen_at, limit_factor }: z.infer<typeof Standing>) => ({ frozen_at, limit_factor });
 
 /**
- * Changes how an account stands, with its record in the same commit. What is so already is left alone and not recorded.
+ * Changes how an account stands. What is so already is left alone and not recorded.
  * @returns null when there is no such account
  */
-export const changeStanding = (
+export const changeStanding = async (
   pool: Pool,
   accountId: string,
   operator: Operator,
@@ -25,18 +25,14 @@ export const changeStanding = (
     isSo: (row: StandingRow) => boolean;
     change: (tx: Db) => Promise<StandingRow>;
   },
-): Promise<{ changed: boolean; standing: z.infer<typeof Standing> } | null> =>
-  pool.transaction(async (tx) => {
-    const row = await lockStanding(tx, accountId);
-    if (row === null) return null;
-    const before = presentStanding(row);
-    if (isSo(row)) return { changed: false, standing: before };
-    const standing = presentStanding(await change(tx));
-    await recordAction(tx, operator, {
-      action,
-      target: accountId,
-      before: told(before),
-      after: told(standing),
-    });
-    return { changed: true, standing };
+): Promise<{ changed: boolean; standing: z.infer<typeof Standing> } | null> => {
+  const { changed, state } = await changeByOperator<StandingRow | null>(pool, operator, {
+    action,
+    target: accountId,
+    lock: (tx) => lockStanding(tx, accountId),
+    isSo: (row) => row === null || isSo(row),
+    change,
+    show: (row) => row && told(presentStanding(row)),
   });
+  return state && { changed, standing: presentStanding(state) };
+};

@@ -6,8 +6,8 @@ import type { ServiceError } from '../../shared/contract/errors.ts';
 import { quote } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
-import { keptCalls } from '../../shared/db/idempotency.ts';
 import { connectPool, type Pool, sql } from '../../shared/db/pool.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { privateKeyFromSeed } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   } as unknown as Deps;
   const handlers = { create: create(deps) } as unknown as Handlers<typeof quote>;
   const bus = await testBus.as('quote');
-  serve(bus, quote, handlers, { calls: keptCalls(pool) });
+  serve(bus, quote, handlers, { calls: idempotentCalls(pool) });
   await bus.nc.flush();
 });
 afterAll(async () => {

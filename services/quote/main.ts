@@ -3,12 +3,13 @@ import { call } from '../../shared/bus/call.ts';
 import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
-import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { accepted } from './consumers/settlement.accepted.ts';
 import { failed } from './consumers/settlement.failed.ts';
@@ -82,7 +83,7 @@ await runService(base, {
       quoteActivity: quoteActivity(deps),
       ...operating,
     },
-    { calls: keptCalls(pool) },
+    { calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [

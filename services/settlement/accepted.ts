@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Attempt } from './store/accept.ts';
 import type { Terms } from './store/settlements.ts';
 
@@ -9,7 +10,7 @@ const MAX_KEPT = 5000;
  * with it, so a fact that comes back here needs no look-up first.
  */
 export const createAccepted = () => {
-  const kept = new Map<string, Terms>();
+  const kept = new LRUCache<string, Terms>({ max: MAX_KEPT });
   return {
     keep: ({ settlementId, accountId, delegateId, walletId, claims }: Attempt, created_at: number): void => {
       kept.set(settlementId, {
@@ -25,8 +26,6 @@ export const createAccepted = () => {
         redeem_window_seconds: claims.redeem_window_seconds,
         created_at,
       });
-      // The first in the map is the oldest.
-      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value as string);
     },
     /** Undefined: another replica accepted it, or this one long ago. */
     of: (settlementId: string): Terms | undefined => kept.get(settlementId),

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement } from '../../shared/contract/index.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
@@ -53,7 +53,7 @@ export const payerFor = async (
   const wallet = known ?? (await deps.findWallet(accountId, walletId));
   if (wallet === null) throw inactive('there is no wallet to pay from; link one and let it spend');
   if (wallet.owner === claims.payout_address || wallet.owner === deps.feeWallet) {
-    throw new ServiceError('conflict', 'the payer would pay itself', { safe_action: 'stop' });
+    throw conflict('the payer would pay itself', { safe_action: 'stop' });
   }
   return {
     wallet_id: wallet.wallet_id,

@@ -14,11 +14,11 @@ import { redeem } from './handlers/redeem.ts';
 import { redriveSettlement } from './handlers/redriveSettlement.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
-import { setSettling } from './handlers/setSettling.ts';
+import { setIntake } from './handlers/setIntake.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
 import { showCaps } from './handlers/showCaps.ts';
-import { showSettling } from './handlers/showSettling.ts';
+import { showIntake } from './handlers/showIntake.ts';
 import { spentSince } from './handlers/spentSince.ts';
 import { verify } from './handlers/verify.ts';
 
@@ -40,7 +40,7 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   findPaid: findPaid(deps),
   spentSince: spentSince(deps),
   showCaps: showCaps(deps),
-  showSettling: showSettling(deps),
-  setSettling: setSettling(deps),
+  showIntake: showIntake(deps),
+  setIntake: setIntake(deps),
   redriveSettlement: redriveSettlement(deps),
 });

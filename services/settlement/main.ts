@@ -5,10 +5,10 @@ import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createAccepted } from './accepted.ts';
 import { config as schema } from './config.ts';
 import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
@@ -17,8 +17,8 @@ import type { Deps } from './deps.ts';
 import { handlers } from './handlers.ts';
 import { expireSettlements } from './jobs/expireSettlements.ts';
 import { resumeSettlements } from './jobs/resumeSettlements.ts';
-import { outcomes } from './outcomes.ts';
-import { attemptsReading, capsReading, settlingReading } from './readings.ts';
+import { attemptsReading, capsReading, intakeReading } from './readings.ts';
+import { quarantineResolver } from './resolve-quarantine.ts';
 import { pausedSince } from './store/settling.ts';
 
 /** Every provider is asked, some of it twice. */
@@ -84,7 +84,7 @@ const deps: Deps = {
       () => null,
     ),
   observeWallet,
-  isPaused: () => readPaused('settling'),
+  isPaused: () => readPaused('intake'),
   isFrozen: async (accountId) => (await readFrozen(accountId)).frozen,
   observeAttempt: (attempt) =>
     call(bus, chainSubmitter, 'observeAttempt', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
@@ -95,7 +95,7 @@ const consuming = [
   hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
   hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
 ];
-const operating = operatorHandlers({ pool, consuming, outcomes: outcomes(deps) });
+const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
 
 await runService(base, {
   serving: serve(bus, settlement, { ...handlers(deps), ...operating }),
@@ -105,5 +105,5 @@ await runService(base, {
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
-  readings: [attemptsReading(pool), settlingReading(pool), capsReading(pool, limits)],
+  readings: [attemptsReading(pool), intakeReading(pool), capsReading(pool, limits)],
 });

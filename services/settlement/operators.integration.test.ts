@@ -25,7 +25,7 @@ import {
   until,
   vendor,
 } from '../../test/support/settlement.ts';
-import { settlingReading } from './readings.ts';
+import { intakeReading } from './readings.ts';
 
 /** What operators change here, and what of a settle it must not touch. */
 beforeAll(startFixture);
@@ -33,7 +33,7 @@ afterAll(stopFixture);
 afterEach(() => frozen.clear());
 
 const by = { actor: 'jane', reason: 'ticket 1042' };
-const setPaused = (paused: boolean) => call(operator, settlement, 'setSettling', { paused, ...by });
+const setPaused = (paused: boolean) => call(operator, settlement, 'setIntake', { paused, ...by });
 const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
 const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(
@@ -53,7 +53,7 @@ describe('a pause', () => {
     const q = quote();
     expect(await setPaused(true)).toMatchObject({
       changed: true,
-      settling: { paused_at: expect.any(String) },
+      intake: { paused_at: expect.any(String) },
     });
     const { code, extras } = await refusal(pay(payer, q, 'paused'));
     expect({ code, ...extras }).toEqual({
@@ -71,7 +71,7 @@ describe('a pause', () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'before');
-    expect(await setPaused(true)).toMatchObject({ settling: { under_way: expect.any(Number) } });
+    expect(await setPaused(true)).toMatchObject({ intake: { under_way: expect.any(Number) } });
     await say(settlementId, 'confirmed');
     const first = await answer;
     expect(first.status).toBe('confirmed');
@@ -79,7 +79,7 @@ describe('a pause', () => {
   });
 
   test('a gauge counts the seconds that it stands', async () => {
-    const seconds = async () => (await settlingReading(base.pool).read())[0]!.value;
+    const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
     await admin.query("update settling set paused_at = paused_at - interval '1 hour'");
@@ -94,12 +94,12 @@ describe('a pause', () => {
     expect(rest.length).toBe(before);
     expect(last).toMatchObject({
       ...by,
-      action: 'settling.pause',
+      action: 'intake.pause',
       before: { paused_at: null },
       after: { paused_at: expect.any(String) },
     });
     await setPaused(false);
-    expect((await actions())[0]).toMatchObject({ action: 'settling.resume', after: { paused_at: null } });
+    expect((await actions())[0]).toMatchObject({ action: 'intake.resume', after: { paused_at: null } });
   });
 });
 

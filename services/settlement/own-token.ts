@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid, notFound } from '../../shared/contract/errors.ts';
 import { type TokenOptions, verifyToken } from '../../shared/lib/compact-token.ts';
 
 type Asked = { settlement_id: string; service_id: string; settlement_token: string };
@@ -16,9 +16,9 @@ export const ownSettlement = <R extends { settlement_token: string | null }>(
 ): R => {
   if (row?.settlement_token === settlement_token) return row;
   const claims = verifyToken('settlement', settlement_token, options);
-  if (row === null) throw new ServiceError('not_found', 'no such settlement');
+  if (row === null) throw notFound('settlement');
   const named = claims.settlement_id === settlement_id && claims.service_id === service_id;
   // Issued, and then restored from a backup of before: its status tells what is to come.
   if (named && row.settlement_token === null) return row;
-  throw new ServiceError('validation_error', 'settlement_token: belongs to another settlement');
+  throw invalid('settlement_token', 'belongs to another settlement');
 };

@@ -36,10 +36,10 @@ export const attemptsReading = (pool: Pool): Reading => ({
 });
 
 /** For how long the operators have taken no new payment. */
-export const settlingReading = (pool: Pool): Reading => ({
-  name: 'settling',
-  metrics: ['settle.settling.paused_age'],
-  read: async () => [{ metric: 'settle.settling.paused_age', value: await pausedSeconds(pool) }],
+export const intakeReading = (pool: Pool): Reading => ({
+  name: 'intake',
+  metrics: ['settle.intake.paused_age'],
+  read: async () => [{ metric: 'settle.intake.paused_age', value: await pausedSeconds(pool) }],
 });
 
 /** How much of the hourly caps is used up by what was accepted. */

@@ -1,5 +1,5 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
-import { isErrorCode, ServiceError } from '../../shared/contract/errors.ts';
+import { conflict, isErrorCode, ServiceError } from '../../shared/contract/errors.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import { isDecided } from '../../shared/lib/progress.ts';
@@ -53,7 +53,7 @@ export const submitSigned = async (
   const preparation = await latestPreparation(deps.pool, row.wallet_id, kind);
   if (preparation === null) {
     const first = kind === 'approve' ? 'onboarding' : 'revoke without a transaction';
-    throw new ServiceError('conflict', `nothing was prepared for this wallet: call ${first} first`);
+    throw conflict(`nothing was prepared for this wallet: call ${first} first`);
   }
   const { preparation_id } = preparation;
   await deps.submitPrepared({ preparation_id, transaction });

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict, invalid } from '../../shared/contract/errors.ts';
 import { subjects } from '../../shared/contract/service.ts';
 import { insertOutbox, type OutboxRow, type Outgoing } from '../../shared/db/outbox.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -30,10 +30,10 @@ export const tokenAccountJob = (
 /** The wallet that holds the key already, when this registration would change nothing about it. */
 const unchanged = (row: WalletRow, accountId: string, wanted: Registration): WalletRow => {
   if (row.account_id !== accountId) {
-    throw new ServiceError('conflict', 'this public key belongs to another account');
+    throw conflict('this public key belongs to another account');
   }
   if (row.kind !== wanted.kind || row.label !== wanted.label || row.backup !== wanted.backup) {
-    throw new ServiceError('conflict', 'this public key is linked already, otherwise than asked for now');
+    throw conflict('this public key is linked already, otherwise than asked for now');
   }
   return row;
 };
@@ -43,8 +43,7 @@ const unchanged = (row: WalletRow, accountId: string, wanted: Registration): Wal
  */
 export const checkProof = (deps: Deps, accountId: string, publicKey: string, proof: Proof): void => {
   const problem = proofProblem(proof, { accountId, publicKey, now: deps.clock() });
-  if (problem !== null)
-    throw new ServiceError('validation_error', `${problem.path}: ${problem.message}`, { details: [problem] });
+  if (problem !== null) throw invalid(problem.path, problem.message);
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { notFound } from '../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../shared/contract/principal.ts';
 import type { Wallet } from '../../shared/contract/wallet.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
@@ -15,7 +15,7 @@ export type WalletView = z.infer<typeof Wallet>;
 /** The caller's wallet. Another's does not exist for them. */
 export const ownWallet = async (deps: Deps, accountId: string, walletId: string): Promise<WalletRow> => {
   const row = await findWallet(deps.pool, accountId, walletId);
-  if (row === null) throw new ServiceError('not_found', 'no such wallet');
+  if (row === null) throw notFound('wallet');
   return row;
 };
 

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { conflict, notFound } from '../../shared/contract/errors.ts';
 import type { Deps } from './deps.ts';
 import { type EndpointRow, findEndpoint } from './store/endpoints.ts';
 
-export const noEndpoint = () => new ServiceError('not_found', 'no such webhook endpoint');
+export const noEndpoint = () => notFound('webhook endpoint');
 
 /** The account's endpoint. @throws ServiceError not_found */
 export const ownEndpoint = async (
@@ -23,5 +23,5 @@ export const enabledEndpoint = async (
 ): Promise<EndpointRow> => {
   const row = await ownEndpoint(deps, accountId, endpointId);
   if (row.disabled_reason === null) return row;
-  throw new ServiceError('conflict', 'the webhook endpoint is disabled; enable it first');
+  throw conflict('the webhook endpoint is disabled; enable it first');
 };

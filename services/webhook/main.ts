@@ -2,10 +2,11 @@ import { openBase, runService } from '../../shared/boot.ts';
 import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
-import { keptCalls, startPurgeCalls } from '../../shared/db/idempotency.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
+import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { depositChanged } from './consumers/funding.depositChanged.ts';
 import { refundChanged } from './consumers/funding.refundChanged.ts';
@@ -95,7 +96,7 @@ await runService(base, {
       getEvent: getEvent(deps),
       ...operating,
     },
-    { now: clock.now, calls: keptCalls(pool) },
+    { now: clock.now, calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [

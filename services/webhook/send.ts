@@ -2,7 +2,7 @@ import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { ServiceError } from '../../shared/contract/errors.ts';
+import { invalid } from '../../shared/contract/errors.ts';
 import type { DeliveryError } from '../../shared/contract/webhook.ts';
 import { isPublicAddress, literalAddress, refusalOf } from './domain/target.ts';
 
@@ -71,7 +71,7 @@ const printable = (bytes: Buffer): string | null => {
 };
 
 const refuse = (message: string): never => {
-  throw new ServiceError('validation_error', `url: ${message}`, { details: [{ path: 'url', message }] });
+  throw invalid('url', message);
 };
 
 const withTimeout = async <T>(work: Promise<T>, ms: number): Promise<T> => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import type { ConsumerMessages, JsMsg } from 'nats';
 import type { z } from 'zod';
-import { ServiceError } from '../contract/errors.ts';
+import { conflict } from '../contract/errors.ts';
 import {
   type EventName,
   type JobName,
@@ -42,8 +42,7 @@ const again =
     const reader = readers.get(subject);
     if (reader === undefined) return false;
     const message = parsed(reader.schema, body);
-    if (!message.ok)
-      throw new ServiceError('conflict', `it still cannot be read here: ${message.reason.slice(0, 500)}`);
+    if (!message.ok) throw conflict(`it still cannot be read here: ${message.reason.slice(0, 500)}`);
     await reader.handler(message.value);
     return true;
   };

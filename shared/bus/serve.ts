@@ -1,8 +1,8 @@
 import { type Span, SpanKind } from '@opentelemetry/api';
 import type { Msg, Subscription } from 'nats';
 import type { z } from 'zod';
-import { accountFrozen, ServiceError } from '../contract/errors.ts';
-import type { CallKey } from '../contract/idempotency.ts';
+import { accountFrozen, notFound, ServiceError } from '../contract/errors.ts';
+import type { CallKey, Idempotency } from '../contract/idempotency.ts';
 import { Principal } from '../contract/principal.ts';
 import {
   type Handlers,
@@ -23,7 +23,6 @@ import {
   type RequestEnvelope,
   toErrorReply,
 } from './envelope.ts';
-import { callKey, type KeptCalls, once } from './idempotency.ts';
 import { inBusSpan, REQUEST_ID } from './trace.ts';
 
 type Operation = HttpOperation | InternalOperation;
@@ -47,7 +46,22 @@ export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
   throw new ServiceError('validation_error', `${where}${first?.message ?? 'invalid request'}`, { details });
 };
 
-type Options = { now: Clock; calls: KeptCalls | undefined };
+/** A call with an Idempotency-Key. @param input checked; the raw body has many spellings of one call */
+export type KeyedCall = {
+  operation: string;
+  idempotency: Idempotency;
+  output: z.ZodType;
+  key: string;
+  caller: Principal;
+  input: unknown;
+};
+/** Answers a call from an earlier one with its key, else by `work` (shared/idempotency/calls.ts). */
+export type IdempotentCalls = (
+  call: KeyedCall,
+  work: (key: CallKey) => Promise<unknown>,
+) => Promise<Answered>;
+
+type Options = { now: Clock; calls: IdempotentCalls | undefined };
 
 const answer = async (
   { name, operation, handler }: { name: string; operation: Operation; handler: AnyHandler },
@@ -82,10 +96,12 @@ const answer = async (
   if (operation.idempotency === undefined || envelope.idempotency_key === undefined) {
     return { ok: told(await handler(input, caller)) };
   }
-  if (calls === undefined) throw new Error(`${name} takes keys, and this service keeps none`);
+  if (calls === undefined) throw new Error(`${name} takes keys, and this service records none`);
   const { idempotency, output } = operation;
-  const key = callKey(name, { idempotency, output }, { key: envelope.idempotency_key, caller, input });
-  return once(calls, key, async (call) => told(await handler(input, caller, call)));
+  return calls(
+    { operation: name, idempotency, output, key: envelope.idempotency_key, caller, input },
+    async (key) => told(await handler(input, caller, key)),
+  );
 };
 
 export type Serving = { stop: () => Promise<void> };
@@ -94,13 +110,13 @@ export type Serving = { stop: () => Promise<void> };
  * Answers every operation of the contract: parse, await the handler, check the output, map errors. Replicas
  * share the work through a queue group. `stop` takes no more calls and waits for those in flight.
  * @param now epoch milliseconds of the clock that the age of a sign-in is told by: the database's where there is one
- * @param calls where calls with an Idempotency-Key are kept, in a service that has operations which take one
+ * @param calls answers calls with an Idempotency-Key, in a service that has operations which take one
  */
 export const serve = <S extends ServiceContract>(
   bus: Bus,
   contract: S,
   handlers: Handlers<S>,
-  { now = systemClock, calls }: { now?: Clock; calls?: KeptCalls } = {},
+  { now = systemClock, calls }: { now?: Clock; calls?: IdempotentCalls } = {},
 ): Serving => {
   const byName = handlers as unknown as Record<string, AnyHandler>;
 
@@ -121,8 +137,7 @@ export const serve = <S extends ServiceContract>(
     const startedAt = performance.now();
     let reply: ReplyEnvelope;
     try {
-      if (operation === undefined || handler === undefined)
-        throw new ServiceError('not_found', 'no such operation');
+      if (operation === undefined || handler === undefined) throw notFound('operation');
       reply = await inBusSpan(
         { operation: 'process', destination: msg.subject, kind: SpanKind.SERVER, headers: msg.headers },
         (span) => answer({ name, operation, handler }, msg.data, { now, calls }, span),

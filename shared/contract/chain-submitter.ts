@@ -134,7 +134,7 @@ export const chainSubmitter = service({
     }),
     setSigning: internalOperation({
       summary:
-        'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What stands already is left alone.',
+        'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), signing: Signing }),

@@ -81,6 +81,23 @@ export class ServiceError extends Error {
   }
 }
 
+/**
+ * validation_error, as the schema of the contract would say it of this field.
+ * @param message what the value must be; callers get `<field>: <message>` and the same as details
+ */
+export const invalid = (field: string, message: string, extras: ErrorExtras = {}): ServiceError =>
+  new ServiceError('validation_error', `${field}: ${message}`, {
+    ...extras,
+    details: [{ path: field, message }],
+  });
+
+/** not_found, also for what is there and belongs to another. @param what a noun: `wallet` */
+export const notFound = (what: string): ServiceError => new ServiceError('not_found', `no such ${what}`);
+
+/** conflict: the state of something does not allow the call. */
+export const conflict = (message: string, extras: ErrorExtras = {}): ServiceError =>
+  new ServiceError('conflict', message, extras);
+
 /** What a frozen account is told, wherever it is refused. */
 export const accountFrozen = (extras: ErrorExtras = {}): ServiceError =>
   new ServiceError(

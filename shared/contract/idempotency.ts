@@ -18,21 +18,21 @@ export const IdempotencyKey = z
     examples: ['0192f0c1-7d1a-7c3e-9b5d-2f6a8e4c0b17'],
   });
 
-/** Which operations take a key; with the field of the answer that is shown once and never kept. */
+/** Which operations take a key; with the field of the answer that is shown once and never stored. */
 export type Idempotency = true | { secret: string };
 
-/** A call with a key, as the handler gets it and keeps it in the commit that creates. */
+/** A call with a key, as the handler gets it and records it in the commit that creates. */
 export type CallKey = {
   accountId: string;
   operation: string;
-  /** SHA-256: whatever a client puts into a key, it is not kept. */
+  /** SHA-256: whatever a client puts into a key, it is not stored. */
   keyHash: Uint8Array;
   /** SHA-256 of the checked input and of the credential's scope. */
   fingerprint: Uint8Array;
-  /** The answer as it is kept: JSON of the contract's shape, without what is shown once. */
-  toKeep: (answer: object) => string;
-  /** What an earlier call with this key has created and not answered: to be finished, never made a second time. */
-  unfinished: string | null;
+  /** The answer as it is stored: JSON of the contract's shape, without what is shown once. */
+  answerText: (answer: object) => string;
+  /** The object of an earlier call with this key that began and did not complete: never created a second time. */
+  begun: string | null;
 };
 
 /** The answer of a call that tells a secret: with it the first time, with the word that it was told in every repeat. */

@@ -14,7 +14,7 @@ export const OperatorAction = z.strictObject({
   at: Timestamp,
   actor: z.string(),
   action: z.string(),
-  /** What it was done to: an account, `settling`, a quarantined message. */
+  /** What it was done to: an account, `intake`, a quarantined message. */
   target: z.string(),
   reason: z.string(),
   before: z.unknown(),
@@ -38,7 +38,7 @@ export const Quarantined = z.strictObject(quarantined);
 
 const MAX_LISTED = 200;
 
-/** Of the services that hold the hourly caps; what they answer is made by shared/db/caps-shown.ts. */
+/** Of the services that hold the hourly caps; what they answer is made by shared/operator/caps.ts. */
 export const showCapsOperation = internalOperation({
   summary: 'The hourly caps, and the wallets and accounts that have used most of theirs in this hour',
   callers: ['operator'],
@@ -60,7 +60,7 @@ export const showCapsOperation = internalOperation({
   }),
 });
 
-/** What every service answers to an operator; the handlers are shared/db/operating.ts, the same for all. */
+/** What every service answers to an operator; the handlers are shared/operator/handlers.ts, the same for all. */
 export const operatorOperations = {
   listOperatorActions: internalOperation({
     summary: 'What operators did here, newest first',

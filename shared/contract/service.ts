@@ -107,8 +107,8 @@ type OperationDefinition = {
    */
   repeatable?: true | { with: string };
   /**
-   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and its handler keeps the
-   * call in the commit that creates (shared/db/idempotency.ts). All others ignore the header, since they are harmless.
+   * A POST that would create a second thing when repeated: it takes the header Idempotency-Key, and its handler records
+   * the call in the commit that creates (shared/idempotency/store.ts). All others ignore the header, since they are harmless.
    */
   idempotency?: Idempotency;
   /** True where an absent body counts as `{}` (verify, logout). */

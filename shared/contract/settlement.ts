@@ -119,7 +119,7 @@ const Paid = z.strictObject({
 });
 
 /** Since when no new payment is taken, null while they are, and how many accepted ones are under way. */
-const Settling = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
+const Intake = z.strictObject({ paused_at: Timestamp.nullable(), under_way: z.int().min(0) });
 
 export const settlement = service({
   name: 'settlement',
@@ -336,18 +336,17 @@ export const settlement = service({
       output: z.array(Paid),
     }),
     showCaps: showCapsOperation,
-    showSettling: internalOperation({
-      summary: 'Whether new payments are taken',
+    showIntake: internalOperation({
+      summary: 'Whether payments are paused',
       callers: ['operator'],
       input: z.strictObject({}),
-      output: Settling,
+      output: Intake,
     }),
-    setSettling: internalOperation({
-      summary:
-        'Pauses or resumes taking new payments; those accepted go on. What stands already is left alone.',
+    setIntake: internalOperation({
+      summary: 'Pauses or resumes payments; those accepted go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
-      output: z.strictObject({ changed: z.boolean(), settling: Settling }),
+      output: z.strictObject({ changed: z.boolean(), intake: Intake }),
     }),
     redriveSettlement: internalOperation({
       summary:

@@ -1,11 +1,11 @@
 import { type Context, context } from '@opentelemetry/api';
+import { hasCode } from '../lib/causes.ts';
 
 /**
  * What one row of a shared statement may have done wrong: a value out of range (22), a constraint (23). A deadlock's victim
  * (40P01) and a lost serialization (40001) have changed nothing, and alone a row needs fewer locks.
  */
 const OF_ONE_ROW = /^(22...|23...|40P01|40001)$/;
-const MAX_CAUSES = 5;
 const MAX_ITEMS = 100;
 /** Longer than the server lets a statement run: what takes longer has lost its connection, and holds up nobody else. */
 const HELD_UP_MS = 15_000;
@@ -18,16 +18,6 @@ const patiently = async (statement: Promise<void>): Promise<void> => {
   });
   await Promise.race([statement, heldUp]);
   clearTimeout(timer);
-};
-
-const mayBeOfOneRow = (error: unknown): boolean => {
-  let current = error;
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    const { code } = current as { code?: unknown };
-    if (typeof code === 'string' && OF_ONE_ROW.test(code)) return true;
-    current = current.cause;
-  }
-  return false;
 };
 
 /**
@@ -77,7 +67,7 @@ export const batched = <I, O>(
       if (results.length !== asked.length) throw new TypeError('a result for each item, in their order');
       for (const [index, { resolve }] of asked.entries()) resolve(results[index]!);
     } catch (error) {
-      if (asked.length > 1 && mayBeOfOneRow(error)) for (const one of asked) await together([one]);
+      if (asked.length > 1 && hasCode(error, OF_ONE_ROW)) for (const one of asked) await together([one]);
       else for (const { reject } of asked) reject(error);
     }
   };

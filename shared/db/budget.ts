@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { batched } from './batched.ts';
@@ -87,7 +88,7 @@ export const deleteOldSpending = (db: Db): Promise<unknown> =>
  * A portion that is lost with its process, or forgotten because many others were used since, only makes a cap tighter.
  */
 export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
-  const portions = new Map<string, Portion>();
+  const portions = new LRUCache<string, Portion>({ max: MAX_KEPT });
   // The first payments of many wallets in an hour come together.
   const reserveInTable = batched((asked: readonly Asked[]) => reserveAmounts(pool, asked), {
     keysOf: ({ scope }) => [scope],
@@ -98,10 +99,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   const portionOf = (scope: string, startsAt: number): Portion => {
     const key = `${scope}@${startsAt}`;
     const portion = portions.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
-    // The first in the map is the one that was used least lately.
-    portions.delete(key);
     portions.set(key, portion);
-    if (portions.size > MAX_KEPT) portions.delete(portions.keys().next().value as string);
     return portion;
   };
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { untraced } from './trace.ts';
 
 /** A function with its answers of late. */
@@ -16,7 +17,7 @@ const AHEAD = 0.7;
  *   nobody told (`forget`)
  * @param aheadForMs so long after a key was last asked for its answer is renewed before it is too old, so that nobody waits
  *   for it: for keys that are few and that everybody asks for
- * @param maxEntries the oldest are dropped beyond it, so that a stream of new keys cannot grow the process
+ * @param maxEntries those unused longest are dropped beyond it, so that a stream of new keys cannot grow the process
  */
 export const cached = <T>(
   load: (key: string) => Promise<T>,
@@ -28,7 +29,7 @@ export const cached = <T>(
   }: { maxAgeMs: number; aheadForMs?: number; maxEntries?: number; keep?: (value: T) => boolean },
 ): Cached<T> => {
   type Entry = { at: number; askedAt: number; value: Promise<T> };
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: maxEntries });
 
   /** As long as it is this answer that is known, and somebody has asked for it of late. */
   const renew = (key: string, entry: Entry): void => {
@@ -42,14 +43,11 @@ export const cached = <T>(
 
   const ask = (key: string, askedAt: number): Promise<T> => {
     const entry: Entry = { at: performance.now(), askedAt, value: load(key) };
-    // Deleted first, so that it stands at the end: the first in the map is the oldest.
-    entries.delete(key);
     entries.set(key, entry);
     const drop = () => {
       if (entries.get(key) === entry) entries.delete(key);
     };
     entry.value.then((loaded) => keep(loaded) || drop(), drop);
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string);
     if (aheadForMs > 0) renew(key, entry);
     return entry.value;
   };

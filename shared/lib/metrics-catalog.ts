@@ -186,7 +186,7 @@ export const METRICS = {
     {},
     'Confirmed transactions that were forked away.',
   ),
-  'settle.settling.paused_age': gauge(
+  'settle.intake.paused_age': gauge(
     's',
     ['settlement'],
     {},

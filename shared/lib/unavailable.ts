@@ -1,3 +1,5 @@
+import { hasCause, hasCode } from './causes.ts';
+
 /**
  * Whether an error says that a server of ours is away (Postgres stopped, restarting, refusing connections), so that
  * the caller is told 503 and may repeat, instead of 500. Told by codes alone, along the chain of causes:
@@ -10,15 +12,6 @@ const AWAY_NAMES = new Set([
   'ConnectionError',
   'StatementTimeoutError',
 ]);
-const MAX_CAUSES = 5;
 
-export const isUnavailable = (error: unknown): boolean => {
-  let current = error;
-  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
-    const { code } = current as { code?: unknown };
-    if (typeof code === 'string' && AWAY.test(code)) return true;
-    if (AWAY_NAMES.has(current.constructor.name)) return true;
-    current = current.cause;
-  }
-  return false;
-};
+export const isUnavailable = (error: unknown): boolean =>
+  hasCode(error, AWAY) || hasCause(error, (one) => AWAY_NAMES.has(one.constructor.name));

@@ -143,7 +143,7 @@ test('caps show: what was accepted and signed in this hour, within the caps of b
 
 test('a pause is heeded by both settlements, and ends', async () => {
   const quote = await quoteOf(api(), vendor);
-  expect(await change('settling', 'pause')).toMatchObject({ changed: true });
+  expect(await change('intake', 'pause')).toMatchObject({ changed: true });
   await atOnce();
   // The queue group gives calls to either replica.
   for (let i = 0; i < 6; i += 1) {
@@ -154,8 +154,8 @@ test('a pause is heeded by both settlements, and ends', async () => {
       { code: 'service_unavailable', money_moved: 'no', safe_action: 'retry_same_attempt' },
     ]);
   }
-  expect(JSON.parse((await ops('settling', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
-  await change('settling', 'resume');
+  expect(JSON.parse((await ops('intake', 'show', '--json')).out).paused_at).toEqual(expect.any(String));
+  await change('intake', 'resume');
   await atOnce();
   expect((await settleWith(api(), consumer.token, quote, 'paused')).status).toBe(200);
 }, 60_000);
@@ -194,7 +194,7 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
   expect((await settleWith(api(), consumer.token, await quoteOf(api(), vendor))).status).toBe(503);
   const ended = await ops('redrive', id, ...signed);
   expect([ended.code, JSON.parse(ended.out)]).toMatchObject([1, { error: { code: 'conflict' } }]);
-  await change('settling', 'resume');
+  await change('intake', 'resume');
   await atOnce();
 }, 90_000);
 
@@ -237,7 +237,7 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
   });
   const at = new URL(running.stack.environments.test!.operator_nats_url);
   const login = (url: string, NATS_PASSWORD: string) =>
-    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('settling', 'show');
+    opsAt('nowhere.json', { NATS_URL: url, NATS_USER: at.username, NATS_PASSWORD })('intake', 'show');
   expect(await login(`nats://${at.host}`, at.password)).toMatchObject({ code: 0 });
   // An outside server may let everybody in.
   if (externalServers.natsUrl === undefined)
@@ -248,7 +248,7 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
   });
   const help = await ops('--help');
   expect(help.code).toBe(0);
-  for (const name of ['account freeze', 'limits set', 'settling pause', 'quarantine decide', 'audit'])
+  for (const name of ['account freeze', 'limits set', 'intake pause', 'quarantine decide', 'audit'])
     expect(help.out).toContain(name);
   expect(await ops('limits', 'sett')).toMatchObject({
     code: 64,
@@ -266,13 +266,13 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     'identity account.unfreeze',
     'identity account.freeze',
     'identity account.unfreeze',
-    'settlement settling.pause',
-    'settlement settling.resume',
+    'settlement intake.pause',
+    'settlement intake.resume',
     'chain-submitter signing.pause',
     'settlement settlement.redrive',
-    'settlement settling.pause',
+    'settlement intake.pause',
     'chain-submitter signing.resume',
-    'settlement settling.resume',
+    'settlement intake.resume',
     'identity limits.set',
     'identity limits.clear',
   ]);

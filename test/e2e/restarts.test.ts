@@ -311,7 +311,7 @@ const authorities = async () => {
 };
 
 test('an authority is retired: new approvals name the next one, the others pay until it goes and approve again', async () => {
-  await ops('settling', 'resume');
+  await ops('intake', 'resume');
   await sleep(2000);
   const newcomer = await createConsumer(api(), running.stack);
   expect(newcomer.view.delegation).toMatchObject({ status: 'active', delegate: secondAuthority.address });

@@ -21,15 +21,15 @@ import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
-import { keptCalls } from '../../shared/db/idempotency.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
 import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
-import { quarantineInto } from '../../shared/db/quarantine.ts';
+import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { quarantineInto } from '../../shared/operator/quarantine.ts';
 import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { startSmtpSink } from './smtp.ts';
@@ -165,7 +165,7 @@ export const startIdentity = async () => {
     bus,
     identity,
     { ...handlers(deps), ...operating },
-    { now: clock.now, calls: keptCalls(pool) },
+    { now: clock.now, calls: idempotentCalls(pool) },
   );
   cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');

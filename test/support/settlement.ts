@@ -8,7 +8,7 @@ import type { ChainStatus, Status } from '../../services/settlement/domain/settl
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { handlers } from '../../services/settlement/handlers.ts';
-import { outcomes } from '../../services/settlement/outcomes.ts';
+import { quarantineResolver } from '../../services/settlement/resolve-quarantine.ts';
 import { pausedSince } from '../../services/settlement/store/settling.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -24,12 +24,12 @@ import type { BusUser } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { createBudgets } from '../../shared/db/budget.ts';
 import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
-import { operatorHandlers } from '../../shared/db/operating.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
+import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
@@ -165,9 +165,10 @@ export const startFixture = async (): Promise<void> => {
     { delegationChanged: delegationChanged(deps) },
     base.quarantine,
   );
+  const resolver = quarantineResolver(deps);
   const serving = serve(base.bus, settlement, {
     ...handlers(deps),
-    ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], outcomes: outcomes(deps) }),
+    ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], resolver }),
   });
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');

@@ -5,10 +5,10 @@ import { budgetsCommands } from './budgets.ts';
 import { capsCommands } from './caps.ts';
 import type { Command } from './command.ts';
 import { drainCommands } from './drain.ts';
+import { intakeCommands } from './intake.ts';
 import { limitsCommands } from './limits.ts';
 import { quarantineCommands } from './quarantine.ts';
 import { redriveCommands } from './redrive.ts';
-import { settlingCommands } from './settling.ts';
 import { signingCommands } from './signing.ts';
 
 /** All commands, in the order of the help. A further task is a file like these and its line here. */
@@ -17,7 +17,7 @@ export const commands: readonly Command[] = [
   ...limitsCommands,
   ...budgetsCommands,
   ...capsCommands,
-  ...settlingCommands,
+  ...intakeCommands,
   ...signingCommands,
   ...authorityCommands,
   ...drainCommands,

@@ -12,7 +12,7 @@ const NOT_DRAINED = 75; // EX_TEMPFAIL of sysexits.h
 /** What an empty environment has none of. */
 const leftIn = async (operator: Operator) => {
   const [{ under_way }, { open }, outboxes] = await Promise.all([
-    operator.call(settlement, 'showSettling', {}),
+    operator.call(settlement, 'showIntake', {}),
     operator.call(chainSubmitter, 'showSigning', {}),
     Promise.all(serviceNames.map((service) => operator.call(everywhere[service], 'showBacklog', {}))),
   ]);
@@ -33,10 +33,10 @@ export const drainCommands: readonly Command[] = [
     words: '',
     summary: 'Takes no new payments and waits until everything accepted has come to its end',
     details:
-      'Payments stay paused: `settling resume` ends it. Withdrawals, refunds, funds and approvals still begin; `signing pause`\nafter it stops those too. Exit code 75 when something is left after --seconds; run it again to go on waiting.',
+      'Payments stay paused: `intake resume` ends it. Withdrawals, refunds, funds and approvals still begin; `signing pause`\nafter it stops those too. Exit code 75 when something is left after --seconds; run it again to go on waiting.',
     plan: async (operator, _words, { seconds }) => {
       const [{ paused_at }, left] = await Promise.all([
-        operator.call(settlement, 'showSettling', {}),
+        operator.call(settlement, 'showIntake', {}),
         leftIn(operator),
       ]);
       return {
@@ -47,9 +47,9 @@ export const drainCommands: readonly Command[] = [
           ['open work of chain-submitter', String(left.work), '0'],
           ['unpublished messages', String(left.messages), '0'],
         ],
-        notes: [`Waits for up to ${seconds} s. New payments stay paused until \`settling resume\`.`],
+        notes: [`Waits for up to ${seconds} s. New payments stay paused until \`intake resume\`.`],
         make: async (signed) => {
-          await operator.call(settlement, 'setSettling', { paused: true, ...signed });
+          await operator.call(settlement, 'setIntake', { paused: true, ...signed });
           // Replicas know of the pause for a second at most; whatever they took until then is under way.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;

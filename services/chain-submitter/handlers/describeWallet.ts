@@ -1,16 +1,17 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../addresses.ts';
 import type { Deps } from '../deps.ts';
 import { whyNotOwner } from '../owner.ts';
-import { reading, refuseAddress } from '../reading.ts';
+import { reading } from '../reading.ts';
 
 /** Token account and delegate authority of a wallet to be linked. The newest authority serves new onboardings. */
 export const describeWallet =
   (deps: Deps): Handler<typeof chainSubmitter.internal.describeWallet> =>
   async ({ public_key: owner }) => {
     const why = await reading(whyNotOwner(deps, owner, { allowOffCurve: false }));
-    if (why !== null) throw refuseAddress('public_key', why);
+    if (why !== null) throw invalid('public_key', why);
     const { mint, delegateAuthorities } = deps.network;
     return { token_account: tokenAccountOf(owner, mint), authority: delegateAuthorities[0]! };
   };

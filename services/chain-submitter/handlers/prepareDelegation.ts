@@ -1,5 +1,5 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../addresses.ts';
@@ -9,21 +9,18 @@ import { refusing } from '../limits/refusing.ts';
 import type { DelegationRequest } from '../orders.ts';
 import { prepare } from '../preparing.ts';
 import { allowCreationSoon } from '../quota.ts';
-import { reading, refuseAddress } from '../reading.ts';
+import { reading } from '../reading.ts';
 import { delegation } from '../transactions/delegation.ts';
 
 /** Whether the approval has to create the token account. */
 const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {
   const { account } = await reading(deps.chain.tokenAccount(order.owner));
   if (account.state === 'ready') return false;
-  if (account.state === 'foreign')
-    throw new ServiceError('conflict', 'the token account is not the wallet’s any more');
-  if (order.allowanceMicro === null)
-    throw new ServiceError('conflict', 'the wallet has no token account, so nothing to revoke');
+  if (account.state === 'foreign') throw conflict('the token account is not the wallet’s any more');
+  if (order.allowanceMicro === null) throw conflict('the wallet has no token account, so nothing to revoke');
   const allowed = await reading(allowCreationSoon(deps, order.accountId, order.owner));
   if (allowed === 'refused') {
-    throw new ServiceError(
-      'conflict',
+    throw conflict(
       'the wallet has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
     );
   }
@@ -40,7 +37,7 @@ export const prepareDelegation =
     const { preparation_id, account_id, owner, allowance } = input;
     const { network } = deps;
     if (network.feePayers.includes(owner) || network.delegateAuthorities.includes(owner))
-      throw refuseAddress('owner', 'is an address of the platform');
+      throw invalid('owner', 'is an address of the platform');
     // Whatever was approved before: so wallets leave an authority that will be retired, one approval at a time.
     const authority = network.delegateAuthorities[0]!;
     const order: DelegationOrder = {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { ownerKind } from '../addresses.ts';
@@ -11,31 +11,31 @@ import { refusing } from '../limits/refusing.ts';
 import { readOrder, type TransferRequest } from '../orders.ts';
 import { prepare } from '../preparing.ts';
 import { allowCreationSoon } from '../quota.ts';
-import { reading, refuseAddress } from '../reading.ts';
+import { reading } from '../reading.ts';
 import { unlessSubmitted } from '../submitted.ts';
 import { transfer } from '../transactions/transfer.ts';
 
 type Input = z.infer<typeof chainSubmitter.internal.prepareTransfer.input>;
 
-const conflict = (message: string) => new ServiceError('conflict', message, { money_moved: 'no' });
+const refusal = (message: string) => conflict(message, { money_moved: 'no' });
 
 const destinationOf = async (deps: Deps, input: Input): Promise<Destination> => {
   const found = await reading(readDestination(deps, input.destination, input.owner));
   if (!('why' in found)) return found;
   // A refund names no destination: it goes back to the wallet that paid.
-  if (input.transfer === 'refund') throw conflict(`the payer’s wallet ${found.why}`);
-  throw refuseAddress('destination_address', found.why);
+  if (input.transfer === 'refund') throw refusal(`the payer’s wallet ${found.why}`);
+  throw invalid('destination_address', found.why);
 };
 
 /** What the chain will ask of the source anyway, told before anybody is asked to sign. */
 const checkSource = async ({ chain, network }: Deps, { owner, transfer: kind, amount }: Input) => {
-  if (platformAddresses(network).includes(owner)) throw conflict('an address of the platform cannot pay');
+  if (platformAddresses(network).includes(owner)) throw refusal('an address of the platform cannot pay');
   if (ownerKind(owner) !== 'key')
-    throw conflict('the payout address is a vault without a key: its refunds are signed elsewhere');
+    throw refusal('the payout address is a vault without a key: its refunds are signed elsewhere');
   const { account } = await reading(chain.tokenAccount(owner));
   const whose = kind === 'refund' ? 'the payout address' : 'the wallet';
-  if (account.state === 'foreign') throw conflict(`the token account of ${whose} is not its own any more`);
-  if (account.state === 'ready' && account.frozen) throw conflict(`the token account of ${whose} is frozen`);
+  if (account.state === 'foreign') throw refusal(`the token account of ${whose} is not its own any more`);
+  if (account.state === 'ready' && account.frozen) throw refusal(`the token account of ${whose} is frozen`);
   if (account.state === 'missing' || account.balanceMicro < parseMicro(amount)) {
     throw new ServiceError('insufficient_funds', `the balance of ${whose} is too small`, {
       money_moved: 'no',
@@ -49,10 +49,10 @@ const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise
   if (payee === null) return false;
   const { account } = await reading(deps.chain.tokenAccount(payee));
   if (account.state === 'ready' && !account.frozen) return false;
-  if (account.state !== 'missing') throw conflict('the token account of the destination cannot be paid');
+  if (account.state !== 'missing') throw refusal('the token account of the destination cannot be paid');
   const allowed = await reading(allowCreationSoon(deps, accountId, payee));
   if (allowed === 'refused') {
-    throw conflict(
+    throw refusal(
       'the destination has no USDC token account, and the platform has paid for it before or its quota is used up; create the token account first',
     );
   }
@@ -66,7 +66,7 @@ export const prepareTransfer =
     unlessSubmitted(deps, input.object_id, {
       work: () => prepareFor(deps, input),
       answer: () => {
-        throw new ServiceError('conflict', 'this was submitted already', { money_moved: 'unknown' });
+        throw conflict('this was submitted already', { money_moved: 'unknown' });
       },
     });
 

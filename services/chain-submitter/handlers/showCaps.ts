@@ -1,7 +1,7 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { presentCaps } from '../../../shared/db/caps-shown.ts';
 import type { HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { presentCaps } from '../../../shared/operator/caps.ts';
 import type { Deps } from '../deps.ts';
 
 /** What may be signed in an hour, and who has used most of it, for an operator. */

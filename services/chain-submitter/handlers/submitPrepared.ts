@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
@@ -27,7 +27,7 @@ import { isPaused } from '../store/settings.ts';
 import { unlessSubmitted } from '../submitted.ts';
 import { assemble, creationIndexOf, decodeMessage, disassemble } from '../wire.ts';
 
-const conflict = (message: string) => new ServiceError('conflict', message, { money_moved: 'no' });
+const refusal = (message: string) => conflict(message, { money_moved: 'no' });
 const unavailable = (retryAfterSeconds: number) =>
   new ServiceError('service_unavailable', 'not available right now', {
     money_moved: 'no',
@@ -47,7 +47,7 @@ const messageOf = (wire: Buffer): Uint8Array => {
 const repeated = (preparation: PreparationRow, wire: Buffer): { tx_hash: string } => {
   const { tx_hash, submitted_message } = preparation;
   if (tx_hash === null || submitted_message === null || !submitted_message.equals(messageOf(wire)))
-    throw new ServiceError('conflict', 'another signed transaction of this preparation was submitted', {
+    throw conflict('another signed transaction of this preparation was submitted', {
       money_moved: 'unknown',
     });
   return { tx_hash };
@@ -63,7 +63,7 @@ const simulate = async (deps: Deps, message: Uint8Array, order: Order): Promise<
   const error = await reading(deps.rpc.simulate(unsigned));
   if (error === null) return;
   const kind = errorKind(error, creationIndexOf(message));
-  if (kind === 'stale') throw conflict('the transaction has expired, prepare it again');
+  if (kind === 'stale') throw refusal('the transaction has expired, prepare it again');
   if (kind === 'proven') {
     const failure = otherFailure(order.kind, error);
     throw new ServiceError(failure.code, failure.message, { money_moved: 'no' });
@@ -86,18 +86,18 @@ const bytesFor = async (
 ): Promise<Generation> => {
   const { signers, rpc, pool, logger, clock, cosigning } = deps;
   const paid = await reading(findPaid(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
-  if (paid === 'by another') throw conflict('the transfer was carried out already');
+  if (paid === 'by another') throw refusal('the transfer was carried out already');
   if (paid !== null) {
     logger.warn({ intent: intent.intent_id, tx: paid.signature }, 'found on chain, nothing is co-signed');
     return { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
   }
   // The one that it was prepared with: another's signature would be no signature, and these bytes are all there can be.
   const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
-  if (feePayer === undefined) throw conflict('the platform’s fee payer has changed, prepare it again');
+  if (feePayer === undefined) throw refusal('the platform’s fee payer has changed, prepare it again');
   if (await isPaused(pool)) throw unavailable(30);
   const height = await reading(rpc.first((provider) => provider.blockHeight('confirmed')));
   if (BigInt(height) > preparation.last_valid_block_height)
-    throw conflict('the transaction has expired, prepare it again');
+    throw refusal('the transaction has expired, prepare it again');
   const { creates } = preparation;
   await refusing(clock, cosigning.check(cosigned));
   await simulate(deps, message, order);
@@ -130,7 +130,7 @@ const cosignedOf = (
 /** Another transaction creates, or has created, the token account: it is paid for once. Nothing is kept of the call. */
 const createdMeanwhile = (error: unknown): never => {
   if (error instanceof NotCreatable || isUniqueViolation(error))
-    throw conflict('another transaction creates the token account, prepare this one again');
+    throw refusal('another transaction creates the token account, prepare this one again');
   throw error;
 };
 
@@ -152,9 +152,9 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   const { pool, flights, relay, workerId, clock } = deps;
   const preparation = await findPreparation(pool, preparation_id);
   // Without its record nothing is known of it.
-  if (preparation === null) throw new ServiceError('conflict', 'no such preparation');
+  if (preparation === null) throw conflict('no such preparation');
   const { status } = preparation;
-  if (status !== 'open') throw conflict(ENDED[status]);
+  if (status !== 'open') throw refusal(ENDED[status]);
   const submitted = checkPrepared(preparation.message, wire, preparation.owner);
   const { message } = submitted;
 
@@ -181,7 +181,7 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
     return { inserted, rows: typeof rows === 'string' ? [] : rows! };
   });
   const committed = await refusing(clock, commit.catch(createdMeanwhile));
-  if (committed === null) throw conflict(ENDED.replaced);
+  if (committed === null) throw refusal(ENDED.replaced);
   relay.dispatch(committed.rows);
   await failpoint('submitter.afterCommit');
   if (flights.begin(intent.intent_id)) {

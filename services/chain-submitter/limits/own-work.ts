@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
@@ -39,8 +40,8 @@ const NOTHING: Reservation = { release: () => {} };
 /** The budgets of settles, test funds and token accounts of provisioned wallets. */
 export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) => {
   const settleFees = createSettleFees(budgets, limits, clock);
-  /** Owners whose token account this process is about to create, or has just committed, and until when. */
-  const creating = new Map<string, number>();
+  /** Owners whose token account this process is about to create, or has committed within the last seconds. */
+  const creating = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
 
   const rentOf = ({ order, creates }: OwnWork): Rent | null => {
     if (creates === null) return null;
@@ -59,14 +60,14 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
      */
     beginCreation: (owner: string | null): boolean => {
       if (owner === null) return true;
-      if ((creating.get(owner) ?? 0) > performance.now()) return false;
-      creating.delete(owner);
-      creating.set(owner, Number.POSITIVE_INFINITY);
-      if (creating.size > MAX_CREATING) creating.delete(creating.keys().next().value as string);
+      if (creating.has(owner)) return false;
+      creating.set(owner, true);
       return true;
     },
     endCreation: (owner: string | null, isCommitted: boolean): void => {
-      if (owner !== null) creating.set(owner, isCommitted ? performance.now() + PLANNED_MS : 0);
+      if (owner === null) return;
+      if (isCommitted) creating.set(owner, true, { ttl: PLANNED_MS });
+      else creating.delete(owner);
     },
     /**
      * Before anything is signed: the fees of a settle are reserved, for other work it is asked whether there is room.

@@ -10,6 +10,6 @@ export const isPaused = (db: Db): Promise<boolean> => db.oneFirst(sql.type(Row)`
 export const lockPaused = (tx: Db): Promise<boolean> =>
   tx.oneFirst(sql.type(Row)`select paused from settings for update`);
 
-/** Pauses or resumes all signing. */
-export const setPaused = (tx: Db, paused: boolean): Promise<unknown> =>
-  tx.query(sql.typeAlias('void')`update settings set paused = ${paused}`);
+/** Pauses or resumes all signing; returns whether it is paused. */
+export const setPaused = (tx: Db, paused: boolean): Promise<boolean> =>
+  tx.oneFirst(sql.type(Row)`update settings set paused = ${paused} returning paused`);

@@ -1,25 +1,18 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import {
-  forgetBegun,
-  inOneCommit,
-  keepBegun,
-  keepFinished,
-  takeOverCall,
-} from '../../../shared/db/idempotency.ts';
+import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
 import { insertDeposit, lookUpDeposit, moveDeposit, openDeposit } from '../store/deposits.ts';
 
-/** What an earlier call with the key has written and not opened, unless its time is over: nobody has a page to pay it by. */
-const takeOverLeft = async ({ pool }: Deps, key: CallKey | undefined): Promise<string | null> => {
-  if (key === undefined || key.unfinished === null) return null;
-  await takeOverCall(pool, key);
-  const row = await lookUpDeposit(pool, key.unfinished);
+/** The deposit that an earlier call with the key has begun, unless its time is over: nobody has a page to pay it by. */
+const resumeDeposit = async ({ pool }: Deps, key: CallKey | undefined): Promise<string | null> => {
+  const begun = await resume(pool, key);
+  const row = begun === null ? null : await lookUpDeposit(pool, begun);
   return row?.status === 'created' && !row.elapsed ? row.deposit_id : null;
 };
 
@@ -30,16 +23,16 @@ export const createDeposit =
     const { provider, fiat_currency, fiat_amount, redirect_url } = input;
     const onramp = deps.onramps[provider];
     if (onramp === undefined) {
-      throw new ServiceError('conflict', `provider: ${provider} is not set up in this environment`, {
+      throw conflict(`provider: ${provider} is not set up in this environment`, {
         details: [{ path: 'provider', message: 'not set up in this environment' }],
       });
     }
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
 
-    const left = await takeOverLeft(deps, key);
-    const depositId = left ?? newId('dep');
-    if (left === null) {
+    const begun = await resumeDeposit(deps, key);
+    const depositId = begun ?? newId('dep');
+    if (begun === null) {
       // Written first: what a provider reports of a deposit must find it.
       await inOneCommit(deps.pool, key, async (tx) => {
         await insertDeposit(tx, {
@@ -51,7 +44,7 @@ export const createDeposit =
           fiat_currency,
           fiat_amount,
         });
-        await keepBegun(tx, key, depositId);
+        await begin(tx, key, depositId);
       });
     }
     await failpoint('funding.afterBegun');
@@ -66,7 +59,7 @@ export const createDeposit =
       await failpoint('funding.beforeFinished');
       return await inOneCommit(deps.pool, key, async (tx) => {
         const answer = showDeposit(await openDeposit(tx, depositId, page));
-        await keepFinished(tx, key, answer);
+        await complete(tx, key, answer, depositId);
         return answer;
       });
     } catch (error) {
@@ -75,7 +68,7 @@ export const createDeposit =
       const problem = { code: 'not_opened', message: error.message };
       await inOneCommit(deps.pool, key, async (tx) => {
         await moveDeposit(tx, depositId, 'refused', { problem });
-        await forgetBegun(tx, key, depositId);
+        await abandon(tx, key, depositId);
       });
       throw error;
     }

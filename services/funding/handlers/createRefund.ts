@@ -2,13 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { CallKey } from '../../../shared/contract/idempotency.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import {
-  forgetBegun,
-  inOneCommit,
-  keepBegun,
-  keepFinished,
-  takeOverCall,
-} from '../../../shared/db/idempotency.ts';
+import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -35,7 +29,7 @@ const giveUp = async (
 ): Promise<void> => {
   const given = await inOneCommit(deps.pool, key, async (tx) => {
     const voided = await voidRefund(tx, refundId);
-    if (voided) await forgetBegun(tx, key, refundId);
+    if (voided) await abandon(tx, key, refundId);
     return voided;
   });
   if (!given) return;
@@ -89,26 +83,24 @@ const open = async (deps: Deps, draft: Draft, reserved: Reservation, key: CallKe
     if (row === null)
       throw new ServiceError('service_unavailable', 'it took too long', { money_moved: 'no' });
     const answer = { ...showRefund(row), ...prepared };
-    await keepFinished(tx, key, answer);
+    await complete(tx, key, answer, refund_id);
     return answer;
   });
 };
 
-/** What an earlier call with the key has begun and not opened; else a new refund, by the same key. */
-const begin = async (
+/** The refund that an earlier call with the key has begun and not opened; else a new one, by the same key. */
+const beginRefund = async (
   { pool, clock }: Deps,
   refund: { settlement_id: string; vendor_account_id: string; reason: string | null },
   key: CallKey | undefined,
 ): Promise<Pick<Draft, 'refund_id' | 'created_at'>> => {
-  if (key !== undefined && key.unfinished !== null) {
-    await takeOverCall(pool, key);
-    const createdAt = await resumeRefund(pool, key.unfinished);
-    if (createdAt !== null) return { refund_id: key.unfinished, created_at: createdAt };
-  }
+  const begun = await resume(pool, key);
+  const createdAt = begun === null ? null : await resumeRefund(pool, begun);
+  if (begun !== null && createdAt !== null) return { refund_id: begun, created_at: createdAt };
   const [refund_id, created_at] = [newId('ref'), clock()];
   await inOneCommit(pool, key, async (tx) => {
     await insertRefund(tx, { ...refund, refund_id, created_at, pending_until: created_at + REFUND_LIFE_MS });
-    await keepBegun(tx, key, refund_id);
+    await begin(tx, key, refund_id);
   });
   return { refund_id, created_at };
 };
@@ -121,7 +113,7 @@ export const createRefund =
   (deps: Deps): Handler<typeof funding.operations.createRefund> =>
   async ({ settlement_id, amount = null, reason = null }, caller, key) => {
     const vendor_account_id = caller.account_id;
-    const begun = await begin(deps, { settlement_id, vendor_account_id, reason }, key);
+    const begun = await beginRefund(deps, { settlement_id, vendor_account_id, reason }, key);
     const draft: Draft = { ...begun, settlement_id, vendor_account_id, amount };
     await failpoint('funding.afterBegun');
     const reserved = await reserveFor(deps, draft, { caller, key });

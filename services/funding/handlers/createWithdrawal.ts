@@ -1,7 +1,7 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
@@ -15,7 +15,7 @@ export const createWithdrawal =
   (deps: Deps): Handler<typeof funding.operations.createWithdrawal> =>
   async ({ wallet_id, amount, destination_address }, { account_id }, key) => {
     const wallet = await deps.findWallet(account_id, wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
     const created_at = deps.clock();
     const draft = {
       withdrawal_id: newId('wd'),
@@ -33,7 +33,7 @@ export const createWithdrawal =
     return inOneCommit(deps.pool, key, async (tx) => {
       const row = await insertWithdrawal(tx, { ...draft, destination_token_account });
       const answer = { ...showWithdrawal(row), ...prepared };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return answer;
     });
   };

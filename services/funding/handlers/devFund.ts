@@ -1,10 +1,10 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { keepBegun, keepFinished } from '../../../shared/db/idempotency.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
 import type { Db } from '../../../shared/db/pool.ts';
+import { begin, complete } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
@@ -23,16 +23,14 @@ export const devFund =
     const amount = parseMicro(input.amount);
     const message = devFundProblem(amount);
     if (message !== null) {
-      throw new ServiceError('validation_error', `amount: ${message}`, {
-        details: [{ path: 'amount', message }],
-      });
+      throw invalid('amount', message);
     }
     const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
-    if (wallet === null) throw new ServiceError('not_found', 'no such wallet');
+    if (wallet === null) throw notFound('wallet');
 
     // What a call with the same key has asked for is waited for, by however many at once.
-    const fundId = key?.unfinished ?? newId('fund');
-    const begin = async (tx: Db) => {
+    const fundId = key?.begun ?? newId('fund');
+    const beginFund = async (tx: Db) => {
       const row = await insertDevFund(tx, {
         fund_id: fundId,
         account_id: caller.account_id,
@@ -40,10 +38,10 @@ export const devFund =
         owner: wallet.owner,
         amount,
       });
-      await keepBegun(tx, key, fundId);
+      await begin(tx, key, fundId);
       return insertOutbox(tx, [fundJob(row)]);
     };
-    if (fundId !== key?.unfinished) deps.relay.dispatch(await deps.pool.transaction(begin));
+    if (fundId !== key?.begun) deps.relay.dispatch(await deps.pool.transaction(beginFund));
     await failpoint('funding.afterBegun');
 
     const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
@@ -74,6 +72,6 @@ export const devFund =
       tx_hash: outcome.tx_hash,
       balance,
     };
-    await keepFinished(deps.pool, key, answer);
+    await complete(deps.pool, key, answer, fundId);
     return answer;
   };

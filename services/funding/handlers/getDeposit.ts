@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { showDeposit } from '../deposit-view.ts';
@@ -10,6 +10,6 @@ export const getDeposit =
   ({ pool }: Pick<Deps, 'pool'>): Handler<typeof funding.operations.getDeposit> =>
   async ({ deposit_id }, caller) => {
     const deposit = await findDeposit(pool, caller.account_id, deposit_id);
-    if (deposit === null) throw new ServiceError('not_found', 'no such deposit');
+    if (deposit === null) throw notFound('deposit');
     return showDeposit(deposit);
   };

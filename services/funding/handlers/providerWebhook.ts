@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -15,7 +15,7 @@ export const providerWebhook =
   ): Handler<typeof funding.operations.providerWebhook> =>
   async ({ provider, raw_body, raw_headers }) => {
     const onramp = deps.onramps[provider];
-    if (onramp === undefined) throw new ServiceError('not_found', 'no such provider in this environment');
+    if (onramp === undefined) throw notFound('provider in this environment');
     const report = onramp.readWebhook({ body: Buffer.from(raw_body, 'base64'), headers: raw_headers });
     if (report !== null) await takeReport(deps, provider, report, 'webhook');
     return { received: true };

@@ -1,4 +1,4 @@
-import { type MoneyMoved, ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, type MoneyMoved } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -15,7 +15,7 @@ const requirePaid = async (deps: Deps, row: RefundRow, money_moved: MoneyMoved):
   const amount = formatMicro(row.amount);
   const { paid } = await reserve(deps, { refund_id, settlement_id, amount }, { account_id, service_id });
   if (paid) return;
-  throw new ServiceError('conflict', 'the payment that is to be refunded does not stand on the chain now', {
+  throw conflict('the payment that is to be refunded does not stand on the chain now', {
     money_moved,
     safe_action: 'retry_same_attempt',
   });

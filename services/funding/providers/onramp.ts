@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import { DepositId, TransactionHash } from '../../../shared/contract/primitives.ts';
 import type { ReportedEvent } from '../domain/deposit.ts';
 
@@ -149,7 +149,7 @@ export const askProvider = async (
   if (status === 404 && ifUnknown !== undefined) return ifUnknown;
   // 401 and 429 are between us and the provider; the customer's purchase is not what was refused.
   if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)) {
-    throw new ServiceError('conflict', 'the provider refuses this purchase: try another amount or currency');
+    throw conflict('the provider refuses this purchase: try another amount or currency');
   }
   throw new ServiceError('service_unavailable', 'the provider does not answer right now', {
     retryAfterSeconds: 30,

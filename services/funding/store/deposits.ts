@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DepositStatus, OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { type DepositEvent, type DepositProblem, depositStep } from '../domain/deposit.ts';
 
 const Row = z.object({
@@ -69,20 +70,21 @@ export const findDeposit = (db: Db, accountId: string, depositId: string): Promi
   db.maybeOne(sql.type(Row)`
     select ${columns} from deposits where deposit_id = ${depositId} and account_id = ${accountId}`);
 
-/** The account's deposits before an id, newest first, `limit + 1` rows. */
-export const selectDeposits = (
+export type DepositScope = {
+  account_id: string;
+  status?: DepositStatus | undefined;
+  wallet_id?: string | undefined;
+};
+
+/** A page of the account's deposits, newest first, and one more. */
+export const listDeposits = (
   db: Db,
-  accountId: string,
-  { status, wallet_id }: { status: DepositStatus | undefined; wallet_id: string | undefined },
-  { before, limit }: { before: string | null; limit: number },
+  { account_id, status, wallet_id }: DepositScope,
+  page: Page,
 ): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from deposits
-    where account_id = ${accountId}
-      ${before === null ? sql.fragment`` : sql.fragment`and deposit_id < ${before}`}
-      ${status === undefined ? sql.fragment`` : sql.fragment`and status = ${status}`}
-      ${wallet_id === undefined ? sql.fragment`` : sql.fragment`and wallet_id = ${wallet_id}`}
-    order by deposit_id desc limit ${limit + 1}`);
+    where account_id = ${account_id} ${matching({ status, wallet_id })} ${pageBy('deposit_id', page)}`);
 
 /**
  * Moves a deposit by the transition table and has it looked at soon; nothing happens in a state that the event does

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { HOLDS_NOTHING } from '../domain/refund.ts';
 import { andStatusIs, transferColumns, transferShape } from './transfers.ts';
 
@@ -102,22 +103,22 @@ export const findRefund = (db: Db, viewer: Viewer, refundId: string): Promise<Re
   db.maybeOne(sql.type(Row)`
     select ${columns} from refunds where refund_id = ${refundId} and ${seenBy(viewer)}`);
 
-export type RefundFilters = { settlement_id: string | undefined; status: RefundRow['status'] | undefined };
+export type RefundScope = {
+  viewer: Viewer;
+  settlement_id?: string | undefined;
+  status?: RefundRow['status'] | undefined;
+};
 
-/** The viewer's refunds before an id, newest first, `limit + 1` rows. */
+/** A page of the viewer's refunds, newest first, and one more. */
 export const listRefunds = (
   db: Db,
-  viewer: Viewer,
-  { settlement_id, status }: RefundFilters,
-  { before, limit }: { before: string | null; limit: number },
+  { viewer, settlement_id, status }: RefundScope,
+  page: Page,
 ): Promise<readonly RefundRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from refunds
-    where ${seenBy(viewer)}
-      ${before === null ? sql.fragment`` : sql.fragment`and refund_id < ${before}`}
-      ${settlement_id === undefined ? sql.fragment`` : sql.fragment`and settlement_id = ${settlement_id}`}
-      ${andStatusIs('refund', status)}
-    order by refund_id desc limit ${limit + 1}`);
+    where ${seenBy(viewer)} ${matching({ settlement_id })} ${andStatusIs('refund', status)}
+      ${pageBy('refund_id', page)}`);
 
 /**
  * Claims refunds that hold nothing any more and whose reservation is not given back yet. One that cannot be given back

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { andStatusIs, transferColumns, transferShape } from './transfers.ts';
 
 const Row = z.object({
@@ -39,22 +40,19 @@ export const findWithdrawal = (
   db.maybeOne(sql.type(Row)`
     select ${columns} from withdrawals where account_id = ${accountId} and withdrawal_id = ${withdrawalId}`);
 
-export type WithdrawalFilters = {
-  wallet_id: string | undefined;
-  status: WithdrawalRow['status'] | undefined;
+export type WithdrawalScope = {
+  account_id: string;
+  wallet_id?: string | undefined;
+  status?: WithdrawalRow['status'] | undefined;
 };
 
-/** The account's withdrawals before an id, newest first, `limit + 1` rows. */
+/** A page of the account's withdrawals, newest first, and one more. */
 export const listWithdrawals = (
   db: Db,
-  accountId: string,
-  { wallet_id, status }: WithdrawalFilters,
-  { before, limit }: { before: string | null; limit: number },
+  { account_id, wallet_id, status }: WithdrawalScope,
+  page: Page,
 ): Promise<readonly WithdrawalRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from withdrawals
-    where account_id = ${accountId}
-      ${before === null ? sql.fragment`` : sql.fragment`and withdrawal_id < ${before}`}
-      ${wallet_id === undefined ? sql.fragment`` : sql.fragment`and wallet_id = ${wallet_id}`}
-      ${andStatusIs('withdrawal', status)}
-    order by withdrawal_id desc limit ${limit + 1}`);
+    where account_id = ${account_id} ${matching({ wallet_id })} ${andStatusIs('withdrawal', status)}
+      ${pageBy('withdrawal_id', page)}`);

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { expiryOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
@@ -18,7 +18,7 @@ export const createDelegate =
     const { account_id } = caller;
     const expires_at = input.expires_at === undefined ? null : expiryOf(deps, input.expires_at);
     if (!(await deps.hasWallet(account_id, input.wallet_id))) {
-      throw new ServiceError('not_found', 'no such wallet');
+      throw notFound('wallet');
     }
     const delegate_id = newId('del');
     const none = { per_payment: null, daily: null, monthly: null, total: null };
@@ -42,7 +42,7 @@ export const createDelegate =
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
       const told = await tellDelegate(tx, deps, 'created', row);
       const answer = { ...showDelegate(row, spending), api_key };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return { created: answer, told };
     });
     deps.relay.dispatch(told);

@@ -1,6 +1,6 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
 import { newServiceId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Deps } from '../deps.ts';
@@ -29,7 +29,7 @@ export const createService =
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'service', id: service.service_id }, service);
       const answer = { ...showService(service), api_key };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return answer;
     });
     deps.pokeMails();

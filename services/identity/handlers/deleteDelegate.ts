@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -16,7 +16,7 @@ export const deleteDelegate =
       // Locked first, so that no rotation mints a key beside it.
       const locked = await lockKeyOwner(tx, owner, account_id);
       const row = locked === null ? null : await markDelegateDeleted(tx, account_id, delegate_id);
-      if (row === null) throw new ServiceError('not_found', 'no such delegate');
+      if (row === null) throw notFound('delegate');
       const ended = await endAllKeys(tx, deps, owner, row);
       return [...ended, ...(await tellDelegate(tx, deps, 'deleted', row))];
     });

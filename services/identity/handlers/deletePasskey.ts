@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -12,7 +12,7 @@ export const deletePasskey =
   async ({ passkey_id }, { account_id }) => {
     await deps.pool.transaction(async (tx) => {
       const removed = await removePasskey(tx, account_id, passkey_id);
-      if (removed === null) throw new ServiceError('not_found', 'no such passkey');
+      if (removed === null) throw notFound('passkey');
       const at = isoTime(deps.clock());
       await insertNotice(tx, { account_id, kind: 'passkey_removed', details: { label: removed.label, at } });
     });

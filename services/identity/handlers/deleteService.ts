@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -18,18 +18,17 @@ export const deleteService =
   async ({ service_id, mode }, caller) => {
     const { account_id } = caller;
     const service = await findOwnService(deps.pool, account_id, service_id);
-    if (service === null) throw new ServiceError('not_found', 'no such service');
+    if (service === null) throw notFound('service');
     const refuseIfOpen = async (): Promise<void> => {
       if (!(await deps.activityOf(service_id)).open) return;
       if (service.status === 'active') await reopenService(deps.pool, account_id, service_id);
-      throw new ServiceError(
-        'conflict',
+      throw conflict(
         'quotes or settlements are open; wait for them, or close the service: { "mode": "close" }',
       );
     };
     if (mode === undefined) await refuseIfOpen();
     if (!(await markServiceClosing(deps.pool, account_id, service_id))) {
-      throw new ServiceError('not_found', 'no such service');
+      throw notFound('service');
     }
     if (mode === 'close') return null;
     if (service.status === 'active') await sleep(NO_NEW_QUOTES_MS);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +11,7 @@ export const deleteSession =
     const facts = await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [session_id]));
     deps.relay.dispatch(facts);
     if (facts.length === 0 && !(await hasSession(deps.pool, account_id, session_id))) {
-      throw new ServiceError('not_found', 'no such sign-in');
+      throw notFound('sign-in');
     }
     return null;
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -10,6 +10,6 @@ export const getService =
   (deps: Deps): Handler<typeof identity.operations.getService> =>
   async ({ service_id }, caller) => {
     const row = await findOwnService(deps.pool, caller.account_id, service_id);
-    if (row === null) throw new ServiceError('not_found', 'no such service');
+    if (row === null) throw notFound('service');
     return showService(row);
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { type Deps, requireEnvironment } from '../deps.ts';
@@ -14,7 +14,7 @@ export const passkeyRegisterOptions =
     requireEnvironment(deps, environment);
     const known = await listPasskeysOf(deps.pool, account_id);
     if (known.length >= MAX_PASSKEYS) {
-      throw new ServiceError('conflict', `the account has ${MAX_PASSKEYS} passkeys; remove one first`);
+      throw conflict(`the account has ${MAX_PASSKEYS} passkeys; remove one first`);
     }
     const options = await registrationOptions(deps, await readAccount(deps.pool, account_id), known);
     await insertChallenge(deps.pool, { challenge: options.challenge, ceremony: 'register', session_id });

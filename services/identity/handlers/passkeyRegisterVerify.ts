@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -10,8 +10,7 @@ import { insertPasskey } from '../store/passkeys.ts';
 import { showPasskey } from '../view.ts';
 
 const DEFAULT_LABEL = 'Passkey';
-const refuse = () =>
-  new ServiceError('validation_error', 'response: not a registration that was asked for; begin again');
+const refuse = () => invalid('response', 'not a registration that was asked for; begin again');
 
 /** POST /v1/auth/passkey/register/verify. */
 export const passkeyRegisterVerify =
@@ -33,7 +32,7 @@ export const passkeyRegisterVerify =
         ...result.credential,
       });
       if (passkey === null) {
-        throw new ServiceError('conflict', 'this passkey is registered already, or the account has too many');
+        throw conflict('this passkey is registered already, or the account has too many');
       }
       const at = isoTime(passkey.created_at);
       await insertNotice(tx, { account_id, kind: 'passkey_added', details: { label: passkey.label, at } });

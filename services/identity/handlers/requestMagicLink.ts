@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -18,9 +18,7 @@ export const requestMagicLink =
     const email = normaliseEmail(input.email);
     if (email === null) {
       const message = 'must be an e-mail address that we can send to';
-      throw new ServiceError('validation_error', `email: ${message}`, {
-        details: [{ path: 'email', message }],
-      });
+      throw invalid('email', message);
     }
     const linkId = newId('link');
     const token = loginToken(deps.identitySecret, deps.environment, linkId);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +10,7 @@ export const rotateDelegateKey =
   async ({ delegate_id, revoke_previous }, caller, key) => {
     // A key is the key of one delegate; another, of the same account or not, does not exist for it.
     if (caller.kind === 'delegate_key' && caller.delegate_id !== delegate_id) {
-      throw new ServiceError('not_found', 'no such delegate');
+      throw notFound('delegate');
     }
     return rotate(
       deps,

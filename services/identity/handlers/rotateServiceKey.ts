@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +10,7 @@ export const rotateServiceKey =
   async ({ service_id, revoke_previous }, caller, key) => {
     // A key is the key of one service; another, of the same account or not, does not exist for it.
     if (caller.kind === 'service_key' && caller.service_id !== service_id) {
-      throw new ServiceError('not_found', 'no such service');
+      throw notFound('service');
     }
     return rotate(
       deps,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
@@ -18,7 +18,7 @@ export const updateDelegate =
   async ({ delegate_id, name, limits, allowed_service_ids, expires_at: expiryText }, caller) => {
     const { account_id } = caller;
     const row = await findOwnDelegate(deps.pool, account_id, delegate_id);
-    if (row === null) throw new ServiceError('not_found', 'no such delegate');
+    if (row === null) throw notFound('delegate');
     const expires_at = typeof expiryText === 'string' ? expiryOf(deps, expiryText) : expiryText;
     const before = (await spendingOf(deps, account_id, [row]))(delegate_id);
     const after = {
@@ -44,7 +44,7 @@ export const updateDelegate =
     });
     deps.relay.dispatch(told);
     if (spending === null || changed === null) {
-      throw new ServiceError('conflict', 'the delegate was changed at the same time; read it and repeat');
+      throw conflict('the delegate was changed at the same time; read it and repeat');
     }
     return showDelegate(changed, spending);
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -17,7 +17,7 @@ export const updateService =
     if (payout_address !== undefined) requireFresh(caller, deps.clock());
     // Before the address is looked up on chain: whose service it is not learns nothing by it.
     const before = await findOwnService(deps.pool, caller.account_id, service_id);
-    if (before === null) throw new ServiceError('not_found', 'no such service');
+    if (before === null) throw notFound('service');
     if (payout_address !== undefined && payout_address !== before.payout_address) {
       await deps.checkPayoutAddress(payout_address, input.allow_off_curve ?? false);
     }
@@ -30,7 +30,7 @@ export const updateService =
         payout_address,
         payoutDelayHours: deps.payoutDelayHours,
       });
-      if (row === null) throw new ServiceError('not_found', 'no such service');
+      if (row === null) throw notFound('service');
       const waits = row.next_payout_at;
       const same = row.payout_address === before.payout_address && waits === before.next_payout_at;
       if (payout_address !== undefined && !same) {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
@@ -18,9 +18,7 @@ export const updateSettings =
     const { default_wallet_id, display_name, mail_key_events, mail_payments } = input;
     if (default_wallet_id !== undefined && !(await deps.chooseDefaultWallet(account_id, default_wallet_id))) {
       const message = 'no such wallet of this account';
-      throw new ServiceError('validation_error', `default_wallet_id: ${message}`, {
-        details: [{ path: 'default_wallet_id', message }],
-      });
+      throw invalid('default_wallet_id', message);
     }
     const alert = input.spending_alert_threshold;
     const threshold = typeof alert === 'string' ? parseMicro(alert) : alert;

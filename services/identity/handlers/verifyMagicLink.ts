@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -31,8 +31,7 @@ export const verifyMagicLink =
       if (link === null) throw linkIsGone();
       // Thrown, it undoes the use: the link stays good for who confirms.
       if (!mayUse(link, input))
-        throw new ServiceError(
-          'conflict',
+        throw conflict(
           'the sign-in link was asked for in another browser; name the email that the person has confirmed',
         );
       const account_id = await ensureAccount(tx, link.email, newId('acct'));

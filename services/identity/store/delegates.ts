@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 const Row = z.object({
   delegate_id: z.string(),
@@ -31,17 +32,15 @@ export const findOwnDelegate = (db: Db, accountId: string, delegateId: string): 
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null`);
 
-/** The account's delegates before an id, newest first, `limit + 1` rows. */
+/** A page of the account's delegates, newest first, and one more. */
 export const listOwnDelegates = (
   db: Db,
-  accountId: string,
-  { before, limit }: { before: string | null; limit: number },
+  { account_id }: { account_id: string },
+  page: Page,
 ): Promise<readonly DelegateRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from delegates
-    where account_id = ${accountId} and deleted_at is null
-      ${before === null ? sql.fragment`` : sql.fragment`and delegate_id < ${before}`}
-    order by delegate_id desc limit ${limit + 1}`);
+    where account_id = ${account_id} and deleted_at is null ${pageBy('delegate_id', page)}`);
 
 /**
  * Changes name and expiry, or null when there is no such delegate, or when it would live longer and `mayExtend` is

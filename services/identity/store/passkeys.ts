@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 const Row = z.object({
   passkey_id: z.string(),
@@ -43,16 +44,14 @@ export const listPasskeysOf = (db: Db, accountId: string): Promise<readonly Pass
   db.any(sql.type(Row)`
     select ${columns} from passkeys where account_id = ${accountId} order by passkey_id desc`);
 
-/** The account's passkeys before an id, newest first, `limit + 1` rows. */
+/** A page of the account's passkeys, newest first, and one more. */
 export const listOwnPasskeys = (
   db: Db,
-  accountId: string,
-  { before, limit }: { before: string | null; limit: number },
+  { account_id }: { account_id: string },
+  page: Page,
 ): Promise<readonly PasskeyRow[]> =>
   db.any(sql.type(Row)`
-    select ${columns} from passkeys
-    where account_id = ${accountId} ${before === null ? sql.fragment`` : sql.fragment`and passkey_id < ${before}`}
-    order by passkey_id desc limit ${limit + 1}`);
+    select ${columns} from passkeys where account_id = ${account_id} ${pageBy('passkey_id', page)}`);
 
 /** The passkey that an authenticator names, or null. */
 export const findPasskey = (db: Db, credentialId: string): Promise<PasskeyRow | null> =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import type { Page } from '../../../shared/lists/page.ts';
 
 const Row = z.object({
   service_id: z.string(),
@@ -49,15 +50,15 @@ export const findAnyService = (db: Db, serviceId: string): Promise<ServiceRow | 
 /** Where a page ends. A service id is a random UUID, so the time of creation orders the list. */
 export type Place = { created_at: number; service_id: string };
 
-/** The account's services before a place, newest first, `limit + 1` rows. */
+/** A page of the account's services, newest first, and one more. */
 export const listOwnServices = (
   db: Db,
-  accountId: string,
-  { before, limit }: { before: Place | null; limit: number },
+  { account_id }: { account_id: string },
+  { before, limit }: Page<Place>,
 ): Promise<readonly ServiceRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from services
-    where account_id = ${accountId} and ${isThere}
+    where account_id = ${account_id} and ${isThere}
       ${
         before === null
           ? sql.fragment``

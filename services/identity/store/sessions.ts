@@ -3,6 +3,7 @@ import { identity } from '../../../shared/contract/identity.ts';
 import { subjects } from '../../../shared/contract/service.ts';
 import { insertOutbox, type OutboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../domain/session.ts';
 
 const Row = z.object({
@@ -103,18 +104,16 @@ const Listed = z.object({
 });
 export type ListedSession = z.infer<typeof Listed>;
 
-/** The account's open sessions before an id, newest first, `limit + 1` rows. `expires_at` without another refresh. */
+/** A page of the account's open sessions, newest first, and one more. `expires_at` without another refresh. */
 export const listOpenSessions = (
   db: Db,
-  accountId: string,
-  { before, limit }: { before: string | null; limit: number },
+  { account_id }: { account_id: string },
+  page: Page,
 ): Promise<readonly ListedSession[]> =>
   db.any(sql.type(Listed)`
     select session_id, amr, signed_in_at, rotated_at, least(expires_at, idle_expires_at) as expires_at
     from sessions
-    where account_id = ${accountId} and ${isOpen}
-      ${before === null ? sql.fragment`` : sql.fragment`and session_id < ${before}`}
-    order by session_id desc limit ${limit + 1}`);
+    where account_id = ${account_id} and ${isOpen} ${pageBy('session_id', page)}`);
 
 /** Whether the account has or had this session. */
 export const hasSession = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>

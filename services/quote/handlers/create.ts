@@ -1,8 +1,8 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import { keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -22,9 +22,6 @@ const MAX_SCOPE_BYTES = 4096;
 /** A payment is signed up to 60 s after its quote's expiry (rule 11); the rest is for the answer to come. */
 const SIGNED_WITHIN_MS = 90_000;
 
-const refuse = (path: string, message: string) =>
-  new ServiceError('validation_error', `${path}: ${message}`, { details: [{ path, message }] });
-
 /** POST /v1/quote. */
 export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
   // Quotes that are asked for at the same moment share a commit.
@@ -36,19 +33,18 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     // A key's scope is its service; another service, of the same account or not, does not exist for it.
     const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
     if (service === null || service.account_id !== caller.account_id) {
-      throw new ServiceError('not_found', 'no such service');
+      throw notFound('service');
     }
-    if (service.status !== 'active')
-      throw new ServiceError('conflict', 'the service is closing and takes no new quotes');
+    if (service.status !== 'active') throw conflict('the service is closing and takes no new quotes');
 
     const scope = input.scope ?? null;
     if (scope !== null && Buffer.byteLength(JSON.stringify(scope)) > MAX_SCOPE_BYTES) {
-      throw refuse('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
+      throw invalid('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
     }
     const amountMicro = parseMicro(input.quote_amount ?? service.price);
     const fee = feeMicro(amountMicro, deps.fee);
     if (amountMicro <= fee) {
-      throw refuse(
+      throw invalid(
         'quote_amount',
         `must exceed the fee of ${fee} micro-units, or the vendor would net nothing`,
       );
@@ -61,15 +57,13 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     );
     const { retry_after_seconds: retryAfterSeconds } = reserved;
     if (retryAfterSeconds !== null) {
-      throw new ServiceError(
-        'conflict',
+      throw conflict(
         'the payout address has no USDC token account and the platform pays for no more of them today; create the token account first, or try again tomorrow',
         { retryAfterSeconds },
       );
     }
     if (reserved.status === 'refused') {
-      throw new ServiceError(
-        'conflict',
+      throw conflict(
         'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
       );
     }
@@ -122,7 +116,7 @@ export const create = (deps: Deps): Handler<typeof quote.operations.create> => {
     else
       await deps.pool.transaction(async (tx) => {
         await insertQuotes(tx, [row]);
-        await keepAnswer(tx, key, answer);
+        await complete(tx, key, answer);
       });
     count('settle.quotes', 1);
     return answer;

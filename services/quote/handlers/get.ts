@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { quote } from '../../../shared/contract/quote.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
@@ -10,6 +10,6 @@ export const get =
   (deps: Deps): Handler<typeof quote.operations.get> =>
   async ({ quote_id }, caller) => {
     const row = await findQuote(deps.pool, ownerOf(caller), quote_id);
-    if (row === null) throw new ServiceError('not_found', 'no such quote');
+    if (row === null) throw notFound('quote');
     return showQuote(row, deps.clock());
   };

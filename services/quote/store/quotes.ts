@@ -3,6 +3,7 @@ import { quote } from '../../../shared/contract/quote.ts';
 import { subjects } from '../../../shared/contract/service.ts';
 import { type OutboxRow, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import type { Step } from '../domain/quote.ts';
 
 const Row = z.object({
@@ -77,18 +78,18 @@ const statusIs = (status: 'pending' | 'settling' | 'settled' | 'expired') => {
     : sql.fragment`(settlement_step is null or settlement_step = 2) and expires_at > app_now()`;
 };
 
-/** The owner's quotes before an id, newest first, `limit + 1` rows. */
+export type QuoteScope = Owner & { status?: Parameters<typeof statusIs>[0] | undefined };
+
+/** A page of the owner's quotes, newest first, and one more. */
 export const listQuotes = (
   db: Db,
-  owner: Owner,
-  page: { before: string | null; limit: number; status: Parameters<typeof statusIs>[0] | undefined },
+  { status, ...owner }: QuoteScope,
+  page: Page,
 ): Promise<readonly QuoteRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from quotes
-    where ${ownedBy(owner)}
-      ${page.before === null ? sql.fragment`` : sql.fragment`and quote_id < ${page.before}`}
-      ${page.status === undefined ? sql.fragment`` : sql.fragment`and ${statusIs(page.status)}`}
-    order by quote_id desc limit ${page.limit + 1}`);
+    where ${ownedBy(owner)} ${status === undefined ? sql.fragment`` : sql.fragment`and ${statusIs(status)}`}
+      ${pageBy('quote_id', page)}`);
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
@@ -36,8 +36,7 @@ export const consume = (
     }
     const row = ownSettlement(asked, await findConsumable(deps.pool, request), tokens);
     if (row.known_consumed !== null && row.units_total !== null) {
-      if (row.known_units !== units)
-        throw new ServiceError('conflict', 'this request_id took another number of units');
+      if (row.known_units !== units) throw conflict('this request_id took another number of units');
       count('settle.idempotent_replays', 1, { operation: 'consume' });
       return answer(row.known_consumed, row.units_total);
     }

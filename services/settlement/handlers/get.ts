@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
@@ -10,6 +10,6 @@ export const get =
   (deps: Deps): Handler<typeof settlement.operations.get> =>
   async ({ settlement_id }, caller) => {
     const row = await findSettlement(deps.pool, viewerOf(caller), settlement_id);
-    if (row === null) throw new ServiceError('not_found', 'no such settlement');
+    if (row === null) throw notFound('settlement');
     return showWithQuote(row, caller);
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
@@ -42,7 +42,7 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
       throw new ServiceError('settlement_expired', 'the redeem window has elapsed');
     }
     const gone = row.status === 'issued' && row.chain_status !== 'pending';
-    throw new ServiceError('conflict', gone ? REFUNDED : REFUSED[row.status]);
+    throw conflict(gone ? REFUNDED : REFUSED[row.status]);
   };
 };
 

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { recordAction } from '../../../shared/db/operator_actions.ts';
 import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { recordAction } from '../../../shared/operator/actions.ts';
 import { settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { claimNow, lookUpSettlement } from '../store/settlements.ts';
@@ -17,12 +17,9 @@ export const redriveSettlement =
     const { rows, answer } = await pool.transaction(async (tx) => {
       const claimed = await claimNow(tx, settlement_id);
       const row = await lookUpSettlement(tx, settlement_id);
-      if (row === null) throw new ServiceError('not_found', 'no such settlement here');
+      if (row === null) throw notFound('settlement here');
       if (claimed === null)
-        throw new ServiceError(
-          'conflict',
-          `it has come to its end: ${row.status}, ${row.chain_status} on chain`,
-        );
+        throw conflict(`it has come to its end: ${row.status}, ${row.chain_status} on chain`);
       const { drive } = claimed;
       const change = { before: { drive: drive - 1 }, after: { drive } };
       await recordAction(tx, operator, { action: 'settlement.redrive', target: settlement_id, ...change });

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
@@ -11,8 +11,6 @@ import {
   lockRefundable,
   type ReservationRow,
 } from '../store/refund_reservations.ts';
-
-const conflict = (message: string) => new ServiceError('conflict', message);
 
 const show = (row: ReservationRow) => ({
   amount: formatMicro(row.amount),
@@ -32,7 +30,7 @@ export const reserveRefund =
       await pool.transaction(async (tx) => {
         const who = { accountId: account_id, serviceId: service_id };
         const row = await lockRefundable(tx, settlement_id, who);
-        if (row === null) throw new ServiceError('not_found', 'no such settlement');
+        if (row === null) throw notFound('settlement');
         const { status, chain_status: chain, net_amount: netMicro, refund_reserved: reservedMicro } = row;
         const wanted = amount === null ? null : parseMicro(amount);
         const refund = refundOf({ status, chain, netMicro, reservedMicro }, wanted);

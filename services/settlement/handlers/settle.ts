@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { readUntil } from '../../../shared/bus/read-until.ts';
-import { accountFrozen, ERRORS, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
+import {
+  accountFrozen,
+  conflict,
+  ERRORS,
+  invalid,
+  isErrorCode,
+  ServiceError,
+} from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
@@ -95,8 +102,7 @@ const paused = () =>
   );
 
 /** Of the quote, not of the caller: another credential would not help, so no 403. */
-const vendorFrozen = () =>
-  new ServiceError('conflict', 'the vendor of this quote takes no payments at the moment');
+const vendorFrozen = () => conflict('the vendor of this quote takes no payments at the moment');
 
 /** POST /v1/settle (docs/design/settle.md). */
 export const settle = (deps: Deps): Handler<typeof settlement.operations.settle> => {
@@ -134,7 +140,7 @@ type Call = {
 const claimsOf = (deps: Deps, quoteToken: string): QuoteClaims => {
   const claims = verifyToken('quote', quoteToken, { env: deps.environment, keys: deps.publicKeys });
   if (claims.mint === deps.mint) return claims;
-  throw new ServiceError('validation_error', 'quote_token: not a quote of this network');
+  throw invalid('quote_token', 'not a quote of this network');
 };
 
 /** A settlement that is not there yet. Its waiter is, so that no word of it is missed and its row need not be read. */
@@ -320,9 +326,9 @@ const repeat = async (
   quoteId: string | null,
 ): Promise<Answer> => {
   if (row.quote_token !== quote_token && row.quote_id !== quoteId)
-    throw new ServiceError('conflict', 'this payment_attempt_id was used with another quote');
+    throw conflict('this payment_attempt_id was used with another quote');
   if (caller.kind === 'delegate_key' && row.delegate_id !== caller.delegate_id)
-    throw new ServiceError('conflict', 'this payment_attempt_id belongs to another delegate');
+    throw conflict('this payment_attempt_id belongs to another delegate');
   count('settle.idempotent_replays', 1, { operation: 'settle' });
   return row.status === 'pending' ? outcome(deps, row.settlement_id, until) : show(row);
 };

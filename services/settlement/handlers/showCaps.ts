@@ -1,6 +1,6 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { presentCaps } from '../../../shared/db/caps-shown.ts';
+import { presentCaps } from '../../../shared/operator/caps.ts';
 import type { Deps } from '../deps.ts';
 
 /** Internal: what may be accepted in an hour, and who has used most of it. */

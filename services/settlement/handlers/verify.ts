@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
@@ -12,7 +12,7 @@ export const verify = (deps: Deps): Handler<typeof settlement.operations.verify>
   const find = batched((sought: readonly Sought[]) => findVerified(deps.pool, sought));
   return async ({ settlement_id }, { service_id }) => {
     const row = await find({ settlement_id, service_id });
-    if (row === null) throw new ServiceError('not_found', 'no such settlement');
+    if (row === null) throw notFound('settlement');
     return {
       settlement_id,
       status: statusNow(row),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type OutboxRow, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { drawable } from './consumptions.ts';
 import { tellEnd, toldOfEnd } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
@@ -155,27 +156,24 @@ export const findVerified = async (
   return sought.map((each) => found.get(keyOf(each)) ?? null);
 };
 
-export type Filters = {
-  status: SettlementRow['status'] | undefined;
-  service_id: string | undefined;
-  payment_attempt_id: string | undefined;
+export type SettlementScope = {
+  viewer: Viewer;
+  status?: SettlementRow['status'] | undefined;
+  service_id?: string | undefined;
+  payment_attempt_id?: string | undefined;
 };
 
-/** The viewer's settlements before an id, newest first, `limit + 1` rows. */
+/** A page of the viewer's settlements, newest first, and one more. */
 export const listSettlements = (
   db: Db,
-  viewer: Viewer,
-  { status, service_id, payment_attempt_id }: Filters,
-  { before, limit }: { before: string | null; limit: number },
+  { viewer, status, service_id, payment_attempt_id }: SettlementScope,
+  page: Page,
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements
-    where ${seenBy(viewer)}
-      ${before === null ? sql.fragment`` : sql.fragment`and settlement_id < ${before}`}
-      ${service_id === undefined ? sql.fragment`` : sql.fragment`and service_id = ${service_id}`}
-      ${payment_attempt_id === undefined ? sql.fragment`` : sql.fragment`and payment_attempt_id = ${payment_attempt_id}`}
+    where ${seenBy(viewer)} ${matching({ service_id, payment_attempt_id })}
       ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
-    order by settlement_id desc limit ${limit + 1}`);
+      ${pageBy('settlement_id', page)}`);
 
 const hasStatus = (status: SettlementRow['status']) => {
   if (status === 'issued') return sql.fragment`status = 'issued' and not ${windowElapsed}`;

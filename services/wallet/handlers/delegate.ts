@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { prepare, submitSigned } from '../delegating.ts';
@@ -14,7 +14,7 @@ export const delegate =
     if (transaction !== undefined) return submitSigned(deps, row, 'approve', transaction);
     const allowance = (await latestPreparation(deps.pool, wallet_id, 'approve'))?.allowance ?? null;
     if (allowance === null) {
-      throw new ServiceError('conflict', 'no allowance was asked for yet: call onboarding first');
+      throw conflict('no allowance was asked for yet: call onboarding first');
     }
     return prepare(deps, row, allowance);
   };

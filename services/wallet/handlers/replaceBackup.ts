@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import type { Deps } from '../deps.ts';
@@ -17,6 +17,6 @@ export const replaceBackup =
     if (row.backup === null) throw new ServiceError('not_found', 'the wallet has no backup');
     checkProof(deps, caller.account_id, row.public_key, proof);
     if (!(await setBackup(deps.pool, wallet_id, { replaces, backup })))
-      throw new ServiceError('conflict', 'the backup was replaced meanwhile: read it again');
+      throw conflict('the backup was replaced meanwhile: read it again');
     return { wallet_id, backup };
   };

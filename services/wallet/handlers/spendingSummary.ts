@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import {
   MAX_GROUPS,
@@ -18,7 +18,7 @@ export const spendingSummary =
   async ({ from, to, group_by: groupBy = 'day' }, caller) => {
     const period = summaryPeriod({ from, to }, deps.clock(), MAX_SUMMARY_DAYS);
     if ('message' in period) {
-      throw new ServiceError('validation_error', `${period.path}: ${period.message}`, { details: [period] });
+      throw invalid(period.path, period.message);
     }
     const viewer = viewerOf(caller);
     const [[total, ...groups], refunded] = await Promise.all([

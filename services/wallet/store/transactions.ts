@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { matching, type Page } from '../../../shared/lists/page.ts';
 import {
   DELEGATE_SIDES,
   type Direction,
@@ -115,28 +116,28 @@ const beyond = (before: Place, direction: Direction) => {
     : sql.fragment`and (created_at, object_id) < ${place}`;
 };
 
-/** What a list is narrowed to; whatever is left out is not asked about. */
-export type Filters = {
+/** Whose transactions a list has, and what it is narrowed to; whatever is left out is not asked about. */
+export type TransactionScope = {
+  viewer: Viewer;
   type?: TransactionType | undefined;
   direction?: Direction | undefined;
   status?: TransactionStatus | undefined;
-  serviceId?: string | undefined;
-  delegateId?: string | undefined;
+  service_id?: string | undefined;
+  delegate_id?: string | undefined;
   fromMs: number | null;
   toMs: number | null;
 };
 
 const isDelegates = (side: (typeof SIDES)[number]) => DELEGATE_SIDES.includes(side);
 
-/** The viewer's transactions after a place in the list, newest first, `limit + 1` rows. */
-export const listOf = async (
+/** A page of the viewer's transactions, newest first, and one more. */
+export const listTransactions = async (
   db: Db,
-  viewer: Viewer,
-  { type, direction, status, serviceId, delegateId, fromMs, toMs }: Filters,
-  { before, limit }: { before: Place | null; limit: number },
+  { viewer, type, direction, status, service_id, delegate_id, fromMs, toMs }: TransactionScope,
+  { before, limit }: Page<Place>,
 ): Promise<readonly TransactionRow[]> => {
   // Which delegate paid is the payer's to know: asked for one, the other sides have nothing, also where its id is right.
-  const sides = (viewer.delegate_id === null && delegateId === undefined ? SIDES : DELEGATE_SIDES).filter(
+  const sides = (viewer.delegate_id === null && delegate_id === undefined ? SIDES : DELEGATE_SIDES).filter(
     (side) =>
       (type === undefined || side.type === type) && (direction === undefined || side.direction === direction),
   );
@@ -147,9 +148,7 @@ export const listOf = async (
         ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, created_at
       from transactions
       where ${owned(viewer, side.direction)} and type = ${side.type}
-        ${status === undefined ? nothing : sql.fragment`and status = ${status}`}
-        ${serviceId === undefined ? nothing : sql.fragment`and service_id = ${serviceId}`}
-        ${delegateId === undefined ? nothing : sql.fragment`and delegate_id = ${delegateId}`}
+        ${matching({ status, service_id, delegate_id })}
         ${fromMs === null ? nothing : sql.fragment`and created_at >= ${moment(fromMs)}`}
         ${toMs === null ? nothing : sql.fragment`and created_at < ${moment(toMs)}`}
         ${before === null ? nothing : beyond(before, side.direction)}

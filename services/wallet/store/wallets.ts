@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { progressStep } from '../../../shared/lib/progress.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 const Row = z.object({
   wallet_id: z.string(),
@@ -57,16 +58,13 @@ export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | 
 export const walletsOf = (db: Db, walletIds: readonly string[]): Promise<readonly WalletRow[]> =>
   db.any(sql.type(Row)`${wallets} where wallet_id = any(${sql.array([...walletIds], 'text')})`);
 
-/** The account's wallets before an id, newest first, `limit + 1` rows. */
+/** A page of the account's wallets, newest first, and one more. */
 export const listWallets = (
   db: Db,
-  accountId: string,
-  page: { before: string | null; limit: number },
+  { account_id }: { account_id: string },
+  page: Page,
 ): Promise<readonly WalletRow[]> =>
-  db.any(sql.type(Row)`${wallets}
-    where account_id = ${accountId}
-      ${page.before === null ? sql.fragment`` : sql.fragment`and wallet_id < ${page.before}`}
-    order by wallet_id desc limit ${page.limit + 1}`);
+  db.any(sql.type(Row)`${wallets} where account_id = ${account_id} ${pageBy('wallet_id', page)}`);
 
 export type NewWallet = Pick<
   WalletRow,

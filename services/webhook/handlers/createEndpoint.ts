@@ -1,7 +1,7 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { conflict } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_ENDPOINTS, type webhook } from '../../../shared/contract/webhook.ts';
-import { keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import type { Deps } from '../deps.ts';
 import { newSecret } from '../secrets.ts';
@@ -27,10 +27,10 @@ export const createEndpoint =
     return deps.pool.transaction(async (tx) => {
       const row = await insertEndpoint(tx, endpoint, MAX_ENDPOINTS);
       if (row === null) {
-        throw new ServiceError('conflict', `an account has at most ${MAX_ENDPOINTS} webhook endpoints`);
+        throw conflict(`an account has at most ${MAX_ENDPOINTS} webhook endpoints`);
       }
       const answer = { ...showEndpoint(row), secret };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return answer;
     });
   };

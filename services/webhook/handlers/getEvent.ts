@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
 import type { Deps } from '../deps.ts';
@@ -10,6 +10,6 @@ export const getEvent =
   ({ pool }: Pick<Deps, 'pool'>): Handler<typeof webhook.operations.getEvent> =>
   async ({ event_id }, { account_id }) => {
     const row = await findEvent(pool, account_id, event_id);
-    if (row === null) throw new ServiceError('not_found', 'no such event');
+    if (row === null) throw notFound('event');
     return showEvent(row);
   };

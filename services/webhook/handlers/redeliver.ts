@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_REDELIVERED, type webhook } from '../../../shared/contract/webhook.ts';
 import type { Deps } from '../deps.ts';
@@ -11,12 +11,11 @@ export const redeliver =
   (deps: Pick<Deps, 'pool' | 'pokeDeliveries'>): Handler<typeof webhook.operations.redeliver> =>
   async ({ endpoint_id, event_id, since }, { account_id }) => {
     if (event_id === undefined && since === undefined) {
-      const message = 'name an event_id, or a time as since';
-      throw new ServiceError('validation_error', message, { details: [{ path: 'event_id', message }] });
+      throw invalid('event_id', 'name an event_id, or a time as since');
     }
     const endpoint = await enabledEndpoint(deps, account_id, endpoint_id);
     if (event_id !== undefined && (await findEvent(deps.pool, account_id, event_id)) === null) {
-      throw new ServiceError('not_found', 'no such event');
+      throw notFound('event');
     }
     const redelivering = await redeliverEvents(deps.pool, endpoint, { event_id, since }, MAX_REDELIVERED);
     deps.pokeDeliveries();

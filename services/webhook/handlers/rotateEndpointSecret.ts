@@ -1,6 +1,6 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { webhook } from '../../../shared/contract/webhook.ts';
-import { inOneCommit, keepAnswer } from '../../../shared/db/idempotency.ts';
+import { complete, inOneCommit } from '../../../shared/idempotency/store.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Deps } from '../deps.ts';
 import { noEndpoint } from '../endpoints.ts';
@@ -20,7 +20,7 @@ export const rotateEndpointSecret =
       const row = await replaceSecret(tx, account_id, endpoint_id, sealed);
       if (row === null) throw noEndpoint();
       const answer = { secret, previous_secret_expires_at: isoTime(row.previous_secret_expires_at!) };
-      await keepAnswer(tx, key, answer);
+      await complete(tx, key, answer);
       return answer;
     });
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Attempt, DELIVERY_ERRORS, EventType } from '../../../shared/contract/webhook.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { wants } from './endpoints.ts';
 
 const AttemptRow = z.object({
@@ -20,20 +21,16 @@ const Row = z.object({
 });
 export type DeliveryRow = z.infer<typeof Row>;
 
-/** The endpoint's deliveries of events before an id, newest first, `limit + 1` rows. */
-export const selectDeliveries = (
+/** A page of the endpoint's deliveries, by event and newest first, and one more. */
+export const listDeliveries = (
   db: Db,
-  endpointId: string,
-  status: DeliveryRow['status'] | undefined,
-  { before, limit }: { before: string | null; limit: number },
+  { endpoint_id, status }: { endpoint_id: string; status?: DeliveryRow['status'] | undefined },
+  page: Page,
 ): Promise<readonly DeliveryRow[]> =>
   db.any(sql.type(Row)`
     select event_id, type, status, attempts, next_attempt_at, deliveries.created_at
     from deliveries join events using (event_id)
-    where endpoint_id = ${endpointId}
-      ${before === null ? sql.fragment`` : sql.fragment`and event_id < ${before}`}
-      ${status === undefined ? sql.fragment`` : sql.fragment`and status = ${status}`}
-    order by event_id desc limit ${limit + 1}`);
+    where endpoint_id = ${endpoint_id} ${matching({ status })} ${pageBy('event_id', page)}`);
 
 const Due = z.object({
   endpoint_id: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
 const Row = z.object({
   endpoint_id: z.string(),
@@ -48,17 +49,14 @@ export const findEndpoint = (db: Db, accountId: string, endpointId: string): Pro
   db.maybeOne(sql.type(Row)`
     select ${columns} from endpoints where endpoint_id = ${endpointId} and account_id = ${accountId}`);
 
-/** The account's endpoints before an id, newest first, `limit + 1` rows. */
-export const selectEndpoints = (
+/** A page of the account's endpoints, newest first, and one more. */
+export const listEndpoints = (
   db: Db,
-  accountId: string,
-  { before, limit }: { before: string | null; limit: number },
+  { account_id }: { account_id: string },
+  page: Page,
 ): Promise<readonly EndpointRow[]> =>
   db.any(sql.type(Row)`
-    select ${columns} from endpoints
-    where account_id = ${accountId}
-      ${before === null ? sql.fragment`` : sql.fragment`and endpoint_id < ${before}`}
-    order by endpoint_id desc limit ${limit + 1}`);
+    select ${columns} from endpoints where account_id = ${account_id} ${pageBy('endpoint_id', page)}`);
 
 /**
  * Changes what is given, or null when there is no such endpoint. Turned on, or sent elsewhere, it begins without a past of

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EventType } from '../../../shared/contract/webhook.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { wants } from './endpoints.ts';
 
@@ -63,20 +64,19 @@ export const findEvent = (db: Db, accountId: string, eventId: string): Promise<E
   db.maybeOne(sql.type(Row)`
     select ${columns} from events where event_id = ${eventId} and account_id = ${accountId}`);
 
-/** The account's events before an id, newest first, `limit + 1` rows. */
-export const selectEvents = (
+/** A page of the account's events, newest first, and one more. */
+export const listEvents = (
   db: Db,
-  accountId: string,
-  { type, object_id }: { type: EventType | undefined; object_id: string | undefined },
-  { before, limit }: { before: string | null; limit: number },
+  {
+    account_id,
+    type,
+    object_id,
+  }: { account_id: string; type?: EventType | undefined; object_id?: string | undefined },
+  page: Page,
 ): Promise<readonly EventRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from events
-    where account_id = ${accountId}
-      ${before === null ? sql.fragment`` : sql.fragment`and event_id < ${before}`}
-      ${type === undefined ? sql.fragment`` : sql.fragment`and type = ${type}`}
-      ${object_id === undefined ? sql.fragment`` : sql.fragment`and object_id = ${object_id}`}
-    order by event_id desc limit ${limit + 1}`);
+    where account_id = ${account_id} ${matching({ type, object_id })} ${pageBy('event_id', page)}`);
 
 /** Longer than the stream keeps a fact (7 days), so that no repeat is taken for the first. */
 const KEEP = '30 days';

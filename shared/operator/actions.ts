@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OperatorAction } from '../contract/operator.ts';
+import { type Db, type Pool, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
-import { type Db, sql } from './pool.ts';
 
 /** Who changes something, and why. */
 export type Operator = { actor: string; reason: string };
@@ -18,6 +18,40 @@ export const recordAction = (
   tx.query(sql.typeAlias('void')`
     insert into operator_actions (actor, action, target, reason, before, after)
     values (${actor}, ${action}, ${target}, ${reason}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb)`);
+
+/**
+ * Changes something for an operator, with the record of it in the same commit. What is so already stays and is not recorded.
+ * @param lock reads the state and locks it until the transaction ends
+ * @param isSo whether a state is what the operator asks for
+ * @param show a state as JSON of the record
+ * @returns the state after the change, and whether it changed
+ */
+export const changeByOperator = <State>(
+  pool: Pool,
+  operator: Operator,
+  {
+    action,
+    target,
+    lock,
+    isSo,
+    change,
+    show,
+  }: {
+    action: string;
+    target: string;
+    lock: (tx: Db) => Promise<State>;
+    isSo: (state: State) => boolean;
+    change: (tx: Db) => Promise<State>;
+    show: (state: State) => unknown;
+  },
+): Promise<{ changed: boolean; state: State }> =>
+  pool.transaction(async (tx) => {
+    const before = await lock(tx);
+    if (isSo(before)) return { changed: false, state: before };
+    const state = await change(tx);
+    await recordAction(tx, operator, { action, target, before: show(before), after: show(state) });
+    return { changed: true, state };
+  });
 
 const Row = z.object({
   action_id: z.bigint().transform(Number),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Quarantine } from '../bus/consume.ts';
+import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Reading } from '../lib/metrics.ts';
-import { type Db, type Pool, sql } from './pool.ts';
 
 /** Keeps messages that cannot be parsed, for an operator to decide on. */
 export const quarantineInto =

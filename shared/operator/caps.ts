@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { showCapsOperation } from '../contract/operator.ts';
+import { accountCapMicro, capOfWallet, HOURLY_CAPS, type HourlyLimits } from '../db/hourly-caps.ts';
+import { type Db, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
-import { accountCapMicro, capOfWallet, HOURLY_CAPS, type HourlyLimits } from './hourly-caps.ts';
-import { type Db, sql } from './pool.ts';
 
 const MOST_SHOWN = 10;
 const Used = z.object({ of: z.enum(HOURLY_CAPS), id: z.string(), taken: z.bigint(), resets_at: z.number() });

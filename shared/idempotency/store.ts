@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { conflict, ServiceError } from '../contract/errors.ts';
+import type { CallKey } from '../contract/idempotency.ts';
+import { type Db, type Pool, sql } from '../db/pool.ts';
+import type { Logger } from '../lib/logger.ts';
+import { everyMs, type Periodic } from '../lib/periodic.ts';
+
+/**
+ * The table `idempotency` of a service: its calls with an Idempotency-Key, for 24 hours. A handler completes its call in the
+ * commit that creates where that commit is all there is to do. Where network calls follow, that commit begins the call, and
+ * a later one completes or abandons it. Without a key each of these functions does nothing.
+ */
+
+const RETENTION = '24 hours';
+/** No call takes longer: the gateway waits 30 s at most, and the handlers that begin a call stop earlier. */
+const LEASE = '30 seconds';
+
+/** Thrown out of the transaction of a handler: another call with the key has committed first. */
+export class KeyTaken extends Error {}
+
+const Found = z.object({ same: z.boolean(), object_id: z.string().nullable(), answer: z.unknown() });
+
+const isCall = ({ accountId, operation, keyHash }: CallKey) =>
+  sql.fragment`account_id = ${accountId} and operation = ${operation}
+    and key_hash = ${sql.binary(Buffer.from(keyHash))}`;
+
+/**
+ * The earlier call with this key, or null: what it has created, and its answer where it was completed.
+ * @throws ServiceError idempotency_mismatch when the key was used with another request
+ */
+export const findCall = async (
+  db: Db,
+  key: CallKey,
+): Promise<{ object_id: string | null; answer: unknown } | null> => {
+  const row = await db.maybeOne(sql.type(Found)`
+    select fingerprint = ${sql.binary(Buffer.from(key.fingerprint))} as same, object_id, answer
+    from idempotency where ${isCall(key)} and created_at > app_now() - ${RETENTION}::interval`);
+  if (row === null) return null;
+  const { same, ...call } = row;
+  if (same) return call;
+  throw new ServiceError(
+    'idempotency_mismatch',
+    'this Idempotency-Key was used with another request or by another credential',
+  );
+};
+
+/** A call with the same key that is not committed yet is waited for: one of the two transactions is undone. */
+const insertCall = async (
+  tx: Db,
+  key: CallKey,
+  { objectId, answer }: { objectId: string | null; answer: string | null },
+): Promise<void> => {
+  const { rowCount } = await tx.query(sql.typeAlias('void')`
+    insert into idempotency as earlier (account_id, operation, key_hash, fingerprint, object_id, answer, leased_until)
+    values (${key.accountId}, ${key.operation}, ${sql.binary(Buffer.from(key.keyHash))},
+      ${sql.binary(Buffer.from(key.fingerprint))}, ${objectId}, ${answer}::json,
+      app_now() + ${LEASE}::interval)
+    on conflict (account_id, operation, key_hash) do update set fingerprint = excluded.fingerprint,
+      object_id = excluded.object_id, answer = excluded.answer, leased_until = excluded.leased_until,
+      created_at = excluded.created_at
+    where earlier.created_at <= app_now() - ${RETENTION}::interval
+      or earlier.answer is null and earlier.object_id = ${key.begun}`);
+  if (rowCount === 0) throw new KeyTaken();
+};
+
+/** One commit for what is created and for the call; what is a single statement without a key stays one. */
+export const inOneCommit = <T>(
+  pool: Pool,
+  key: CallKey | undefined,
+  work: (tx: Db) => Promise<T>,
+): Promise<T> => (key === undefined ? work(pool) : pool.transaction(work));
+
+/**
+ * Records a call and the object it creates, within the transaction that inserts the object. The call has a lease of 30 s.
+ * @throws KeyTaken, which must undo the transaction: another call with the key was first
+ */
+export const begin = async (tx: Db, key: CallKey | undefined, objectId: string): Promise<void> => {
+  if (key !== undefined) await insertCall(tx, key, { objectId, answer: null });
+};
+
+/**
+ * Records the answer of a call.
+ * @param begun the object that `begin` named; without it the call has not begun, and this is the transaction that creates
+ * @throws KeyTaken, which must undo the transaction: another call with the key was first, or has completed this one
+ */
+export const complete = async (
+  tx: Db,
+  key: CallKey | undefined,
+  answer: object,
+  begun?: string,
+): Promise<void> => {
+  if (key === undefined) return;
+  if (begun === undefined) return insertCall(tx, key, { objectId: null, answer: key.answerText(answer) });
+  const { rowCount } = await tx.query(sql.typeAlias('void')`
+    update idempotency set answer = ${key.answerText(answer)}::json
+    where ${isCall(key)} and answer is null and object_id = ${begun}`);
+  if (rowCount === 0) throw new KeyTaken();
+};
+
+/** @throws ServiceError of a call that is being carried out: nothing says yet what becomes of it */
+export const callInProgress = (): ServiceError =>
+  conflict('a call with this Idempotency-Key is under way; repeat it in a moment', {
+    money_moved: 'unknown',
+    safe_action: 'retry_same_attempt',
+    retryAfterSeconds: 1,
+  });
+
+/**
+ * Takes the lease of what an earlier call has begun and not completed.
+ * @returns the object's id, or null where there is nothing to resume
+ * @throws ServiceError conflict with a Retry-After while the earlier call may be at work
+ */
+export const resume = async (db: Db, key: CallKey | undefined): Promise<string | null> => {
+  if (key === undefined || key.begun === null) return null;
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    update idempotency set leased_until = app_now() + ${LEASE}::interval
+    where ${isCall(key)} and answer is null and object_id = ${key.begun} and leased_until <= app_now()`);
+  if (rowCount === 0) throw callInProgress();
+  return key.begun;
+};
+
+/** Deletes a call that was begun and came to nothing: its repeat begins anew. */
+export const abandon = async (db: Db, key: CallKey | undefined, objectId: string): Promise<void> => {
+  if (key === undefined) return;
+  await db.query(sql.typeAlias('void')`
+    delete from idempotency where ${isCall(key)} and answer is null and object_id = ${objectId}`);
+};
+
+/** Deletes calls that are older than a day. Correctness never waits for it. */
+export const startPurgeCalls = ({ pool, logger }: { pool: Pool; logger: Logger }): Periodic =>
+  everyMs(
+    60_000,
+    'purgeCalls',
+    () =>
+      pool.query(
+        sql.typeAlias('void')`delete from idempotency where created_at <= app_now() - ${RETENTION}::interval`,
+      ),
+    logger,
+  );
