@@ -276,4 +276,4 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     'identity limits.set',
     'identity limits.clear',
   ]);
-}, 90_000);
+}, 180_000);
