@@ -33,7 +33,7 @@ export let admin: pg.Pool;
 export const startFixture = async (): Promise<void> => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
   [gateway, settlementBus, fundingBus] = await Promise.all(
-    (['gateway', 'settlement', 'funding'] as const).map(testBus.as),
+    (['gateway', 'settlement', 'funding'] as const).map((user) => testBus.as(user)),
   );
   admin = new pg.Pool({
     connectionString: database.adminUrl,
