@@ -1,11 +1,12 @@
 import { type Bus, connectBus, drainBus, pingBus } from './bus/connect.ts';
-import type { Consuming, Quarantine } from './bus/consume.ts';
 import type { Serving } from './bus/serve.ts';
 import { createWaiting, type Waiting } from './bus/wake.ts';
 import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
-import { outboxReading, type Relay, startRelay } from './db/outbox.ts';
 import { connectPool, type Pool, pingPool } from './db/pool.ts';
+import type { Consuming, Quarantine } from './events/consume.ts';
+import { outboxReading } from './events/outbox.ts';
+import { type Relay, startRelay } from './events/relay.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type Logger } from './lib/logger.ts';
 import { observe, type Reading } from './lib/metrics.ts';

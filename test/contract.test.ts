@@ -310,9 +310,9 @@ test('nobody may publish to everything, to the API of streams, or in another ser
       ]);
       if (subject.startsWith('evt.')) expect(subject.split('.')[1]).toBe(user);
     }
-    const hears = contractList.find(({ name }) => name === user)?.hears ?? [];
+    const live = contractList.find(({ name }) => name === user)?.subscribesLive ?? [];
     for (const subject of subscribe) {
-      if (hears.some((fact) => subject === `evt.${fact}`)) continue;
+      if (live.some((event) => subject === `evt.${event}`)) continue;
       const [kind, owner] = subject.split('.');
       expect([user, kind === `_INBOX_${user}` || owner === user]).toEqual([user, true]);
     }
@@ -341,11 +341,11 @@ test('an internal operation is called by the users that the contract names', () 
   }
 });
 
-test('every fact that a service listens to is published by another', () => {
-  const facts = contractList.flatMap(({ name, events }) =>
-    Object.keys(events).map((fact) => `${name}.${fact}`),
+test('every event that a service subscribes to is published by another', () => {
+  const published = contractList.flatMap(({ name, events }) =>
+    Object.keys(events).map((event) => `${name}.${event}`),
   );
-  for (const { consumes, hears = [] } of contractList) {
-    expect(facts).toEqual(expect.arrayContaining([...consumes, ...hears]));
+  for (const { consumes, subscribesLive = [] } of contractList) {
+    expect(published).toEqual(expect.arrayContaining([...consumes, ...subscribesLive]));
   }
 });

@@ -38,19 +38,24 @@ const offences = (of: readonly string[], allowed: (file: string, imported: strin
 // ---------- import directions ----------
 
 const LAYERS: readonly [RegExp, RegExp][] = [
+  [/^shared\/state-machine\.ts$/, /^$/],
   [/^shared\/contract\//, /^shared\/contract\//],
-  [/^shared\/lib\//, /^shared\/(lib|contract)\//],
+  [/^shared\/lib\//, /^shared\/((lib|contract)\/|state-machine\.ts$)/],
   [/^shared\/bus\//, /^shared\/(bus|lib|contract)\//],
-  [/^shared\/db\//, /^shared\/(db|bus|lib|contract)\//],
+  [/^shared\/db\//, /^shared\/((db|bus|lib|contract)\/|state-machine\.ts$)/],
   [/^shared\/lists\//, /^shared\/(lists|db|lib|contract)\//],
-  [/^shared\/operator\//, /^shared\/(operator|db|bus|lib|contract)\//],
+  [/^shared\/events\//, /^shared\/(events|db|bus|lib|contract)\//],
+  [/^shared\/operator\//, /^shared\/(operator|events|db|bus|lib|contract)\//],
   [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
-  [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/(lib|contract)\//],
-  [/^services\/[^/]+\/store\//, /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|db|lib|contract)\//],
+  [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/((lib|contract)\/|state-machine\.ts$)/],
+  [
+    /^services\/[^/]+\/store\//,
+    /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|events|db|lib|contract)\//,
+  ],
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
-test('imports point one way: contract ← lib ← bus ← db, domain and store know nothing above them', () => {
+test('imports point one way: contract ← lib ← bus ← db ← events, domain and store know nothing above them', () => {
   const layered = (file: string, imported: string) => {
     const rule = LAYERS.find(([folder]) => folder.test(file));
     return rule === undefined || !isOurs(imported) || rule[1].test(imported);

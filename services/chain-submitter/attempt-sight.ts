@@ -2,7 +2,7 @@ import type { AttemptSight } from '../../shared/contract/chain-submitter.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { verifyToken } from '../../shared/lib/compact-token.ts';
 import type { Deps } from './deps.ts';
-import { isTerminal, SIGNING_GRACE_MS } from './domain/intent.ts';
+import { intents, SIGNING_GRACE_MS } from './domain/intent.ts';
 import { expectedDeltas, signaturesUnder } from './found.ts';
 import { OrderRefused, readOrder } from './orders.ts';
 import { referenceOf } from './reference.ts';
@@ -79,7 +79,7 @@ const judge = async (
           verdict: 'landed',
           why: `${signature} is final on every provider and moved what the quote says`,
         };
-    if (!isTerminal(intent.status))
+    if (!intents.isTerminal(intent.status))
       return open(`the intent is ${intent.status}: it is driven to its own end`);
     if (intent.status === 'finalized') return open('the record says final, and not every provider says so');
   } else if (deps.clock() <= deadline + LOST_RECORD_MS) {

@@ -38,6 +38,6 @@ export const reservePayment = async (
   { payer: wallet, accountId, grossMicro, acceptedAt }: SettleOrder,
 ): Promise<Reservation | ReachedCap | null> => {
   if (tx_hash !== null) return null;
-  const at = Math.min(Math.max(acceptedAt ?? now, now - ACCEPTED_BEFORE_MS), now);
+  const at = Math.min(Math.max(acceptedAt, now - ACCEPTED_BEFORE_MS), now);
   return caps.reserveMicro({ wallet, accountId }, grossMicro, at);
 };

@@ -6,7 +6,7 @@ import {
   commitSigned,
   insertIntents,
   type NewIntent,
-  type SignedMove,
+  type SignedTransition,
 } from './store/intents.ts';
 
 /** What of many payments is committed together. */
@@ -19,16 +19,19 @@ export type Commits = ReturnType<typeof createCommits>;
  */
 const createCommit = (pool: Pool) => {
   const portions = createPortions();
-  const commit = async (moves: readonly SignedMove[], exactly: boolean): Promise<CommitOutcome[]> => {
-    const drawn = portions.draw(moves, exactly);
-    const outcomes = await commitSigned(pool, drawn.moves);
+  const commit = async (
+    transitions: readonly SignedTransition[],
+    exactly: boolean,
+  ): Promise<CommitOutcome[]> => {
+    const drawn = portions.draw(transitions, exactly);
+    const outcomes = await commitSigned(pool, drawn.transitions);
     drawn.keep(outcomes);
     return outcomes;
   };
-  return async (moves: readonly SignedMove[]): Promise<CommitOutcome[]> => {
-    const outcomes = await commit(moves, false);
+  return async (transitions: readonly SignedTransition[]): Promise<CommitOutcome[]> => {
+    const outcomes = await commit(transitions, false);
     for (const [index, outcome] of outcomes.entries())
-      if (outcome === 'over_budget') outcomes[index] = (await commit([moves[index]!], true))[0]!;
+      if (outcome === 'over_budget') outcomes[index] = (await commit([transitions[index]!], true))[0]!;
     return outcomes;
   };
 };

@@ -1,5 +1,5 @@
-import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';

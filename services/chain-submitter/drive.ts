@@ -21,7 +21,6 @@ import { findPaid } from './found.ts';
 import { commitAndLaunch, flightOf, launch } from './launch.ts';
 import { BudgetUsedUp } from './limits/budgets.ts';
 import type { OwnWork } from './limits/own-work.ts';
-import { move } from './moves.ts';
 import { OrderRefused, readOrder } from './orders.ts';
 import { planOf } from './plan.ts';
 import { checkPolicy, PolicyError, signersOf } from './policy.ts';
@@ -29,6 +28,7 @@ import type { Blockhash } from './rpc.ts';
 import { signFor } from './signer.ts';
 import { type ClaimedIntent, claimIntents, parkIntent } from './store/intents.ts';
 import { reviveTransaction } from './store/transactions.ts';
+import { transition } from './transition.ts';
 import { assemble, compileMessage, creationIndexOf } from './wire.ts';
 
 const TRIES = 3;
@@ -158,8 +158,8 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
   if ('creating' in plan) return { waitMs: CREATING_MS };
   if ('done' in plan) {
     const found = { intent, generation: intent.generation, txHash: null };
-    await move(deps, 'confirm', [found]);
-    await move(deps, 'finalize', [found]);
+    await transition(deps, 'confirm', [found]);
+    await transition(deps, 'finalize', [found]);
     return 'over';
   }
   const { feePayer } = network;
@@ -247,7 +247,7 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> 
   }
   // A worker that confirmed it and one that proved it dead were both right, at two sides of a fork.
   if (intent.status === 'confirmed' && intent.tx_hash !== null) {
-    await move(deps, 'fork', [{ intent, generation, txHash: intent.tx_hash }]);
+    await transition(deps, 'fork', [{ intent, generation, txHash: intent.tx_hash }]);
     return { waitMs: 0 };
   }
   if (order === null) return { failure: refusal! };
@@ -291,7 +291,7 @@ export const createDriver = (deps: DriveDeps) => {
       if (verdict === 'launched') return;
       if (typeof verdict === 'object' && 'failure' in verdict) {
         const { generation, tx_hash: txHash } = intent;
-        await move(deps, 'fail', [{ intent, generation, txHash, failure: verdict.failure }]);
+        await transition(deps, 'fail', [{ intent, generation, txHash, failure: verdict.failure }]);
         logger.info({ intent: intentId, failure: verdict.failure }, 'failed, nothing moved');
         flights.end(intentId);
       } else if (typeof verdict === 'object') await rest(intentId, verdict.waitMs);

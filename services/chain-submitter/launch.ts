@@ -7,13 +7,13 @@ import type { Flight } from './flights.ts';
 import { BudgetUsedUp } from './limits/budgets.ts';
 import type { OwnWork } from './limits/own-work.ts';
 import { NotCreatable } from './limits/rent.ts';
-import { signedFact } from './progress.ts';
+import { signedEvent } from './progress.ts';
 import {
   type ClaimedIntent,
   type CommitOutcome,
   commitSigned,
   type Generation,
-  type SignedMove,
+  type SignedTransition,
 } from './store/intents.ts';
 import { isCommitted } from './store/transactions.ts';
 
@@ -74,19 +74,19 @@ class NotCommitted extends Error {
 const commitAlone = async (
   { pool, ownWork }: CommitDeps,
   work: OwnWork,
-  move: SignedMove,
+  transition: SignedTransition,
 ): Promise<CommitOutcome> => {
   try {
     return await pool.transaction(async (tx) => {
       await ownWork.reserve(tx, work);
-      const outcome = (await commitSigned(tx, [move]))[0]!;
+      const outcome = (await commitSigned(tx, [transition]))[0]!;
       if (typeof outcome === 'string') throw new NotCommitted(outcome);
       return outcome;
     });
   } catch (error) {
     if (error instanceof NotCommitted) return error.why;
     if (error instanceof BudgetUsedUp) return 'over_budget';
-    if (error instanceof NotCreatable) return 'moved_on';
+    if (error instanceof NotCreatable) return 'overtaken';
     throw error;
   }
 };
@@ -94,30 +94,32 @@ const commitAlone = async (
 /**
  * Commits signed bytes as the intent's next generation, then sends them (rule 8).
  * @param work what the bytes are, for its budgets; null for a transaction that was found on the chain
- * @returns `moved_on` when they were not committed: another hand has moved the intent on, or lives on it, or it is too
- * late to sign; `over_budget` when the platform pays no more of this kind today. The bytes are forgotten, and what was
- * never sent cannot land
+ * @returns `overtaken` when they were not committed: another worker has changed the intent, or has
+ * live bytes of it, or it is too late to sign; `over_budget` when the platform pays no more of this
+ * kind today. The bytes are forgotten, and what was never sent cannot land
  */
 export const commitAndLaunch = async (
   deps: CommitDeps,
   intent: ClaimedIntent,
   order: Order,
   { signed, work }: { signed: Generation; work: OwnWork | null },
-): Promise<'launched' | 'moved_on' | 'over_budget'> => {
+): Promise<'launched' | 'overtaken' | 'over_budget'> => {
   const generation = intent.generation + 1;
-  const signedMove: SignedMove = {
+  const signedTransition: SignedTransition = {
     intentId: intent.intent_id,
     generation,
     traceparent: intent.traceparent,
     // Whoever waits for a settle waits for its end: that it was signed is told when that takes long (jobs/rebroadcast.ts).
     message:
-      intent.kind === 'settle' ? null : signedFact(intent, { generation, signature: signed.signature }),
+      intent.kind === 'settle' ? null : signedEvent(intent, { generation, signature: signed.signature }),
     signed,
     claim: work === null ? null : deps.ownWork.claimOf(work),
   };
   try {
     const isAlone = work !== null && (work.creates !== null || work.order.kind !== 'settle');
-    const outcome = await (isAlone ? commitAlone(deps, work, signedMove) : deps.commits.signed(signedMove));
+    const outcome = await (isAlone
+      ? commitAlone(deps, work, signedTransition)
+      : deps.commits.signed(signedTransition));
     if (typeof outcome === 'string') {
       if (outcome === 'over_budget' && !isAlone)
         count('settle.chain.budget_refusals', 1, { budget: 'fees_settle', dimension: 'account' });
@@ -125,13 +127,13 @@ export const commitAndLaunch = async (
     }
     deps.relay.dispatch(outcome);
   } catch (error) {
-    if (isUniqueViolation(error)) return 'moved_on';
+    if (isUniqueViolation(error)) return 'overtaken';
     // The answer to the commit was lost: there → those bytes are the generation; absent → they never leave.
     deps.logger.warn(
       { err: error, intent: intent.intent_id },
       'commit of signed bytes unclear, reading again',
     );
-    if (!(await isCommitted(deps.pool, signed.signature))) return 'moved_on';
+    if (!(await isCommitted(deps.pool, signed.signature))) return 'overtaken';
   }
   const how = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
   count('settle.chain.generations', 1, { generation: how });

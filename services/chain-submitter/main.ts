@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { openBase, runService } from '../../shared/boot.ts';
-import { work } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
 import { createBudgets } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
+import { acceptJobs } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { tokenAccountOf } from './addresses.ts';
@@ -115,12 +115,14 @@ const signing = {
 };
 const engine = await startEngine(deps, { pollMs: config.POLL_MS });
 
-const consuming = work(
-  bus,
-  chainSubmitter,
-  { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
-  quarantine,
-);
+const consuming = [
+  acceptJobs(
+    bus,
+    chainSubmitter,
+    { settle: settle(deps), fund: fund(deps), createTokenAccount: createTokenAccount(deps) },
+    quarantine,
+  ),
+];
 const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
 
 await runService(base, {

@@ -72,7 +72,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
   return {
     kind: 'settle',
     accountId: job.account_id,
-    acceptedAt: job.accepted_at === undefined ? null : Date.parse(job.accepted_at),
+    acceptedAt: Date.parse(job.accepted_at),
     quoteId: claims.quote_id,
     vendorAccountId: claims.vendor_account_id,
     payout: claims.payout_address,

@@ -43,7 +43,7 @@ const network: Network = {
 const order: SettleOrder = {
   kind: 'settle',
   accountId: 'acct_2',
-  acceptedAt: null,
+  acceptedAt: 0,
   quoteId: 'q_1',
   vendorAccountId: 'acct_1',
   payout,

@@ -1,37 +1,35 @@
-import { randomUUID } from 'node:crypto';
-import { chainSubmitter, type Progress } from '../../shared/contract/chain-submitter.ts';
-import { subjects } from '../../shared/contract/service.ts';
-import type { Outgoing } from '../../shared/db/outbox.ts';
+import type { Progress } from '../../shared/contract/chain-submitter.ts';
+import type { EventName } from '../../shared/contract/events.ts';
+import { event, type Message } from '../../shared/events/event.ts';
 import type { IntentRow } from './store/intents.ts';
 
-const FACTS = {
-  settle: 'settleProgressed',
-  fund: 'fundProgressed',
-  createTokenAccount: 'tokenAccountProgressed',
-  delegation: 'delegationProgressed',
-  withdrawal: 'withdrawalProgressed',
-  refund: 'refundProgressed',
-} as const satisfies Record<IntentRow['kind'], keyof typeof chainSubmitter.events>;
+const EVENTS = {
+  settle: 'chain-submitter.settleProgressed',
+  fund: 'chain-submitter.fundProgressed',
+  createTokenAccount: 'chain-submitter.tokenAccountProgressed',
+  delegation: 'chain-submitter.delegationProgressed',
+  withdrawal: 'chain-submitter.withdrawalProgressed',
+  refund: 'chain-submitter.refundProgressed',
+} as const satisfies Record<IntentRow['kind'], EventName>;
 
-/**
- * The fact of a step. Its message id is new each time: the same state may be told again inside the stream's
- * duplicate window (a re-drive, a second fork), and an outbox row keeps the id it was written with.
- */
-export const progressMessage = (
-  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'>,
+/** The event of a transition. */
+export const progressEvent = (
+  { kind, object_id }: Pick<IntentRow, 'kind' | 'object_id'>,
   progress: Omit<Progress, 'object_id'>,
-): Outgoing => ({
-  subject: subjects.event(chainSubmitter.name, FACTS[intent.kind]),
-  msgId: `${intent.intent_id}/${progress.generation}/${progress.status}/${randomUUID()}`,
-  payload: { object_id: intent.object_id, ...progress } satisfies Progress,
-});
+  options: Pick<Message, 'traceparent'> = {},
+): Message => event(EVENTS[kind], { object_id, ...progress }, options);
 
-/** The fact that bytes were signed, which may land from now on. */
-export const signedFact = (
-  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'>,
+/** The event that bytes were signed, which may be included from now on. */
+export const signedEvent = (
+  intent: Pick<IntentRow, 'kind' | 'object_id'>,
   { generation, signature }: { generation: number; signature: string },
-): Outgoing =>
-  progressMessage(intent, { status: 'signed', generation, tx_hash: signature, slot: null, failure: null });
+  options: Pick<Message, 'traceparent'> = {},
+): Message =>
+  progressEvent(
+    intent,
+    { status: 'signed', generation, tx_hash: signature, slot: null, failure: null },
+    options,
+  );
 
 /** The present state, null before there is one. */
 export const progressOf = (intent: IntentRow): Progress | null =>
@@ -49,8 +47,8 @@ export const progressOf = (intent: IntentRow): Progress | null =>
             : { code: intent.failure_code, message: intent.failure_message ?? '' },
       };
 
-/** The same as a fact. */
-export const presentProgress = (intent: IntentRow): Outgoing | null => {
+/** The same as an event. */
+export const presentEvent = (intent: IntentRow): Message | null => {
   const progress = progressOf(intent);
-  return progress === null ? null : progressMessage(intent, progress);
+  return progress === null ? null : progressEvent(intent, progress);
 };

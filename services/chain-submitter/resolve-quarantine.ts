@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { decode } from '../../shared/bus/envelope.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { conflict } from '../../shared/contract/errors.ts';
-import { subjects } from '../../shared/contract/service.ts';
-import { insertOutbox } from '../../shared/db/outbox.ts';
+import { jobSubject } from '../../shared/events/event.ts';
+import { insertOutbox } from '../../shared/events/outbox.ts';
 import type { QuarantineResolver } from '../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../shared/operator/quarantine.ts';
 import { settleIntentId, sightOfAttempt } from './attempt-sight.ts';
 import type { Deps } from './deps.ts';
-import { presentProgress, progressMessage } from './progress.ts';
+import { presentEvent, progressEvent } from './progress.ts';
 import { findIntent, insertFailedIntent } from './store/intents.ts';
 
-const SUBJECT = subjects.job(chainSubmitter.name, 'settle');
+const SUBJECT = jobSubject('chain-submitter.settle');
 const { account_id, payment_attempt_id, settlement_id, quote_token } =
   chainSubmitter.jobs.settle.payload.shape;
 /** What of a settle job must be readable for anything to be said of its attempt. */
@@ -55,10 +55,10 @@ export const quarantineResolver = (deps: Deps): QuarantineResolver<Job> => ({
       if (!(await insertFailedIntent(tx, row)))
         throw conflict('its settlement is being paid under another attempt');
       const failed = { status: 'failed', generation, tx_hash: null, slot: null, failure: FAILURE } as const;
-      const rows = await insertOutbox(tx, [progressMessage(told, failed)]);
+      const rows = await insertOutbox(tx, [progressEvent(told, failed)]);
       return () => deps.relay.dispatch(rows);
     }
-    const present = presentProgress(known);
+    const present = presentEvent(known);
     const rows = present === null ? [] : await insertOutbox(tx, [present]);
     return () => deps.relay.dispatch(rows);
   },

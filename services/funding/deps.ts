@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import type { OnrampProvider } from '../../shared/contract/funding.deposits.ts';
 import type { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
-import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { Onramp } from './providers/onramp.ts';
@@ -42,7 +42,7 @@ export type Deps = {
   releaseRefund: (refundId: string) => Promise<unknown>;
 };
 
-/** Keys under which a request waits for a fact and its consumer wakes it. */
+/** Keys under which a request waits for an event and its consumer wakes it. */
 export const wakeKey = {
   fund: (fundId: string) => `fund.${fundId}`,
   /** By withdrawal or refund id. */

@@ -1,8 +1,8 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
@@ -72,7 +72,7 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hear(
+  subscribe(
     bus,
     chainSubmitter,
     {

@@ -1,11 +1,11 @@
 import type { OnrampProvider } from '../../shared/contract/funding.deposits.ts';
 import { count } from '../../shared/lib/metrics.ts';
-import { tellDepositChanged } from './changed.ts';
 import type { Deps } from './deps.ts';
 import type { DepositProblem } from './domain/deposit.ts';
+import { insertDepositChanged } from './events.ts';
 import type { Report } from './providers/onramp.ts';
 import { insertReport } from './store/deposit_reports.ts';
-import { lookAgain, lookUpDeposit, moveDeposit, waitLonger } from './store/deposits.ts';
+import { lookAgain, lookUpDeposit, transitionDeposit, waitLonger } from './store/deposits.ts';
 
 const problemIn = ({ event, reason }: Report): DepositProblem | null => {
   if (event !== 'refused' && event !== 'cancelled') return null;
@@ -51,7 +51,7 @@ export const takeReport = async (
     });
     if (!isNew) return [];
     const change = { promisedMicro: amountMicro, problem: problemIn(report) };
-    const moved = await moveDeposit(tx, depositId, event, change);
+    const moved = await transitionDeposit(tx, depositId, event, change);
     if (event === 'sent' && deposit.status === 'completed') {
       // A page may be paid twice. The wallet has the money; the deposit was completed by the first.
       count('settle.anomalies', 1, { kind: 'deposit_paid_again' });
@@ -59,7 +59,7 @@ export const takeReport = async (
     }
     if (event === 'sent') await lookAgain(tx, depositId);
     if (event === 'waiting') await waitLonger(tx, depositId);
-    return moved ? tellDepositChanged(tx, depositId) : [];
+    return moved ? insertDepositChanged(tx, depositId) : [];
   });
   relay.dispatch(outbox);
 };

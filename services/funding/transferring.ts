@@ -2,10 +2,9 @@ import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { conflict, isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
 import { isDecided } from '../../shared/lib/progress.ts';
-import { tellTransferChanged } from './changed.ts';
 import { type Deps, wakeKey } from './deps.ts';
-import { tellMoved } from './moved.ts';
-import { advanceTransfer, endTransfer, type Kind } from './store/transfers.ts';
+import { insertMoved, insertTransferChanged } from './events.ts';
+import { endTransfer, type Kind, transitionTransfer } from './store/transfers.ts';
 
 /**
  * What withdrawals and refunds do alike once they are prepared. chain-submitter holds the prepared bytes under the
@@ -58,7 +57,7 @@ export const end = async (
   event: 'cancel' | 'elapse',
 ): Promise<void> => {
   const outbox = await pool.transaction(async (tx) =>
-    (await endTransfer(tx, kind, objectId, event)) ? tellTransferChanged(tx, kind, objectId) : [],
+    (await endTransfer(tx, kind, objectId, event)) ? insertTransferChanged(tx, kind, objectId) : [],
   );
   relay.dispatch(outbox);
 };
@@ -67,16 +66,16 @@ export const end = async (
 export const takeOver = async (
   { pool, relay, waiting }: Pick<Deps, 'pool' | 'relay' | 'waiting'>,
   kind: Kind,
-  fact: Progress,
+  event: Progress,
 ): Promise<void> => {
   const outbox = await pool.transaction(async (tx) => {
-    if (!(await advanceTransfer(tx, kind, fact))) return [];
+    if (!(await transitionTransfer(tx, kind, event))) return [];
     // Sent, or sent again after a fork: where the transfer stands has not been decided.
-    const moved = isDecided(fact.status) ? await tellMoved(tx, fact.object_id) : [];
-    return [...moved, ...(await tellTransferChanged(tx, kind, fact.object_id))];
+    const moved = isDecided(event.status) ? await insertMoved(tx, event.object_id) : [];
+    return [...moved, ...(await insertTransferChanged(tx, kind, event.object_id))];
   });
   relay.dispatch(outbox);
-  waiting.wake(wakeKey.transfer(fact.object_id));
+  waiting.wake(wakeKey.transfer(event.object_id));
 };
 
 /**
@@ -94,7 +93,7 @@ export const submit = async <T extends Transfer>(
   const status = statusNow(transfer);
   if (status === 'cancelled' || status === 'expired') throw refusal(transfer, `the ${kind} is ${status}`);
   const { tx_hash } = await deps.submitPrepared({ preparation_id: id, transaction });
-  // The fact says the same and may be late or here already.
+  // The event says the same and may be late or here already.
   const signed = {
     object_id: id,
     status: 'signed',

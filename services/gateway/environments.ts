@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { call } from '../../shared/bus/call.ts';
 import { type Bus, connectBus } from '../../shared/bus/connect.ts';
-import { listen } from '../../shared/bus/listen.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { identity } from '../../shared/contract/index.ts';
+import { subscribeLive } from '../../shared/events/consume.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
 import type { EnvironmentConnection } from './config.ts';
@@ -59,7 +59,7 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
   }).then(
     (bus) => {
       connected = bus;
-      listen(bus, identity, {
+      subscribeLive(bus, identity, {
         keysEnded: ({ key_hashes }) => key_hashes.forEach(keys.forget),
         sessionEnded: (session) => sessions.forget(sessionKey(session)),
       });

@@ -1,17 +1,17 @@
 import { accountFrozen, invalid, notFound, ServiceError } from '../../shared/contract/errors.ts';
+import type { EventPayload } from '../../shared/contract/events.ts';
 import type { CallKey } from '../../shared/contract/idempotency.ts';
-import { identity } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
-import { subjects } from '../../shared/contract/service.ts';
-import { insertOutbox, type OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db } from '../../shared/db/pool.ts';
+import { event, type Message } from '../../shared/events/event.ts';
+import { insertOutbox, type OutboxRow } from '../../shared/events/outbox.ts';
 import { complete } from '../../shared/idempotency/store.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createKeyText, keyHash } from '../../shared/lib/key-text.ts';
 import type { Deps } from './deps.ts';
 import { revealToken, tokenHash } from './domain/tokens.ts';
-import { insertFact } from './facts.ts';
+import { newChange } from './events.ts';
 import {
   endGrace,
   endKeys,
@@ -58,35 +58,33 @@ export const mintFirstKey = async (
   return text;
 };
 
-/** Tells every gateway to forget these keys; within the transaction that ended them. */
-const tellEnded = async (tx: Db, hashes: readonly string[]): Promise<readonly OutboxRow[]> =>
-  hashes.length === 0
-    ? []
-    : insertOutbox(tx, [
-        {
-          subject: subjects.event(identity.name, 'keysEnded'),
-          msgId: newId('evt'),
-          payload: { key_hashes: hashes },
-        },
-      ]);
+type KeyChange = {
+  change: EventPayload<'identity.keyChanged'>['change'];
+  /** Of the keys that end with it. */
+  ended: readonly string[];
+  previousEndsAt: number | null;
+};
 
-type KeyChange = { change: 'rotated' | 'revealed' | 'ended'; previousEndsAt: number | null };
-
-/** Tells the account's own listeners; within the transaction that changed the keys. */
-const tellChanged = (
-  tx: Db,
+/**
+ * What is published of a change of keys: every gateway forgets those that end, the account's own
+ * listeners get the change.
+ */
+const keyEvents = (
   deps: Pick<Deps, 'clock'>,
   { kind, id }: KeyOwner,
-  accountId: string,
-  { change, previousEndsAt }: KeyChange,
-): Promise<readonly OutboxRow[]> =>
-  insertFact(tx, deps, 'keyChanged', {
-    account_id: accountId,
+  account_id: string,
+  { change, ended, previousEndsAt }: KeyChange,
+): Message[] => [
+  ...(ended.length === 0 ? [] : [event('identity.keysEnded', { key_hashes: [...ended] })]),
+  event('identity.keyChanged', {
+    ...newChange(deps),
+    account_id,
     change,
     service_id: kind === 'service' ? id : null,
     delegate_id: kind === 'delegate' ? id : null,
     previous_key_expires_at: isoTimeOrNull(previousEndsAt),
-  });
+  }),
+];
 
 /** Ends all keys of an owner that is over, and whatever link could make another. */
 export const endAllKeys = async (
@@ -95,10 +93,10 @@ export const endAllKeys = async (
   owner: KeyOwner,
   { account_id, name }: { account_id: string; name: string },
 ): Promise<readonly OutboxRow[]> => {
-  const told = await tellEnded(tx, await endKeys(tx, owner));
+  const ended = await endKeys(tx, owner);
   await insertNotice(tx, { account_id, kind: 'keys_ended', details: about(owner, name) });
-  const change = { change: 'ended', previousEndsAt: deps.clock() } as const;
-  return [...told, ...(await tellChanged(tx, deps, owner, account_id, change))];
+  const change = { change: 'ended', ended, previousEndsAt: deps.clock() } as const;
+  return insertOutbox(tx, keyEvents(deps, owner, account_id, change));
 };
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockKeyOwner>>>;
@@ -123,9 +121,9 @@ const replaceKey = async (
   const until = previousEndsAt === null || atOnce ? 'now' : isoTime(previousEndsAt);
   await insertNotice(tx, { account_id, kind, details: { ...about(owner, name), until } });
   const answer = { api_key, previous_key_expires_at: isoTimeOrNull(previousEndsAt) };
-  const change = { change: kind === 'key_rotated' ? 'rotated' : 'revealed', previousEndsAt } as const;
-  const told = [...(await tellEnded(tx, ended)), ...(await tellChanged(tx, deps, owner, account_id, change))];
-  return { answer, told };
+  const change = kind === 'key_rotated' ? 'rotated' : 'revealed';
+  const events = keyEvents(deps, owner, account_id, { change, ended, previousEndsAt });
+  return { answer, outbox: await insertOutbox(tx, events) };
 };
 
 /** The caller that may rotate: the owner's key itself, or the account's sign-in. */
@@ -148,7 +146,7 @@ export const rotate = async (
     const message = 'is for the owner’s sign-in';
     throw invalid('revoke_previous', message);
   }
-  const { answer, told } = await deps.pool.transaction(async (tx) => {
+  const { answer, outbox } = await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, caller.account_id);
     if (locked === null) throw notFound(owner.kind);
     if (caller.kind !== 'jwt') {
@@ -164,7 +162,7 @@ export const rotate = async (
     await complete(tx, key, replaced.answer);
     return replaced;
   });
-  deps.relay.dispatch(told);
+  deps.relay.dispatch(outbox);
   deps.pokeMails();
   return answer;
 };
@@ -196,7 +194,7 @@ export const reveal = async (
 
 /** Uses the link: a replacement key, once. @throws ServiceError unauthorized; forbidden for a frozen account */
 export const verifyReveal = async (deps: Deps, owner: KeyOwner, token: string) => {
-  const { answer, told } = await deps.pool.transaction(async (tx) => {
+  const { answer, outbox } = await deps.pool.transaction(async (tx) => {
     const locked = await lockKeyOwner(tx, owner, null);
     const link = locked === null ? null : await useRevealLink(tx, owner.id, tokenHash(token));
     if (locked === null || link === null) {
@@ -210,7 +208,7 @@ export const verifyReveal = async (deps: Deps, owner: KeyOwner, token: string) =
       kind: 'key_revealed',
     });
   });
-  deps.relay.dispatch(told);
+  deps.relay.dispatch(outbox);
   deps.pokeMails();
   return answer;
 };

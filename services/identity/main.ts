@@ -1,8 +1,9 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear, hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement, wallet, webhook } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
@@ -26,9 +27,9 @@ const { bus, pool, logger, clock, relay } = base;
 const environment = config.ENVIRONMENT;
 /**
  * Mails about payments wait for the sweep of a second: agents pay hundreds of times a minute, and the way is free for a mail
- * that somebody waits for. So their facts may wait as well, and share a statement.
+ * that somebody waits for. So their events may wait as well, and share a statement.
  */
-const LINGER_MS = 250;
+const BATCH_WINDOW_MS = 250;
 
 const mails = startSendMails({
   pool,
@@ -74,11 +75,17 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hearTogether(bus, settlement, { issued }, (payments: readonly Payment[]) => notePayments(pool, payments), {
-    quarantine: base.quarantine,
-    lingerMs: LINGER_MS,
-  }),
-  hear(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
+  subscribeInBatches(
+    bus,
+    settlement,
+    { issued },
+    (payments: readonly Payment[]) => notePayments(pool, payments),
+    {
+      quarantine: base.quarantine,
+      batchWindowMs: BATCH_WINDOW_MS,
+    },
+  ),
+  subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

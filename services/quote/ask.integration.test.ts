@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { call } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { quote as contract, settlement } from '../../shared/contract/index.ts';
-import type { OutboxRow } from '../../shared/db/outbox.ts';
 import { connectPool, type Pool } from '../../shared/db/pool.ts';
+import type { OutboxRow } from '../../shared/events/outbox.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   consumer,
@@ -18,9 +18,9 @@ import {
   underWay,
 } from '../../test/support/settlement.ts';
 import type { Deps } from './deps.ts';
-import { quoteStatus, STEP } from './domain/quote.ts';
+import { quoteStatus } from './domain/quote.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
-import { advanceQuotes, findQuote, insertQuotes } from './store/quotes.ts';
+import { findQuote, insertQuotes, transitionQuotes } from './store/quotes.ts';
 
 /** The real settlement service answers, over NATS and by the quote service's own rights; its facts reach nobody. */
 const MINUTE = 60_000;
@@ -79,7 +79,7 @@ const askAfter = async (minutes: number, deps = { pool, relay, findByQuotes }): 
 };
 const seen = async ({ quote_id }: { quote_id: string }) => {
   const row = (await findQuote(pool, owner, quote_id))!;
-  return [quoteStatus(row.settlement_step, row.expires_at, Date.now()), row.settlement_id];
+  return [quoteStatus(row.settlement_state, row.expires_at, Date.now()), row.settlement_id];
 };
 
 test('a payment of which no fact arrived shows once the quote can be paid no more, and is not asked about again', async () => {
@@ -95,7 +95,7 @@ test('a payment of which no fact arrived shows once the quote can be paid no mor
 test('a quote that stays settling is asked about every minute, until it is paid', async () => {
   const q = await known();
   const { settlementId, answer } = await underWay(consumer(), q);
-  await advanceQuotes(pool, [{ quote_id: q.quote_id, settlement_id: settlementId, step: STEP.accepted }]);
+  await transitionQuotes(pool, [{ quote_id: q.quote_id, settlement_id: settlementId, event: 'accepted' }]);
   expect(await askAfter(0)).not.toContain(q.quote_id);
   expect(await askAfter(1.1)).toContain(q.quote_id);
   expect(await seen(q)).toEqual(['settling', settlementId]);
@@ -108,8 +108,8 @@ test('a quote that stays settling is asked about every minute, until it is paid'
 test('a failure that was not heard of lets the quote be paid again; the attempt that pays it then is found too', async () => {
   const q = await known();
   const first = await underWay(consumer(), q);
-  await advanceQuotes(pool, [
-    { quote_id: q.quote_id, settlement_id: first.settlementId, step: STEP.accepted },
+  await transitionQuotes(pool, [
+    { quote_id: q.quote_id, settlement_id: first.settlementId, event: 'accepted' },
   ]);
   await say(first.settlementId, 'failed');
   await outcome(first.answer);

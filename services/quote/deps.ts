@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { chainSubmitter, identity, settlement } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
-import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import type { FeeRule } from './domain/fee.ts';

@@ -1,8 +1,8 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, quote, settlement } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { cached } from '../../shared/lib/cached.ts';
@@ -20,11 +20,11 @@ import { get } from './handlers/get.ts';
 import { list } from './handlers/list.ts';
 import { quoteActivity } from './handlers/quoteActivity.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
-import { takeSteps } from './steps.ts';
+import { applyTransitions } from './transitions.ts';
 
 const ASK_EVERY_MS = 5000;
-/** Nobody waits for a quote's displayed status: facts of a moment share a statement. */
-const LINGER_MS = 250;
+/** Nobody waits for a quote's displayed status: events of a moment share a statement. */
+const BATCH_WINDOW_MS = 250;
 const PROMISES_MS = 300_000;
 
 const config = loadConfig(schema);
@@ -65,9 +65,9 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hearTogether(bus, settlement, { accepted, issued, failed }, takeSteps(deps), {
+  subscribeInBatches(bus, settlement, { accepted, issued, failed }, applyTransitions(deps), {
     quarantine,
-    lingerMs: LINGER_MS,
+    batchWindowMs: BATCH_WINDOW_MS,
   }),
 ];
 const operating = operatorHandlers({ pool, consuming });

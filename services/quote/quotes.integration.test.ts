@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connectPool, type Pool } from '../../shared/db/pool.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts';
-import { STEP } from './domain/quote.ts';
-import { takeSteps } from './steps.ts';
+import type { SettlementState } from './domain/quote.ts';
 import { findQuote, insertQuotes } from './store/quotes.ts';
+import { applyTransitions } from './transitions.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -50,19 +50,19 @@ test.each<[string, string]>([
       },
     ]);
   const ids = { A: 'stl_01aaaaaaaaaaaaaaaaaaaaaaaa', B: 'stl_02aaaaaaaaaaaaaaaaaaaaaaaa' };
-  const parsed = (text: string) => text.split(':') as [keyof typeof ids, keyof typeof STEP];
-  const stepsOf = (quote_id: string) =>
+  const parsed = (text: string) => text.split(':') as [keyof typeof ids, SettlementState];
+  const transitionsOf = (quote_id: string) =>
     facts.split(' ').map((fact) => {
       const [who, what] = parsed(fact);
-      return { quote_id, settlement_id: ids[who], step: STEP[what] };
+      return { quote_id, settlement_id: ids[who], event: what };
     });
-  for (const step of stepsOf(oneByOne)) await takeSteps({ pool })([step]);
-  await takeSteps({ pool })(stepsOf(together));
+  for (const transition of transitionsOf(oneByOne)) await applyTransitions({ pool })([transition]);
+  await applyTransitions({ pool })(transitionsOf(together));
   const [who, what] = parsed(expected);
   for (const quote_id of [oneByOne, together])
     expect(await findQuote(pool, { account_id, service_id: null }, quote_id)).toMatchObject({
       settlement_id: ids[who],
-      settlement_step: STEP[what],
+      settlement_state: what,
     });
 });
 
@@ -85,7 +85,7 @@ test('quotes that are written in one statement are each as they were asked for',
     expect(await findQuote(pool, owner, row.quote_id)).toEqual({
       ...row,
       settlement_id: null,
-      settlement_step: null,
+      settlement_state: null,
     });
   }
 });

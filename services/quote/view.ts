@@ -21,7 +21,7 @@ export const showQuote = (row: QuoteRow, now: number): z.infer<typeof QuoteRecor
   fee_amount: formatMicro(row.fee_amount),
   currency: 'USDC',
   expires_at: isoTime(row.expires_at),
-  status: quoteStatus(row.settlement_step, row.expires_at, now),
+  status: quoteStatus(row.settlement_state, row.expires_at, now),
   service_id: row.service_id,
   redeem_window_seconds: row.redeem_window_seconds,
   scope: storedClaims(row.quote_token).scope,

@@ -217,7 +217,7 @@ describe('accepting an attempt', () => {
     const dispatch = (rows: readonly { msg_id: string }[]) => ids.push(...rows.map(({ msg_id }) => msg_id));
     const relay = { ...deps.relay, dispatch };
     await database.withClock('16 seconds', () => resumeSettlements({ ...deps, relay })());
-    expect(ids).toContain(`settle:${payer.account_id}:drive:2`);
+    expect(ids).toContain(`chain-submitter.settle:${payer.account_id}:drive:2`);
     expect((await row(settlementId)).drive).toBe(2);
     await admin.query('delete from outbox');
     await say(settlementId, 'signed', { generation: 3, slot: null });

@@ -1,40 +1,7 @@
 import { conflict, ServiceError } from '../../shared/contract/errors.ts';
-import { chainSubmitter, settlement } from '../../shared/contract/index.ts';
-import { subjects } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
-import type { Outgoing } from '../../shared/db/outbox.ts';
-import { isoTime } from '../../shared/lib/clock.ts';
 import type { Deps } from './deps.ts';
 import { findPayer, type Payer, savePayer } from './store/payers.ts';
-import type { StalledRow } from './store/settlements.ts';
-
-/**
- * The job that makes chain-submitter pay. Its message id carries the drive, because a stream drops a repeated id
- * even after the first was consumed (rule 6); chain-submitter's own inbox does not know the drive.
- */
-export const settleJob = (row: StalledRow): Outgoing => ({
-  subject: subjects.job(chainSubmitter.name, 'settle'),
-  msgId: `settle:${row.account_id}:${row.payment_attempt_id}:${row.drive}`,
-  payload: {
-    account_id: row.account_id,
-    payment_attempt_id: row.payment_attempt_id,
-    settlement_id: row.settlement_id,
-    accepted_at: isoTime(row.created_at),
-    generation: row.generation,
-    quote_token: row.quote_token,
-    payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
-  },
-});
-
-/** A fact of this service; its id makes a repeat recognisable within the stream's window. */
-export const fact = (
-  name: keyof typeof settlement.events,
-  payload: { settlement_id: string; [field: string]: unknown },
-): Outgoing => ({
-  subject: subjects.event(settlement.name, name),
-  msgId: `${name}:${payload.settlement_id}`,
-  payload,
-});
 
 const inactive = (message: string) =>
   new ServiceError('delegation_inactive', message, { safe_action: 'raise_limit' });

@@ -70,7 +70,7 @@ const WRONG = `
   select 'told of ' || s.settlement_id from settlements s left join outbox o on o.payload ->> 'settlement_id' = s.settlement_id
   group by s.settlement_id having count(*) filter (where msg_id like 'job:%') <> 1
     or count(*) filter (where msg_id like 'issued:%') <> (issued_at is not null)::int
-    or count(*) filter (where msg_id like 'redeemed:%') <> (redeemed_at is not null)::int`;
+    or count(*) filter (where msg_id like 'settlement.redeemed:%') <> (redeemed_at is not null)::int`;
 
 const by = (settlement_id: string, name: string) => ({
   subject: name,

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { Quarantine } from '../../shared/bus/consume.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import type { chainSubmitter, WalletSight } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
-import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Quarantine } from '../../shared/events/consume.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -28,7 +28,7 @@ export type Deps = {
   cursorKey: Buffer;
   settleWaitMs: number;
   relay: Relay;
-  /** Where a fact goes that an operator has to decide on. */
+  /** Where an event goes that an operator has to decide on. */
   quarantine: Quarantine;
   waiting: Waiting;
   /** What may be accepted in an hour. */

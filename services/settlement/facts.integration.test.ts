@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Consuming, hear } from '../../shared/bus/consume.ts';
 import { createWaiting } from '../../shared/bus/wake.ts';
 import { settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
+import { type Consuming, subscribe } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
 import {
   admin,
@@ -38,7 +38,7 @@ import { consumeOnce } from './store/consumptions.ts';
 type Told = { name: string; settlement_id: string } & Record<string, unknown>;
 const told: Told[] = [];
 const unread: unknown[] = [];
-let hearing: Consuming;
+let subscription: Consuming;
 /** In the order of a life: facts overtake one another on their way. */
 const NAMES = ['accepted', 'issued', 'finalized', 'failed', 'reversed', 'redeemed', 'expired'] as const;
 
@@ -47,10 +47,15 @@ beforeAll(async () => {
   const handlers = Object.fromEntries(
     NAMES.map((name) => [name, async (fact: object) => void told.push({ name, ...fact } as Told)]),
   );
-  hearing = hear(await testBus.as('webhook'), settlement, handlers, async (entry) => void unread.push(entry));
+  subscription = subscribe(
+    await testBus.as('webhook'),
+    settlement,
+    handlers,
+    async (entry) => void unread.push(entry),
+  );
 }, 60_000);
 afterAll(async () => {
-  await hearing.stop();
+  await subscription.stop();
   await stopFixture();
   expect(unread).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, identity, settlement, wallet } from '../../shared/contract/index.ts';
 import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { createHourlyCaps, hourlyLimits } from '../../shared/db/hourly-caps.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
@@ -92,8 +92,8 @@ const deps: Deps = {
 };
 
 const consuming = [
-  hear(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
-  hear(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
+  subscribe(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
+  subscribe(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
 ];
 const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
 

@@ -1,14 +1,13 @@
 import { decode } from '../../shared/bus/envelope.ts';
 import { Progress } from '../../shared/contract/chain-submitter.ts';
-import { chainSubmitter } from '../../shared/contract/index.ts';
-import { subjects } from '../../shared/contract/service.ts';
+import { eventSubject } from '../../shared/events/event.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import type { QuarantineResolver } from '../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../shared/operator/quarantine.ts';
 import type { Deps } from './deps.ts';
 import { lookUpSettlement, type SettlementRow } from './store/settlements.ts';
 
-const SUBJECT = subjects.event(chainSubmitter.name, 'settleProgressed');
+const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 
 /** The settlement that a message speaks of, as far as it can be read; null for a message of another kind. */
 const settlementOf = async ({ pool }: Pick<Deps, 'pool'>, { subject, body }: QuarantineRow) => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import type { EventName } from '../../shared/contract/events.ts';
 import { type Db, sql } from '../../shared/db/pool.ts';
+import { eventSubject, type Message } from '../../shared/events/event.ts';
 import { verifyToken } from '../../shared/lib/compact-token.ts';
 import { failpoints } from '../../shared/lib/failpoint.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
@@ -23,7 +25,6 @@ import {
   until,
   vendor,
 } from '../../test/support/settlement.ts';
-import { fact } from './attempt.ts';
 import { settle } from './handlers/settle.ts';
 import { acceptAttempts } from './store/accept.ts';
 import { consumeOnce } from './store/consumptions.ts';
@@ -166,9 +167,15 @@ test('what is drawn together: each only by its own service and once, answered in
   ]);
 });
 
+/** As little of a message as a statement looks at. */
+const message = (name: EventName, settlement_id: string, id: string = name): Message => ({
+  subject: eventSubject(name),
+  msgId: `${id}:${settlement_id}`,
+  payload: { settlement_id },
+});
+
 describe('a statement that waits for another of the same payment counts from what that one has left', () => {
   const landing = (settlementId: string, finalized: boolean): Landing => {
-    const told = (name: string) => ({ ...fact('finalized', { settlement_id: settlementId }), msgId: name });
     const now = deps.clock();
     return {
       settlementId,
@@ -179,7 +186,10 @@ describe('a statement that waits for another of the same payment counts from wha
       issuedAt: now,
       redeemExpiresAt: now + 900_000,
       settlementToken: `token of ${settlementId}`,
-      messages: { issued: told(`issued:${settlementId}`), finalized: told(`finalized:${settlementId}`) },
+      messages: {
+        issued: message('settlement.finalized', settlementId, 'issued'),
+        finalized: message('settlement.finalized', settlementId),
+      },
     };
   };
   /** Begins the second while the first holds its locks: its snapshot is from before the first. */
@@ -222,7 +232,6 @@ describe('a statement that waits for another of the same payment counts from wha
 
   test('failed while it lands', async () => {
     const { settlementId, answer } = await underWay(await delegateOf(consumer()), quote());
-    const about = { settlement_id: settlementId };
     const failed = await during(
       (tx) => noteLanded(tx, [landing(settlementId, false)]),
       () =>
@@ -230,7 +239,10 @@ describe('a statement that waits for another of the same payment counts from wha
           deps.pool,
           settlementId,
           { generation: 1, code: 'payment_failed', message: 'proven' },
-          { failed: fact('failed', about), reversed: fact('reversed', about) },
+          {
+            failed: message('settlement.failed', settlementId),
+            reversed: message('settlement.reversed', settlementId),
+          },
         ),
     );
     expect(failed).toHaveLength(2);

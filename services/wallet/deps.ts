@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import type { chainSubmitter, settlement } from '../../shared/contract/index.ts';
-import type { Relay } from '../../shared/db/outbox.ts';
 import type { Pool } from '../../shared/db/pool.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 
 type Chain = typeof chainSubmitter.internal;
@@ -32,7 +32,7 @@ export type Deps = {
   findPaid: (settlementIds: string[]) => Promise<Out<(typeof settlement.internal)['findPaid']>>;
 };
 
-/** Keys under which a request waits for a fact and its consumer wakes it. */
+/** Keys under which a request waits for an event and its consumer wakes it. */
 export const wakeKey = {
   tokenAccount: (walletId: string) => `tokenAccount.${walletId}`,
   preparation: (preparationId: string) => `preparation.${preparationId}`,

@@ -1,8 +1,9 @@
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { hear, hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
@@ -41,8 +42,8 @@ const DRIVE_EVERY_MS = 2000;
 const ASK_EVERY_MS = 30_000;
 /** How often the watcher asks its table who is due, at most. */
 const WATCH_PAUSE_MS = 500;
-/** Lists may be a moment behind: facts of a moment share a statement. */
-const LINGER_MS = 250;
+/** Lists may be a moment behind: events of a moment share a statement. */
+const BATCH_WINDOW_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
@@ -66,9 +67,9 @@ const deps: Deps = {
   findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
 };
 
-const together = { quarantine, lingerMs: LINGER_MS };
+const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };
 const consuming = [
-  hear(
+  subscribe(
     bus,
     chainSubmitter,
     {
@@ -77,8 +78,8 @@ const consuming = [
     },
     quarantine,
   ),
-  hearTogether(bus, settlement, { issued, finalized, reversed }, takeMovements(deps), together),
-  hearTogether(bus, funding, { moved }, takeMovements(deps), together),
+  subscribeInBatches(bus, settlement, { issued, finalized, reversed }, takeMovements(deps), batching),
+  subscribeInBatches(bus, funding, { moved }, takeMovements(deps), batching),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import type { Movement } from './domain/transaction.ts';
 import { putMovements } from './store/transactions.ts';
 
-type Payment = Omit<Extract<z.infer<typeof settlement.events.issued>, { account_id: string }>, 'quote_id'>;
+type Payment = Omit<z.infer<typeof settlement.events.issued>, 'quote_id'>;
 
 /** A payment as the settlement service tells it. */
 export const movementOfPayment = (payment: Payment, status: Movement['status']): Movement => ({

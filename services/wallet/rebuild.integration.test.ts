@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
-import { type Consuming, hearTogether } from '../../shared/bus/consume.ts';
 import type { Moved } from '../../shared/contract/funding.ts';
 import { settlement } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import type { Consuming } from '../../shared/events/consume.ts';
 import { newId } from '../../shared/lib/id.ts';
 import {
   admin,
@@ -31,7 +32,7 @@ import { rebuildTransactions } from './rebuilding.ts';
 
 /** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
 let base: Base;
-let hearing: Consuming;
+let subscription: Consuming;
 
 beforeAll(async () => {
   await startFixture();
@@ -46,11 +47,12 @@ beforeAll(async () => {
     POSTGRES_POOL: 5,
   });
   const { pool, bus, quarantine } = base;
-  const facts = { issued, finalized, reversed };
-  hearing = hearTogether(bus, settlement, facts, takeMovements({ pool }), { quarantine, lingerMs: 20 });
+  const items = { issued, finalized, reversed };
+  const batching = { quarantine, batchWindowMs: 20 };
+  subscription = subscribeInBatches(bus, settlement, items, takeMovements({ pool }), batching);
 });
 afterAll(async () => {
-  await hearing.stop();
+  await subscription.stop();
   await closeBase(base);
   await stopFixture();
 });

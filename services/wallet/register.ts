@@ -1,9 +1,9 @@
 import { conflict, invalid } from '../../shared/contract/errors.ts';
-import { subjects } from '../../shared/contract/service.ts';
-import { insertOutbox, type OutboxRow, type Outgoing } from '../../shared/db/outbox.ts';
+import { insertOutbox, type OutboxRow } from '../../shared/events/outbox.ts';
 import { newId } from '../../shared/lib/id.ts';
 import type { Deps } from './deps.ts';
 import { type Proof, proofProblem } from './domain/proof.ts';
+import { tokenAccountJob } from './events.ts';
 import { findWallet, findWalletByKey, insertWallet, type WalletRow } from './store/wallets.ts';
 
 export type Registration = {
@@ -13,19 +13,6 @@ export type Registration = {
   label: string | null;
   backup: string | null;
 };
-
-/**
- * The job that has a token account created. Every drive has a message id of its own: inside the duplicate window the
- * queue drops a repeated one, even after the first was consumed.
- */
-export const tokenAccountJob = (
-  wallet: Pick<WalletRow, 'wallet_id' | 'account_id' | 'public_key'>,
-  drive: number,
-): Outgoing => ({
-  subject: subjects.job('chain-submitter', 'createTokenAccount'),
-  msgId: `tokenAccount:${wallet.wallet_id}${drive === 0 ? '' : `:${drive}`}`,
-  payload: { wallet_id: wallet.wallet_id, account_id: wallet.account_id, owner: wallet.public_key },
-});
 
 /** The wallet that holds the key already, when this registration would change nothing about it. */
 const unchanged = (row: WalletRow, accountId: string, wanted: Registration): WalletRow => {

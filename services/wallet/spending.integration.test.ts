@@ -7,14 +7,14 @@ import {
   delegate,
   expectSoon,
   issue,
-  issuedFact,
+  issuedEvent,
   list,
-  movedFact,
-  reversedFact,
+  movedEvent,
+  publishAll,
+  reversedEvent,
   startFixture,
   stopFixture,
   summary,
-  tellAll,
   VENDOR,
 } from '../../test/support/transactions.ts';
 
@@ -26,8 +26,8 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
   const [robot, other] = [delegate(payer.account_id), delegate(payer.account_id)];
   const [weather, maps] = [newServiceId(), newServiceId()];
   const day = (date: string, time = '12:00:00.000') => ({ issued_at: `${date}T${time}Z` });
-  await tellAll([
-    issuedFact(
+  await publishAll([
+    issuedEvent(
       issue(payer, {
         quote_amount: '100',
         fee_amount: '1',
@@ -35,7 +35,7 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
         ...day('2026-10-01', '23:59:59.999'),
       }),
     ),
-    issuedFact(
+    issuedEvent(
       issue(robot, {
         quote_amount: '200',
         fee_amount: '2',
@@ -43,16 +43,16 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
         ...day('2026-10-02', '00:00:00.000'),
       }),
     ),
-    issuedFact(
+    issuedEvent(
       issue(robot, { quote_amount: '400', fee_amount: '4', service_id: maps, ...day('2026-10-02') }),
     ),
-    issuedFact(
+    issuedEvent(
       issue(other, { quote_amount: '800', fee_amount: '8', service_id: maps, ...day('2026-10-04') }),
     ),
-    ...((lost) => [issuedFact(lost), reversedFact(lost)])(
+    ...((lost) => [issuedEvent(lost), reversedEvent(lost)])(
       issue(robot, { quote_amount: '5000', fee_amount: '50', ...day('2026-10-02', '12:00:00.001') }),
     ),
-    movedFact({
+    movedEvent({
       type: 'refund',
       amount: '50',
       to_account_id: payer.account_id,
@@ -60,7 +60,7 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
       delegate_id: robot.delegate_id,
       created_at: '2026-10-03T00:00:00.000Z',
     }),
-    movedFact({
+    movedEvent({
       type: 'refund',
       amount: '7',
       status: 'reversed',
@@ -68,7 +68,7 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
       from_account_id: VENDOR,
       created_at: '2026-10-03T00:00:00.000Z',
     }),
-    movedFact({
+    movedEvent({
       type: 'withdrawal',
       amount: '9',
       from_account_id: payer.account_id,
@@ -125,7 +125,7 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
 
 test('the default time ends now by the database’s clock', async () => {
   const payer = account();
-  await tellAll([issuedFact(issue(payer))]);
+  await publishAll([issuedEvent(issue(payer))]);
   await expectSoon(async () => (await summary(payer)).total_spent, '1000000');
   await database.withClock('40 days', () => expectSoon(async () => (await summary(payer)).total_spent, '0'));
 });

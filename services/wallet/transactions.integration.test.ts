@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Principal } from '../../shared/contract/principal.ts';
+import type { Message } from '../../shared/events/event.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
   account,
@@ -8,24 +9,23 @@ import {
   briefly,
   delegate,
   expectSoon,
-  finalizedFact,
+  finalizedEvent,
   HASH,
   type Issued,
   issue,
-  issuedFact,
+  issuedEvent,
   type List,
   list,
-  movedFact,
+  movedEvent,
   NEXT_HASH,
+  publishAll,
+  publishOne,
   refusal,
-  reversedFact,
+  reversedEvent,
   SERVICE,
   startFixture,
   stopFixture,
   summary,
-  type Told,
-  tell,
-  tellAll,
   VENDOR,
 } from '../../test/support/transactions.ts';
 
@@ -35,7 +35,7 @@ afterAll(stopFixture);
 test('a payment is one transaction for its payer and one for its vendor; nobody else sees it', async () => {
   const [payer, vendor] = [account(), account()];
   const payment = issue(payer, { vendor_account_id: vendor.account_id });
-  await tellAll([issuedFact(payment)]);
+  await publishAll([issuedEvent(payment)]);
   await expectSoon(async () => briefly(await list(payer)), ['payment out 1000000 10000 confirmed']);
   expect(briefly(await list(vendor))).toEqual(['payment in 990000 10000 confirmed']);
   const [[out], [got]] = [(await list(payer)).data, (await list(vendor)).data];
@@ -52,29 +52,29 @@ test('a payment is one transaction for its payer and one for its vendor; nobody 
   expect(await summary(vendor)).toMatchObject({ total_spent: '0', payment_count: 0, groups: [] });
 });
 
-/** What becomes of a payment, fact by fact, and what is read in the end. */
-const STORIES: readonly [string, (payment: Issued) => Told[], expected: string][] = [
-  ['confirmed', (p) => [issuedFact(p)], `confirmed ${HASH[0]}`],
-  ['finalized', (p) => [issuedFact(p), finalizedFact(p)], `finalized ${HASH[0]}`],
+/** What becomes of a payment, event by event, and what is read in the end. */
+const STORIES: readonly [string, (payment: Issued) => Message[], expected: string][] = [
+  ['confirmed', (p) => [issuedEvent(p)], `confirmed ${HASH[0]}`],
+  ['finalized', (p) => [issuedEvent(p), finalizedEvent(p)], `finalized ${HASH[0]}`],
   [
     'forked, then final by another transaction',
-    (p) => [issuedFact(p), finalizedFact(p, NEXT_HASH)],
+    (p) => [issuedEvent(p), finalizedEvent(p, NEXT_HASH)],
     `finalized ${NEXT_HASH[0]}`,
   ],
-  ['reversed', (p) => [issuedFact(p), reversedFact(p)], `reversed ${HASH[0]}`],
+  ['reversed', (p) => [issuedEvent(p), reversedEvent(p)], `reversed ${HASH[0]}`],
 ];
 const orders = <T>(items: readonly T[]): T[][] =>
   items.length < 2
     ? [[...items]]
     : [[...items], [...items].reverse(), [...items, items[0]!], [items[1]!, ...items, items[1]!]];
 
-test.each(STORIES)('facts in any order and repeated, one by one: %s', async (_name, story, expected) => {
-  for (const facts of orders(story(issue(account())))) {
+test.each(STORIES)('events in any order and repeated, one by one: %s', async (_name, story, expected) => {
+  for (const events of orders(story(issue(account())))) {
     const payer = account();
     const settlement_id = newId('stl');
-    for (const { subject, payload } of facts) {
-      const own = 'account_id' in payload ? { account_id: payer.account_id } : {};
-      await tell(subject, { ...payload, settlement_id, ...own });
+    for (const { subject, payload } of events) {
+      const own = { settlement_id, account_id: payer.account_id };
+      await publishOne({ subject, payload: { ...payload, ...own } });
     }
     await expectSoon(
       async () => (await list(payer)).data.map(({ status, tx_hash }) => `${status} ${tx_hash![0]}`),
@@ -83,20 +83,20 @@ test.each(STORIES)('facts in any order and repeated, one by one: %s', async (_na
   }
 });
 
-test('64 at a time, each fact up to three times, in no order: every payment ends as its story does', async () => {
+test('64 at a time, each event up to three times, in no order: every payment ends as its story does', async () => {
   const payer = account();
   const payments = Array.from({ length: 64 }, (_, i) => {
     const [, story, expected] = STORIES[i % STORIES.length]!;
     const payment = issue(payer, { quote_amount: `${100_000 + i}` });
-    return { payment, facts: story(payment), expected };
+    return { payment, events: story(payment), expected };
   });
-  const facts = payments
-    .flatMap((each) => each.facts)
-    .flatMap((fact, i) => Array.from({ length: 1 + (i % 3) }, () => fact))
-    .map((fact) => ({ fact, place: Math.random() }))
+  const events = payments
+    .flatMap((each) => each.events)
+    .flatMap((event, i) => Array.from({ length: 1 + (i % 3) }, () => event))
+    .map((event) => ({ event, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
-    .map(({ fact }) => fact);
-  await tellAll(facts);
+    .map(({ event }) => event);
+  await publishAll(events);
   await expectSoon(
     async () =>
       new Map(
@@ -119,21 +119,21 @@ test('64 at a time, each fact up to three times, in no order: every payment ends
 test('a page after another is the whole list, each transaction once, also where many have one time', async () => {
   const payer = account();
   const at = '2026-10-01T12:00:00.000Z';
-  await tellAll([
+  await publishAll([
     // To itself: one object, two transactions.
     ...Array.from({ length: 5 }, () =>
-      issuedFact(issue(payer, { issued_at: at, vendor_account_id: payer.account_id })),
+      issuedEvent(issue(payer, { issued_at: at, vendor_account_id: payer.account_id })),
     ),
-    ...Array.from({ length: 7 }, () => issuedFact(issue(payer, { issued_at: at }))),
+    ...Array.from({ length: 7 }, () => issuedEvent(issue(payer, { issued_at: at }))),
     ...(['deposit', 'dev_fund'] as const).map((type) =>
-      movedFact({ type, to_account_id: payer.account_id, created_at: '2026-10-01T11:59:59.999Z' }),
+      movedEvent({ type, to_account_id: payer.account_id, created_at: '2026-10-01T11:59:59.999Z' }),
     ),
-    movedFact({
+    movedEvent({
       type: 'withdrawal',
       from_account_id: payer.account_id,
       created_at: '2026-10-01T12:00:00.001Z',
     }),
-    movedFact({ type: 'refund', from_account_id: VENDOR, to_account_id: payer.account_id }),
+    movedEvent({ type: 'refund', from_account_id: VENDOR, to_account_id: payer.account_id }),
   ]);
   await expectSoon(async () => (await list(payer, { limit: '100' })).data.length, 21);
   const whole = (await list(payer, { limit: '100' })).data;
@@ -171,18 +171,18 @@ test('a list is narrowed by direction, status, service and delegate; whose deleg
   const robots = delegate(payer.account_id, robot);
   const told = { vendor_account_id: vendor.account_id, service_id: weather };
   const [byRobot, byHand] = [issue(robots, told), issue(payer, { vendor_account_id: vendor.account_id })];
-  await tellAll([
-    issuedFact(byRobot),
-    issuedFact(byHand),
-    reversedFact(byHand),
-    movedFact({
+  await publishAll([
+    issuedEvent(byRobot),
+    issuedEvent(byHand),
+    reversedEvent(byHand),
+    movedEvent({
       type: 'refund',
       from_account_id: vendor.account_id,
       to_account_id: payer.account_id,
       service_id: weather,
       delegate_id: robot,
     }),
-    movedFact({ type: 'withdrawal', from_account_id: payer.account_id }),
+    movedEvent({ type: 'withdrawal', from_account_id: payer.account_id }),
   ]);
   const types = async (who: Principal, filter: object) =>
     (await list(who, filter)).data.map(({ type, direction }) => `${type} ${direction}`).toSorted();
@@ -206,7 +206,7 @@ test('a list is narrowed by direction, status, service and delegate; whose deleg
 
 test('a cursor is for its list, its caller and its filters', async () => {
   const payer = account();
-  await tellAll([issuedFact(issue(payer)), issuedFact(issue(payer))]);
+  await publishAll([issuedEvent(issue(payer)), issuedEvent(issue(payer))]);
   await expectSoon(async () => (await list(payer)).data.length, 2);
   const { next_cursor: cursor } = await list(payer, { limit: '1' });
   expect((await list(payer, { limit: '1', cursor })).data).toHaveLength(1);
@@ -248,9 +248,9 @@ test.each([
   expect(await refusal(ask(operation, account(), input))).toBe(`validation_error ${field}`);
 });
 
-test('a fact that names nobody yet is seen by nobody', async () => {
+test('an event without its payment’s details is seen by nobody', async () => {
   const payment = issue(account());
-  await tellAll([finalizedFact(payment)]);
+  await publishAll([finalizedEvent(payment)]);
   await expectSoon(
     async () =>
       (

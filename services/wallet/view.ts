@@ -5,10 +5,10 @@ import type { Wallet } from '../../shared/contract/wallet.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import type { Deps } from './deps.ts';
-import type { SightRow } from './store/sights.ts';
+import { isClosed, type SightRow } from './store/sights.ts';
 import type { Viewer } from './store/transactions.ts';
 import { findWallet, type WalletRow } from './store/wallets.ts';
-import { isClosed, lookOrRecall } from './watching.ts';
+import { lookOrRecall } from './watching.ts';
 
 export type WalletView = z.infer<typeof Wallet>;
 

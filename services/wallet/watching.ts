@@ -1,17 +1,14 @@
 import { ServiceError } from '../../shared/contract/errors.ts';
-import { wallet } from '../../shared/contract/index.ts';
-import { subjects } from '../../shared/contract/service.ts';
-import { insertOutbox, type Outgoing } from '../../shared/db/outbox.ts';
+import type { Message } from '../../shared/events/event.ts';
+import { insertOutbox } from '../../shared/events/outbox.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
+import { parseMicro } from '../../shared/lib/micro.ts';
 import { sightSince } from '../../shared/lib/sight.ts';
 import type { Deps, Sight } from './deps.ts';
 import { type DelegationRecord, delegationStatus, needsSpending } from './domain/delegation.ts';
-import { lastSights, lockSights, type SightRow, saveSights } from './store/sights.ts';
+import { delegationChanged } from './events.ts';
+import { isClosed, lastSights, lockSights, type SightRow, saveSights } from './store/sights.ts';
 import { setAuthority, type WalletRow } from './store/wallets.ts';
-
-/** The token account was there once, and is gone or another's now. */
-export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
 
 const recordOf = (row: WalletRow): DelegationRecord => ({
   approving: row.approving,
@@ -44,25 +41,7 @@ const spendingOf = async (
   return new Map(answer.map(({ wallet_id, spent }) => [wallet_id, parseMicro(spent)]));
 };
 
-const changedFact = (row: WalletRow, now: SightRow, before: SightRow, seenAt: number): Outgoing => ({
-  subject: subjects.event(wallet.name, 'delegationChanged'),
-  msgId: `delegationChanged:${row.wallet_id}:${now.slot}:${now.delegation_status}`,
-  payload: {
-    wallet_id: row.wallet_id,
-    account_id: row.account_id,
-    owner: row.public_key,
-    status: now.delegation_status,
-    previous_status: before.delegation_status,
-    token_account_closed: isClosed(now),
-    delegate: now.delegate,
-    allowance: formatMicro(now.allowance),
-    balance: formatMicro(now.balance),
-    slot: Number(now.slot),
-    seen_at: isoTime(seenAt),
-  },
-});
-
-/** Whether anybody but the owner has to be told: settlement judges payers by it, webhooks tell of it. */
+/** Whether it is published: settlement judges payers by it. */
 const isNews = (now: SightRow, before: SightRow): boolean =>
   now.delegation_status !== before.delegation_status ||
   isClosed(now) !== isClosed(before) ||
@@ -76,12 +55,13 @@ const isOther = (now: SightRow, before: SightRow): boolean =>
   now.delegate !== before.delegate;
 
 /**
- * Looks at up to 100 wallets on chain by one call, keeps what was seen and tells what changed, in one commit. A node
- * that lags behind an earlier sight changes nothing.
+ * Looks at up to 100 wallets on chain by one call, keeps what was seen and publishes what changed,
+ * in one commit. A node that lags behind an earlier sight changes nothing.
  * @param asked the owner wants to know: the wallet is in use, and looked at often from now on
  * @param sinceSlot what is known to have happened and must be seen
  * @returns the sights in the order of the wallets
- * @throws ServiceError service_unavailable while the chain, or settlement where it is asked, is away
+ * @throws ServiceError service_unavailable while the chain, or settlement where it is asked, is
+ * away
  */
 export const look = async (
   deps: Deps,
@@ -96,9 +76,9 @@ export const look = async (
   const seenAt = deps.clock();
   const ids = rows.map(({ wallet_id }) => wallet_id);
 
-  const { kept, messages } = await deps.pool.transaction(async (tx) => {
+  const { kept, outbox } = await deps.pool.transaction(async (tx) => {
     const before = new Map((await lockSights(tx, ids)).map((sight) => [sight.wallet_id, sight]));
-    const facts: Outgoing[] = [];
+    const events: Message[] = [];
     const moved: { wallet_id: string; authority: string }[] = [];
     const saved: Parameters<typeof saveSights>[1][number][] = [];
     const all = rows.map((row, at): SightRow => {
@@ -121,14 +101,14 @@ export const look = async (
       saved.push({ ...stored, active: asked || isOther(seen, old) });
       if (seen.delegation_status === 'active' && sight.delegate !== row.authority)
         moved.push({ wallet_id, authority: sight.delegate! });
-      if (isNews(seen, old)) facts.push(changedFact(row, seen, old, seenAt));
+      if (isNews(seen, old)) events.push(delegationChanged(row, seen, old, seenAt));
       return seen;
     });
     for (const { wallet_id, authority } of moved) await setAuthority(tx, wallet_id, authority);
     await saveSights(tx, saved, { pollMs: deps.watchEveryMs });
-    return { kept: all, messages: facts.length === 0 ? [] : await insertOutbox(tx, facts) };
+    return { kept: all, outbox: events.length === 0 ? [] : await insertOutbox(tx, events) };
   });
-  deps.relay.dispatch(messages);
+  deps.relay.dispatch(outbox);
   return kept;
 };
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { hear } from '../../shared/bus/consume.ts';
 import { webhook } from '../../shared/contract/index.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { waitingForLocks } from '../../test/support/database.ts';
 import { type Answer, answer, hang, type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { atOnce, tally } from '../../test/support/stack.ts';
@@ -13,12 +13,12 @@ import {
   admin,
   ask,
   database,
-  delegateFact,
+  delegateChanged,
   type Out,
+  publishAs,
   replicas,
   startFixture,
   stopFixture,
-  tell,
   testBus,
 } from '../../test/support/webhook.ts';
 
@@ -46,7 +46,7 @@ const receiver = async (behave: Answer): Promise<Receiver> => {
 type Endpoint = Out<'createEndpoint'>;
 const endpointAt = (who: Account, { url }: { url: string }, more: object = {}): Promise<Endpoint> =>
   ask('createEndpoint', who, { url, ...more });
-const happens = (who: Account) => tell('identity.delegateChanged', delegateFact(who.account_id));
+const happens = (who: Account) => publishAs('identity.delegateChanged', delegateChanged(who.account_id));
 const log = async (who: Account, { endpoint_id }: { endpoint_id: string }) =>
   (await ask('listDeliveries', who, { endpoint_id, limit: '100' })).data;
 const briefly = async (who: Account, endpoint: Endpoint) =>
@@ -259,13 +259,13 @@ test('five days of nothing but failures turn an endpoint off, with a mail; enabl
   let works = false;
   const target = await receiver((response) => void response.writeHead(works ? 200 : 500).end());
   const endpoint = await endpointAt(who, target);
-  const facts: unknown[] = [];
-  const hearing = hear(
+  const events: unknown[] = [];
+  const subscription = subscribe(
     await testBus.as('identity'),
     webhook,
     {
-      endpointDisabled: async (fact) => {
-        if (fact.account_id === who.account_id) facts.push(fact);
+      endpointDisabled: async (event) => {
+        if (event.account_id === who.account_id) events.push(event);
       },
     },
     async () => {},
@@ -281,7 +281,7 @@ test('five days of nothing but failures turn an endpoint off, with a mail; enabl
   await database.shiftClock('121 hours');
   await expectSoon(async () => (await read(who, endpoint)).disabled_reason, 'failing');
   await expectSoon(
-    async () => facts,
+    async () => events,
     [
       expect.objectContaining({
         account_id: who.account_id,
@@ -291,7 +291,7 @@ test('five days of nothing but failures turn an endpoint off, with a mail; enabl
       }),
     ],
   );
-  await hearing.stop();
+  await subscription.stop();
   // Nothing is addressed to it now, nor sent.
   const before = target.received.length;
   await happens(who);
@@ -322,11 +322,9 @@ test('one event or all since a time once more, in a new round of tries, also wha
   const endpoint = await endpointAt(who, target);
   const { endpoint_id } = endpoint;
   await happens(who);
-  await tell('identity.keyChanged', {
-    ...delegateFact(who.account_id),
-    name: undefined,
-    wallet_id: undefined,
-    expires_at: undefined,
+  const { name: _, wallet_id: __, expires_at: ___, ...changed } = delegateChanged(who.account_id);
+  await publishAs('identity.keyChanged', {
+    ...changed,
     change: 'rotated',
     service_id: null,
     previous_key_expires_at: null,

@@ -8,13 +8,13 @@ import {
   admin,
   ask,
   database,
-  delegateFact,
+  delegateChanged,
   HASH,
   payment,
+  publishAs,
   refusal,
   startFixture,
   stopFixture,
-  tell,
 } from '../../test/support/webhook.ts';
 import { purge } from './jobs/purge.ts';
 
@@ -25,25 +25,26 @@ afterAll(stopFixture, 60_000);
 const typesOf = async (who: ReturnType<typeof account>) =>
   (await ask('listEvents', who, { limit: '100' })).data.map(({ type }) => type).sort();
 
-test('facts that come eight times, late and in any order are one event for each account', async () => {
+test('events that come eight times, late and in any order are one event for each account', async () => {
   const [payer, vendor] = [account(), account()];
   const paid = payment(payer.account_id, vendor.account_id);
   const at = new Date().toISOString();
-  const facts: [string, object][] = [
-    ['settlement.redeemed', { ...paid, redeemed_at: at, redeem_id: null }],
-    ['settlement.finalized', { ...paid, tx_hash: HASH }],
-    ['settlement.issued', { ...paid, tx_hash: HASH, issued_at: at }],
-    ['settlement.accepted', paid],
-  ];
-  await atOnce(8, () => Promise.all(facts.map(([name, payload]) => tell(name, payload))));
+  const publishAll = () =>
+    Promise.all([
+      publishAs('settlement.redeemed', { ...paid, redeemed_at: at, redeem_id: null }),
+      publishAs('settlement.finalized', { ...paid, tx_hash: HASH }),
+      publishAs('settlement.issued', { ...paid, tx_hash: HASH, issued_at: at }),
+      publishAs('settlement.accepted', paid),
+    ]);
+  await atOnce(8, publishAll);
   const toPayer = ['settlement.finalized', 'settlement.issued', 'settlement.redeemed'];
   await expectSoon(() => typesOf(payer), toPayer);
   await expectSoon(() => typesOf(vendor), ['quote.settled', 'quote.settling', ...toPayer]);
-  // The stream lost what it knew: everything is told once more, days later.
+  // The stream lost what it knew: everything is published once more, days later.
   await database.withClock('6 days', async () => {
-    await Promise.all(facts.map(([name, payload]) => tell(name, payload)));
-    const last = delegateFact(payer.account_id);
-    await tell('identity.delegateChanged', last);
+    await publishAll();
+    const last = delegateChanged(payer.account_id);
+    await publishAs('identity.delegateChanged', last);
     await expectSoon(() => typesOf(payer), ['delegate.updated', ...toPayer]);
   });
   expect(await typesOf(vendor)).toEqual(['quote.settled', 'quote.settling', ...toPayer]);
@@ -51,14 +52,14 @@ test('facts that come eight times, late and in any order are one event for each 
 
 test('the pull form: newest first, by type and object, with a cursor; another’s does not exist', async () => {
   const [who, other] = [account(), account()];
-  const facts = Array.from({ length: 5 }, () => delegateFact(who.account_id));
-  for (const [index, fact] of facts.entries()) {
-    await tell('identity.delegateChanged', fact);
+  const events = Array.from({ length: 5 }, () => delegateChanged(who.account_id));
+  for (const [index, event] of events.entries()) {
+    await publishAs('identity.delegateChanged', event);
     await expectSoon(async () => (await ask('listEvents', who)).data.length, index + 1);
   }
   const all = await ask('listEvents', who);
   expect(all.data.map(({ object_id }) => object_id)).toEqual(
-    facts.map(({ delegate_id }) => delegate_id).reverse(),
+    events.map(({ delegate_id }) => delegate_id).reverse(),
   );
   const first = await ask('listEvents', who, { limit: '2' });
   const second = await ask('listEvents', who, { limit: '2', cursor: first.next_cursor! });
@@ -82,7 +83,7 @@ test('the pull form: newest first, by type and object, with a cursor; another’
 
 test('events are kept for 30 days', async () => {
   const who = account();
-  await tell('identity.delegateChanged', delegateFact(who.account_id));
+  await publishAs('identity.delegateChanged', delegateChanged(who.account_id));
   await expectSoon(async () => (await ask('listEvents', who)).data.length, 1);
   const pool = await connectPool(database.url('webhook'), { max: 1 });
   await database.withClock('29 days', purge({ pool }));
@@ -166,8 +167,7 @@ test('another account’s endpoint does not exist, whatever is asked of it', asy
     before,
   );
   // Nor is another's event delivered to one's own.
-  const fact = delegateFact(other.account_id);
-  await tell('identity.delegateChanged', fact);
+  await publishAs('identity.delegateChanged', delegateChanged(other.account_id));
   await expectSoon(async () => (await ask('listEvents', other)).data.length, 1);
   const [event] = (await ask('listEvents', other)).data;
   expect(await refusal(ask('redeliver', who, { endpoint_id, event_id: event!.event_id }))).toBe(
@@ -249,7 +249,7 @@ test('an address of our own network in the table is not connected to, on either 
     'https://127.0.0.1:4222/',
     endpoint_id,
   ]);
-  await atOnce(20, () => tell('identity.delegateChanged', delegateFact(who.account_id)));
+  await atOnce(20, () => publishAs('identity.delegateChanged', delegateChanged(who.account_id)));
   await expectSoon(
     async () => {
       const { data } = await ask('listDeliveries', who, { endpoint_id, limit: '100' });

@@ -1,12 +1,13 @@
 import { openBase, runService } from '../../shared/boot.ts';
-import { hearTogether } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { funding, identity, quote, settlement, webhook } from '../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { recordEvents } from './account-events.ts';
 import { config as schema } from './config.ts';
 import { depositChanged } from './consumers/funding.depositChanged.ts';
 import { refundChanged } from './consumers/funding.refundChanged.ts';
@@ -38,11 +39,10 @@ import { purge } from './jobs/purge.ts';
 import { deliveriesReading } from './readings.ts';
 import { createSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
-import { tell } from './take.ts';
 
 const PURGE_EVERY_MS = 60_000;
-/** A hook travels longer than this: facts of a moment share a statement. */
-const LINGER_MS = 100;
+/** A hook travels longer than this: events of a moment share a statement. */
+const BATCH_WINDOW_MS = 100;
 
 const config = loadConfig(schema);
 const base = await openBase('webhook', config);
@@ -63,18 +63,24 @@ const parts = {
 const deliveries = startDeliver(parts);
 const deps: Deps = { ...parts, pokeDeliveries: deliveries.poke };
 
-const together = { quarantine, lingerMs: LINGER_MS };
+const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };
 const consuming = [
-  hearTogether(bus, quote, { expired: quoteExpired }, tell(deps), together),
-  hearTogether(
+  subscribeInBatches(bus, quote, { expired: quoteExpired }, recordEvents(deps), batching),
+  subscribeInBatches(
     bus,
     settlement,
     { accepted, issued, finalized, failed, reversed, redeemed, expired },
-    tell(deps),
-    together,
+    recordEvents(deps),
+    batching,
   ),
-  hearTogether(bus, funding, { withdrawalChanged, refundChanged, depositChanged }, tell(deps), together),
-  hearTogether(bus, identity, { delegateChanged, keyChanged }, tell(deps), together),
+  subscribeInBatches(
+    bus,
+    funding,
+    { withdrawalChanged, refundChanged, depositChanged },
+    recordEvents(deps),
+    batching,
+  ),
+  subscribeInBatches(bus, identity, { delegateChanged, keyChanged }, recordEvents(deps), batching),
 ];
 const operating = operatorHandlers({ pool, consuming });
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { AckPolicy, connect, type NatsConnection } from 'nats';
+import { connect, type NatsConnection } from 'nats';
 import { natsUserName } from '../../deploy/local/nats-conf.ts';
 import { createPortPicker } from '../../deploy/local/ports.ts';
 import { natsServer } from '../../deploy/local/servers.ts';
 import { createSupervisor, type Supervisor } from '../../deploy/local/supervisor.ts';
 import { ensureStreams } from './setup.ts';
-import { durables, eventDurable, jobDurable, retiredDurables } from './topology.ts';
+import { jobDurable } from './topology.ts';
 
 const user = natsUserName('test', 'admin');
 const pass = 'test';
@@ -65,49 +65,4 @@ test('a server that lost its message blocks delivers what is published next', as
   connection = await connect({ servers, user, pass });
   await publish('four');
   expect(await next()).toBe('four');
-}, 30_000);
-
-test('consumers of single facts take over where the one of the release before was not done, which goes once unused', async () => {
-  const jsm = await connection.jetstreamManager();
-  const js = connection.jetstream();
-  const made = eventDurable('quote', 'settlement', 'issued');
-  const retired = retiredDurables().find((each) => each.durable === 'quote_hears_settlement')!;
-  // As the release before left it: three facts told, two of them heard, the second not acknowledged.
-  for (const { stream: from, durable: name } of durables())
-    if (name.startsWith(retired.durable)) await jsm.consumers.delete(from, name);
-  const shape = { ack_policy: AckPolicy.Explicit, filter_subject: retired.filter };
-  await jsm.consumers.add(retired.stream, { ...shape, durable_name: retired.durable });
-  for (const text of ['heard', 'taken, not acknowledged', 'waiting']) await js.publish(made.filter, text);
-  const before = await js.consumers.get(retired.stream, retired.durable);
-  await (await before.next())!.ackAck();
-  await before.next();
-
-  // Somebody still hears by it: it stays beside the new ones.
-  const hearing = await before.consume({ max_messages: 1, callback: () => {} });
-  while ((await before.info()).num_waiting === 0) await sleep(20);
-  await ensureStreams({ servers, user, pass });
-  expect((await before.info()).name).toBe(retired.durable);
-  const after = await js.consumers.get(made.stream, made.durable);
-  const texts: string[] = [];
-  for (const _ of [1, 2]) {
-    const message = (await after.next({ expires: 1500 }))!;
-    texts.push(message.string());
-    await message.ackAck();
-  }
-  expect(texts).toEqual(['taken, not acknowledged', 'waiting']);
-
-  await hearing.close();
-  await connection.close();
-  connection = await connect({ servers, user, pass });
-  // Its request ends with its connection, of which the server hears a moment later.
-  const remains = async () =>
-    (await (await connection.jetstreamManager()).consumers.list(retired.stream).next()).some(
-      ({ name }) => name === retired.durable,
-    );
-  while (await remains()) {
-    await ensureStreams({ servers, user, pass });
-    await sleep(50);
-  }
-  const there = await (await connection.jetstreamManager()).consumers.info(made.stream, made.durable);
-  expect([there.num_pending, there.num_ack_pending]).toEqual([0, 0]);
 }, 30_000);

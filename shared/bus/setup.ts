@@ -1,15 +1,13 @@
 import {
   AckPolicy,
-  type ConsumerInfo,
   connect,
-  DeliverPolicy,
   DiscardPolicy,
   type JetStreamManager,
   nanos,
   RetentionPolicy,
   StorageType,
 } from 'nats';
-import { durables, retiredDurables, STREAMS } from './topology.ts';
+import { durables, STREAMS } from './topology.ts';
 
 const seconds = (n: number) => nanos(n * 1000);
 
@@ -86,42 +84,23 @@ const removeStrayed = async (jsm: JetStreamManager): Promise<void> => {
   }
 };
 
-const infoOf = (jsm: JetStreamManager, stream: string, durable: string): Promise<ConsumerInfo | null> =>
-  jsm.consumers.info(stream, durable).catch((error: unknown) => {
-    if ((error as { api_error?: { err_code?: number } }).api_error?.err_code === CONSUMER_NOT_FOUND)
-      return null;
-    throw error;
-  });
 const CONSUMER_NOT_FOUND = 10014;
+const consumerExists = (jsm: JetStreamManager, stream: string, durable: string): Promise<boolean> =>
+  jsm.consumers.info(stream, durable).then(
+    () => true,
+    (error: unknown) => {
+      if ((error as { api_error?: { err_code?: number } }).api_error?.err_code === CONSUMER_NOT_FOUND)
+        return false;
+      throw error;
+    },
+  );
 
-/**
- * Creates or updates the durable consumers. One that takes over from a retired one begins where that one is not done: what
- * was delivered and not acknowledged is delivered again, nothing of the week before is. Where a consumer begins cannot be
- * changed later, so an update leaves it as it is.
- */
 const ensureConsumers = async (jsm: JetStreamManager): Promise<void> => {
-  const retired = retiredDurables();
   for (const { stream, config } of consumerConfigs()) {
-    if ((await infoOf(jsm, stream, config.durable_name)) !== null) {
+    if (await consumerExists(jsm, stream, config.durable_name))
       await jsm.consumers.update(stream, config.durable_name, config);
-      continue;
-    }
-    const before = retired.find(({ durable }) => config.durable_name.startsWith(`${durable}_`));
-    const done = before && (await infoOf(jsm, stream, before.durable))?.ack_floor.stream_seq;
-    await jsm.consumers.add(stream, {
-      ...config,
-      ...(done && { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: done + 1 }),
-    });
+    else await jsm.consumers.add(stream, config);
   }
-};
-
-/**
- * Takes away the retired consumers that nobody asks any more. One that a service of the release before still hears by
- * stays until the next time: its facts are handled twice meanwhile, which every handler stands.
- */
-const removeRetired = async (jsm: JetStreamManager): Promise<void> => {
-  for (const { stream, durable } of retiredDurables())
-    if ((await infoOf(jsm, stream, durable))?.num_waiting === 0) await jsm.consumers.delete(stream, durable);
 };
 
 /**
@@ -141,7 +120,6 @@ export const ensureStreams = async (options: {
     for (const config of streamConfigs(replicas)) await ensureStream(jsm, config);
     await removeStrayed(jsm);
     await ensureConsumers(jsm);
-    await removeRetired(jsm);
   } finally {
     await nc.close();
   }

@@ -16,28 +16,17 @@ export type Durable = {
 };
 
 /**
- * A work queue per job, and per service one consumer for each fact that it hears: what it does not hear is not delivered
- * to it (nats-server 2.9 filters a consumer by one subject, lists came later).
+ * A work queue per job, and per service one consumer for each event that it subscribes to: no other
+ * is delivered to it (nats-server 2.9 filters a consumer by one subject, lists came later).
  */
 export const durables = (): Durable[] =>
   contractList.flatMap(({ name, jobs, consumes }) => [
     ...Object.keys(jobs).map((job) => jobDurable(name, job)),
     ...consumes.map((each) => {
-      const [source, fact] = each.split('.') as [ServiceName, string];
-      return eventDurable(name, source, fact);
+      const [source, event] = each.split('.') as [ServiceName, string];
+      return eventDurable(name, source, event);
     }),
   ]);
-
-/** What took all facts of a source before each had a consumer of its own; `setup.ts` hands over and takes it away. */
-export const retiredDurables = (): Durable[] =>
-  contractList.flatMap(({ name, consumes }) =>
-    [...new Set(consumes.map((fact) => fact.split('.')[0]!))].map((source) => ({
-      stream: STREAMS.events,
-      durable: `${name}_hears_${source}`,
-      filter: `evt.${source}.>`,
-      service: name,
-    })),
-  );
 
 export const jobDurable = (service: BusUser, job: string): Durable => ({
   stream: STREAMS.jobs,
@@ -46,10 +35,10 @@ export const jobDurable = (service: BusUser, job: string): Durable => ({
   service,
 });
 
-export const eventDurable = (service: BusUser, source: ServiceName, fact: string): Durable => ({
+export const eventDurable = (service: BusUser, source: ServiceName, event: string): Durable => ({
   stream: STREAMS.events,
-  durable: `${service}_hears_${source}_${fact}`,
-  filter: subjects.event(source, fact),
+  durable: `${service}_on_${source}_${event}`,
+  filter: subjects.event(source, event),
   service,
 });
 
@@ -72,7 +61,7 @@ export const natsRights = (): Record<BusUser, Rights> => {
     ]),
   ) as Record<BusUser, { publish: Set<string>; subscribe: Set<string> }>;
 
-  for (const { name, operations, internal, events, jobs, hears = [] } of contractList) {
+  for (const { name, operations, internal, events, jobs, subscribesLive = [] } of contractList) {
     const own = rights[name];
     if (name !== 'gateway' && Object.keys(operations).length > 0) {
       rights.gateway.publish.add(`rpc.${name}.*`);
@@ -86,19 +75,18 @@ export const natsRights = (): Record<BusUser, Rights> => {
         own.publish.add(`${inboxPrefix(caller)}.>`);
       }
     }
-    for (const fact of Object.keys(events)) own.publish.add(subjects.event(name, fact));
+    for (const event of Object.keys(events)) own.publish.add(subjects.event(name, event));
     for (const [job, { producers }] of Object.entries(jobs)) {
       for (const producer of producers) rights[producer].publish.add(subjects.job(name, job));
     }
-    for (const fact of hears) {
-      const [source, what] = fact.split('.') as [ServiceName, string];
-      own.subscribe.add(subjects.event(source, what));
+    for (const each of subscribesLive) {
+      const [source, event] = each.split('.') as [ServiceName, string];
+      own.subscribe.add(subjects.event(source, event));
     }
     own.publish.add(`wake.${name}.>`);
     own.subscribe.add(`wake.${name}.>`);
   }
-  // The retired ones too: services of the release before hear by them until the last of them is replaced.
-  for (const { stream, durable, service } of [...durables(), ...retiredDurables()]) {
+  for (const { stream, durable, service } of durables()) {
     const { publish } = rights[service];
     publish.add(`$JS.API.CONSUMER.INFO.${stream}.${durable}`);
     publish.add(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`);

@@ -322,9 +322,9 @@ export const chainSubmitter = service({
         payment_attempt_id: PaymentAttemptId,
         settlement_id: SettlementId,
         /** When settlement accepted the attempt: a new intent for an old one is a record that was lost. */
-        accepted_at: Timestamp.optional(),
-        /** The newest generation that settlement has heard of: a record that was lost and made anew begins there. */
-        generation: z.int().min(0).max(1_000_000).optional(),
+        accepted_at: Timestamp,
+        /** The newest generation that settlement knows: a record that was lost and made anew begins there. */
+        generation: z.int().min(0).max(1_000_000),
         quote_token: CompactToken,
         payer: z.strictObject({ wallet_id: WalletId, owner: SolanaAddress, authority: SolanaAddress }),
       }),

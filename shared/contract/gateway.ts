@@ -65,5 +65,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
-  hears: ['identity.keysEnded', 'identity.sessionEnded'],
+  subscribesLive: ['identity.keysEnded', 'identity.sessionEnded'],
 });

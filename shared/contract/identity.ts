@@ -21,8 +21,8 @@ export const Standing = z.strictObject({
   limit_factor: LimitFactor,
 });
 
-/** What makes a change of an account recognisable when it is told again, whose it is, and when it was. */
-const change = { fact_id: EventId, account_id: AccountId, at: Timestamp };
+/** What distinguishes a change of an account, whose account it is, and when it was made. */
+const change = { change_id: EventId, account_id: AccountId, at: Timestamp };
 
 export const identity = service({
   name: 'identity',

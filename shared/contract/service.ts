@@ -23,7 +23,10 @@ export const SERVICE_NAMES = [
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 /** Every process of the product. */
 export type Program = ServiceName | 'gateway';
-/** Everything that holds a NATS user. `operator` is a person at `npm run ops`: it serves nothing and hears nothing. */
+/**
+ * Everything that holds a NATS user. `operator` is a person at `npm run ops`: it serves and
+ * subscribes to nothing.
+ */
 export type BusUser = Program | 'operator';
 
 /**
@@ -196,14 +199,20 @@ export type ServiceContract = {
   name: Program;
   operations: Record<string, HttpOperation>;
   internal: Record<string, InternalOperation>;
-  /** Facts this service publishes, by name: `evt.<service>.<fact>`. */
+  /**
+   * Events this service publishes, by name: `evt.<service>.<event>`; what makes one the same event:
+   * events.ts.
+   */
   events: Record<string, z.ZodType>;
-  /** Work this service takes, by name: `job.<service>.<job>`. */
+  /** Jobs this service accepts, by name: `job.<service>.<job>`. */
   jobs: Record<string, Job>;
-  /** Facts of others that it listens to, as `<service>.<fact>`. */
+  /** Events of others that it subscribes to, as `<service>.<event>`. */
   consumes: readonly `${ServiceName}.${string}`[];
-  /** Facts that every instance hears as they happen, without a record of what it missed: caches forget by them. */
-  hears?: readonly `${ServiceName}.${string}`[];
+  /**
+   * Events that reach every instance as they happen, without a record of what it missed: caches
+   * forget by them.
+   */
+  subscribesLive?: readonly `${ServiceName}.${string}`[];
 };
 
 /** Declares one service. Its name is its folder, contract file, subject token, schema and manifest. */
@@ -213,8 +222,8 @@ export const service = <const D extends ServiceContract>(definition: D): D => de
 
 export type OperationName<S extends ServiceContract> = string & keyof S['operations'];
 export type InternalName<S extends ServiceContract> = string & keyof S['internal'];
-export type EventName<S extends ServiceContract> = string & keyof S['events'];
-export type JobName<S extends ServiceContract> = string & keyof S['jobs'];
+export type EventOf<S extends ServiceContract> = string & keyof S['events'];
+export type JobOf<S extends ServiceContract> = string & keyof S['jobs'];
 
 export type Handler<Op> = Op extends {
   access: infer A extends readonly CredentialKind[];
@@ -240,7 +249,7 @@ export type Handlers<S extends ServiceContract> = {
 export const subjects = {
   rpc: (service: BusUser, operation: string) => `rpc.${service}.${operation}`,
   internal: (service: BusUser, operation: string) => `int.${service}.${operation}`,
-  event: (service: BusUser, fact: string) => `evt.${service}.${fact}`,
+  event: (service: BusUser, event: string) => `evt.${service}.${event}`,
   job: (service: BusUser, job: string) => `job.${service}.${job}`,
   /** Core NATS, lossy by design: tells the replica that holds a waiting request to read the row. */
   wake: (service: BusUser, key: string) => `wake.${service}.${key}`,

@@ -1,29 +1,36 @@
 import type { Progress } from '../contract/chain-submitter.ts';
+import { stateMachine } from '../state-machine.ts';
 
 /**
  * How far a piece of chain work has come for the service that asked for it. One vocabulary for every table that
- * follows chain-submitter's facts.
+ * follows chain-submitter's events.
  */
 export type WorkStatus = 'new' | 'signed' | 'confirmed' | 'finalized' | 'failed';
-
-type Step = { to: WorkStatus; from: readonly WorkStatus[] };
+/** Events of chain-submitter, and our own submission of what the owner signed. */
+export type WorkEvent = Progress['status'] | 'submit';
 
 /**
- * The transition table. Facts repeat and may overtake one another, so each names the states that it may change:
- * a late `signed` must not undo a `confirmed`, and nothing leaves `finalized` or `failed`. A stale `reopened`
- * that is delivered again is put right by the `finalized` that follows.
+ * Events repeat and may overtake one another, so each belongs to all states that it may change: a
+ * late `signed` must not undo a `confirmed`, and nothing leaves `finalized` or `failed`. A stale
+ * `reopened` that is delivered again is put right by the `finalized` that follows.
  */
-const STEPS: Record<Progress['status'], Step> = {
-  signed: { to: 'signed', from: ['new', 'signed'] },
-  confirmed: { to: 'confirmed', from: ['new', 'signed'] },
-  finalized: { to: 'finalized', from: ['new', 'signed', 'confirmed'] },
-  failed: { to: 'failed', from: ['new', 'signed', 'confirmed'] },
-  reopened: { to: 'signed', from: ['confirmed'] },
-};
-
-/** What a fact makes of a row, and of rows in which state: for the WHERE of a conditional update. */
-export const progressStep = (fact: Progress['status']): Step => STEPS[fact];
+export const work = stateMachine<WorkStatus, WorkEvent>({
+  new: {
+    submit: 'signed',
+    signed: 'signed',
+    confirmed: 'confirmed',
+    finalized: 'finalized',
+    failed: 'failed',
+  },
+  signed: { signed: 'signed', confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
+  confirmed: { finalized: 'finalized', failed: 'failed', reopened: 'signed' },
+  finalized: {},
+  failed: {},
+});
 
 /** True once the waiting caller can be answered. */
 export const isDecided = (status: string): boolean =>
   status === 'confirmed' || status === 'finalized' || status === 'failed';
+
+/** The states in which work is asked for again when nothing is heard of it. */
+export const UNDECIDED = work.states.filter((status) => !isDecided(status));

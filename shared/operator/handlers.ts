@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import type { Consuming } from '../bus/consume.ts';
 import type { AttemptSight } from '../contract/chain-submitter.ts';
 import { conflict, notFound } from '../contract/errors.ts';
 import type { Decision, operatorOperations, Quarantined } from '../contract/operator.ts';
 import type { Handler } from '../contract/service.ts';
-import { countOutbox } from '../db/outbox.ts';
 import type { Db, Pool } from '../db/pool.ts';
+import type { Consuming } from '../events/consume.ts';
+import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, recordAction } from './actions.ts';
 import { findQuarantined, listQuarantined, markDecided, type QuarantineRow } from './quarantine.ts';

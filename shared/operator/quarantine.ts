@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Quarantine } from '../bus/consume.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
+import type { Quarantine } from '../events/consume.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Reading } from '../lib/metrics.ts';
 

@@ -1,4 +1,5 @@
-import type { OutboxRow, Relay } from '../../shared/db/outbox.ts';
+import type { OutboxRow } from '../../shared/events/outbox.ts';
+import type { Relay } from '../../shared/events/relay.ts';
 import { Away, type Outbox } from './database.ts';
 import { isMistake, type Process, type World } from './world.ts';
 
@@ -109,7 +110,10 @@ export const createBus = (world: World) => {
   };
 };
 
-/** What shared/db/outbox.ts does with committed rows: publish at once, delete, and sweep what was left. */
+/**
+ * What shared/events/relay.ts does with committed rows: publish at once, delete, and sweep what was
+ * left.
+ */
 export const createRelay = (
   world: World,
   { bus, outbox, process }: { bus: Bus; outbox: Outbox; process: Process },
@@ -120,8 +124,8 @@ export const createRelay = (
         outbox.rows.delete(id);
       })
       .catch(() => {});
-  const send = async (row: OutboxRow, lingerMs: number) => {
-    if (lingerMs > 0) await world.sleep(process, lingerMs);
+  const send = async (row: OutboxRow, batchWindowMs: number) => {
+    if (batchWindowMs > 0) await world.sleep(process, batchWindowMs);
     await bus.publish(process, row);
     await world.sleep(process, DELETE_AFTER_MS);
     await remove(row.outbox_id);
@@ -142,8 +146,8 @@ export const createRelay = (
     });
   loop();
   return {
-    dispatch: (rows, { lingerMs } = { lingerMs: 0 }) => {
-      for (const row of rows) void send(row, lingerMs).catch(() => {});
+    dispatch: (rows, { batchWindowMs } = { batchWindowMs: 0 }) => {
+      for (const row of rows) void send(row, batchWindowMs).catch(() => {});
     },
   };
 };

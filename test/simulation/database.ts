@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OutboxRow } from '../../shared/db/outbox.ts';
 import type { Db, Pool } from '../../shared/db/pool.ts';
+import type { OutboxRow } from '../../shared/events/outbox.ts';
 import { Broken, type Process, type World } from './world.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */

@@ -1,11 +1,17 @@
-import { HOLDS_NOTHING } from '../../services/funding/domain/refund.ts';
+import {
+  HOLDS_NOTHING,
+  refunds as machine,
+  type RefundEvent,
+  type RefundState,
+} from '../../services/funding/domain/refund.ts';
 import type { RefundRow } from '../../services/funding/store/refunds.ts';
+import { refundState } from '../../services/funding/store/transfers.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
 
 export type Refund = Omit<RefundRow, 'status' | 'elapsed'> & {
   /** `new` and `void` are never shown to anybody. */
-  status: RefundRow['status'] | 'new' | 'void';
+  status: RefundState;
   generation: number;
   slot: number | null;
   progressedAt: number;
@@ -17,21 +23,33 @@ export type FundingTables = ReturnType<typeof createFundingTables>;
 const LEFT_MS = 60_000;
 const DUE_MS: Partial<Record<Refund['status'], number>> = { submitted: 15_000, confirmed: 45_000 };
 
+/**
+ * The update of a refund by an event: what it sets, and its guard, which two events of one target
+ * differ in.
+ */
+const guardedBy = (event: RefundEvent, sets: string): RegExp => {
+  const guard = refundState.allows(event).sql.replaceAll(/[()]/g, '\\$&');
+  return new RegExp(`update "refunds" set status = ${refundState.after(event).sql}, ${sets}.*${guard}`, 's');
+};
+
 /** The refunds of funding with the guards of services/funding/store. Nobody withdraws in the simulation. */
 export const createFundingTables = (world: World) => {
   const refunds = new Map<string, Refund>();
   const outbox = createOutbox(world);
   const { now } = world;
   const appNow = () => EPOCH + now();
-  const isNothing = (row: Refund) =>
-    row.status === 'void' || (HOLDS_NOTHING as readonly string[]).includes(row.status);
+  const isNothing = (row: Refund) => HOLDS_NOTHING.includes(row.status);
 
   const show = (row: Refund | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: row.pending_until <= appNow() }];
-  const move = (row: Refund, to: Refund['status']): void => {
+  /** The transition of a row by the table. False: the event does not belong to its state. */
+  const transition = (row: Refund, event: RefundEvent): boolean => {
+    const to = machine.next(row.status, event);
+    if (to === null) return false;
     world.trace('refunds', `${row.refund_id}: ${row.status} → ${to}`);
     row.status = to;
     row.progressedAt = now();
+    return true;
   };
 
   type Inserted = Pick<
@@ -50,20 +68,18 @@ export const createFundingTables = (world: World) => {
     return [];
   };
 
-  type Fact = {
-    to: RefundRow['status'];
+  type Given = {
     generation: number;
     txHash: string | null;
     slot: number | null;
     code: string | null;
     message: string | null;
     id: string;
-    from: readonly string[];
   };
-  const advance = ({ to, generation, txHash, slot, code, message, id, from }: Fact): unknown[] => {
+  const progressed = (event: RefundEvent, given: Given): unknown[] => {
+    const { generation, txHash, slot, code, message, id } = given;
     const row = refunds.get(id);
-    if (row === undefined || row.generation > generation || !from.includes(row.status)) return [];
-    move(row, to);
+    if (row === undefined || row.generation > generation || !transition(row, event)) return [];
     Object.assign(row, { generation, failure_code: code, failure_message: message });
     row.tx_hash = txHash ?? row.tx_hash;
     row.slot = slot ?? row.slot;
@@ -96,25 +112,17 @@ export const createFundingTables = (world: World) => {
       'service_id delegate_id payout_address payer_account_id amount destination_address destination_token_account id',
       ({ id, ...opened }) => {
         const row = refunds.get(id);
-        if (row?.status !== 'new') return [];
+        if (row === undefined || !transition(row, 'open')) return [];
         Object.assign(row, opened);
-        move(row, 'pending_signature');
         return show(row);
       },
     ),
-    model<{ id: string }>(
-      /update refunds set status = 'void' where status = 'new' and refund_id = \$1/,
-      'id',
-      ({ id }) => {
-        const row = refunds.get(id);
-        if (row?.status !== 'new') return [];
-        move(row, 'void');
-        return [row];
-      },
-    ),
+    model<{ id: string }>(/update refunds set status = 'void'\s+where refund_id = \$1/, 'id', ({ id }) => {
+      const row = refunds.get(id);
+      return row !== undefined && transition(row, 'void') ? [row] : [];
+    }),
     model(/update refunds set status = 'void'\s+where status = 'new'\s+and progressed_at/, '', () => {
-      for (const row of refunds.values())
-        if (row.status === 'new' && row.progressedAt < now() - LEFT_MS) move(row, 'void');
+      for (const row of refunds.values()) if (row.progressedAt < now() - LEFT_MS) transition(row, 'void');
       return [];
     }),
     model<{ id: string }>(/from refunds where refund_id = \$1$/, 'id', ({ id }) => show(refunds.get(id))),
@@ -126,7 +134,7 @@ export const createFundingTables = (world: World) => {
         return row === undefined || ['new', 'void'].includes(row.status) ? [] : show(row);
       },
     ),
-    model<{ limit: number }>(/where released_at is null and status = any/, '_ limit', ({ limit }) =>
+    model<{ limit: number }>(/where released_at is null and status in/, 'limit', ({ limit }) =>
       [...refunds.values()]
         .filter((row) => !row.isReleased && isNothing(row))
         .sort((a, b) => a.progressedAt - b.progressedAt)
@@ -136,29 +144,27 @@ export const createFundingTables = (world: World) => {
           return { id: row.refund_id };
         }),
     ),
-    model<{ id: string }>(/with gone as \(delete from refunds/, 'id id _', ({ id }) => {
+    model<{ id: string }>(/with gone as \(delete from refunds/, 'id id', ({ id }) => {
       const row = refunds.get(id);
       if (row?.status === 'void') refunds.delete(id);
       else if (row !== undefined && isNothing(row)) row.isReleased = true;
       return [];
     }),
-    model(
-      /update "refunds" set status = \$1, generation = \$2/,
-      'to generation txHash slot code message id generation from',
-      advance,
+    ...(['signed', 'confirmed', 'finalized', 'failed', 'reopened'] as const).map((event) =>
+      model<Given>(
+        guardedBy(event, 'generation'),
+        'generation txHash slot code message id generation',
+        (given) => progressed(event, given),
+      ),
     ),
-    model<{ to: RefundRow['status']; id: string; from: readonly string[] }>(
-      /update "refunds" set status = \$1, progressed_at/,
-      'to id from',
-      ({ to, id, from }) => {
+    ...(['cancel', 'elapse'] as const).map((event) =>
+      model<{ id: string }>(guardedBy(event, 'progressed_at'), 'id', ({ id }) => {
         const row = refunds.get(id);
-        if (row === undefined || !from.includes(row.status)) return [];
-        move(row, to);
-        return [{ id }];
-      },
+        return row !== undefined && transition(row, event) ? [{ id }] : [];
+      }),
     ),
-    model(/update "refunds" set progressed_at/, '_ limit _', claimDue),
-    model(/update "withdrawals" set progressed_at/, '_ _ _', () => []),
+    model(/update "refunds" set progressed_at/, 'limit', claimDue),
+    model(/update "withdrawals" set progressed_at/, '_', () => []),
     model<{ id: string }>(/from \(\s*select 'dev_fund' as type/, 'id', ({ id }) => {
       const row = refunds.get(id);
       if (row === undefined || row.slot === null || row.tx_hash === null) return [];

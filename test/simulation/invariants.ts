@@ -1,5 +1,5 @@
 import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
-import { isTerminal, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
+import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
@@ -74,7 +74,7 @@ export const checkStep = (judged: Judged): void => {
   }
   if (judged.awake()) {
     for (const intent of submitter.intents.values()) {
-      if (isTerminal(intent.status)) continue;
+      if (intents.isTerminal(intent.status)) continue;
       const { worker_id, next_at, object_id } = intent;
       // A lease begins with the taking, whatever is known of the worker.
       const leased = Math.max(submitter.workers.get(worker_id ?? '') ?? 0, next_at - LEASE_MS);
@@ -127,7 +127,8 @@ export const checkEnd = (judged: Judged): void => {
   checkStep(judged);
   const { chain, submitter, settlement, funding } = judged;
   for (const intent of submitter.intents.values())
-    require(isTerminal(intent.status), 'everything ends', () => `${intent.object_id} is ${intent.status}`);
+    require(intents.isTerminal(intent.status), 'everything ends', () =>
+      `${intent.object_id} is ${intent.status}`);
   const paidBy = new Map<string, number>();
   for (const { payment, error } of chain.all()) {
     const { signature } = payment;

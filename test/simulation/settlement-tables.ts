@@ -287,7 +287,7 @@ export const createSettlementTables = (world: World) => {
       },
     ),
     model(
-      /select settlement_id, status, holding from settlements.*where was <> 'pending'/s,
+      /^\s*with before as .*failure_code = \$.*where was <> 'pending'/s,
       'id code message generation failed reversed',
       failed,
     ),

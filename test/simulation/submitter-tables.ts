@@ -1,3 +1,9 @@
+import { type Event, intents as intentMachine } from '../../services/chain-submitter/domain/intent.ts';
+import { preparations as preparationMachine } from '../../services/chain-submitter/domain/preparation.ts';
+import {
+  type TransactionStatus,
+  transactions as transactionMachine,
+} from '../../services/chain-submitter/domain/transaction.ts';
 import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/store/intents.ts';
 import type { PreparationRow } from '../../services/chain-submitter/store/preparations.ts';
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
@@ -10,10 +16,10 @@ export type Transaction = {
   generation: number;
   wire: Buffer;
   last_valid_block_height: bigint;
-  status: 'live' | 'expired' | 'failed';
+  status: TransactionStatus;
   signed_at: number;
 };
-type MoveRow = {
+type TransitionRow = {
   intent_id: string;
   generation: number;
   tx_hash: string | null;
@@ -34,13 +40,12 @@ const bytesOf = (bound: unknown): Buffer => Buffer.from(bound as Uint8Array);
 
 const REST_MS = 15_000;
 const ALIVE_MS = 3000;
-const OPEN = ['accepted', 'signed', 'confirmed', 'reopened'];
 
 export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
 
 /**
  * The tables of chain-submitter with the guards of services/chain-submitter/store: primary keys, the partial unique
- * index of live transactions, conditional updates, leases.
+ * index of live transactions, conditional updates by the real transition tables, leases.
  * @param sendEarly what the mutation "commit before send" does with bytes that are not committed yet
  */
 export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: (wire: Buffer) => void }) => {
@@ -103,7 +108,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       });
 
   const isFree = (intent: Intent, only: string | null, workerId: string, driving: string[]): boolean => {
-    if (!OPEN.includes(intent.status) || (only !== null && intent.intent_id !== only)) return false;
+    if (intentMachine.isTerminal(intent.status) || (only !== null && intent.intent_id !== only)) return false;
     if (intent.worker_id === null) return intent.next_at <= now() || only !== null;
     if (intent.worker_id === workerId) return intent.next_at <= now() && !driving.includes(intent.intent_id);
     return (workers.get(intent.worker_id) ?? -1) <= now();
@@ -128,35 +133,26 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     return free.map(claimed);
   };
 
-  const moveIntents = ({
-    json,
-    to,
-    from,
-  }: {
-    json: string;
-    to: Intent['status'];
-    from: string[];
-  }): unknown[] => {
-    const ended = to === 'failed' || to === 'finalized';
-    return (JSON.parse(json) as MoveRow[]).flatMap((move) => {
-      const intent = intents.get(move.intent_id);
-      if (intent === undefined || intent.generation !== move.generation) return [];
-      if (!from.includes(intent.status)) return [];
-      world.trace('intents', `${intent.object_id}: ${intent.status} → ${to} ${move.failure_message ?? ''}`);
+  const transitionIntents = (event: Exclude<Event, 'sign'>, { json }: { json: string }): unknown[] =>
+    (JSON.parse(json) as TransitionRow[]).flatMap((given) => {
+      const intent = intents.get(given.intent_id);
+      if (intent === undefined || intent.generation !== given.generation) return [];
+      const to = intentMachine.next(intent.status, event);
+      if (to === null) return [];
+      world.trace('intents', `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`);
       intent.status = to;
-      intent.tx_hash = move.tx_hash ?? intent.tx_hash;
-      if (to === 'reopened') intent.slot = null;
-      else if (move.slot !== null) intent.slot = BigInt(move.slot);
-      intent.failure_code = move.failure_code;
-      intent.failure_message = move.failure_message;
+      intent.tx_hash = given.tx_hash ?? intent.tx_hash;
+      if (event === 'fork') intent.slot = null;
+      else if (given.slot !== null) intent.slot = BigInt(given.slot);
+      intent.failure_code = given.failure_code;
+      intent.failure_message = given.failure_message;
       intent.next_at = now() + REST_MS;
-      if (ended) intent.worker_id = null;
+      if (intentMachine.isTerminal(to)) intent.worker_id = null;
       const live = liveOf(intent.intent_id);
-      if (to === 'failed' && live !== undefined) live.status = 'failed';
-      const { subject, msg_id, payload } = move;
+      if (event === 'fail' && live !== undefined) live.status = transactionMachine.to('fail');
+      const { subject, msg_id, payload } = given;
       return outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
     });
-  };
 
   type Signed = {
     intent_id: string;
@@ -169,17 +165,17 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     msg_id: string | null;
     payload: unknown;
   };
-  type SignedRows = { json: string; to: Intent['status']; from: string[] };
-  const isSigned = (row: Signed, from: string[]): boolean => {
+  type SignedRows = { json: string };
+  const isSigned = (row: Signed): boolean => {
     const { intent_id, generation, sign_before } = row;
     const intent = intents.get(intent_id);
     if (intent === undefined) return false;
     if (world.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before) return false;
     if (world.off === 'one live generation') return true;
-    return intent.generation === generation - 1 && from.includes(intent.status);
+    return intent.generation === generation - 1 && intentMachine.next(intent.status, 'sign') !== null;
   };
-  const commitSigned = ({ json, to, from }: SignedRows): unknown[] => {
-    const rows = (JSON.parse(json) as Signed[]).filter((row) => isSigned(row, from));
+  const commitSigned = ({ json }: SignedRows): unknown[] => {
+    const rows = (JSON.parse(json) as Signed[]).filter(isSigned);
     // One statement: a row that breaks a constraint undoes them all.
     for (const { intent_id, generation, signature } of rows) {
       const own = [...transactions.values()].filter((one) => one.intent_id === intent_id);
@@ -195,7 +191,13 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
       world.trace('intents', text);
       const next_at = now() + REST_MS;
-      Object.assign(intent, { status: to, generation, tx_hash: signature, slot: null, next_at });
+      Object.assign(intent, {
+        status: intentMachine.to('sign'),
+        generation,
+        tx_hash: signature,
+        slot: null,
+        next_at,
+      });
       transactions.set(signature, {
         signature,
         intent_id,
@@ -206,7 +208,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         signed_at: EPOCH + now(),
       });
       const told = msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
-      return { moved_id: intent_id, told };
+      return { changed_id: intent_id, told };
     });
   };
 
@@ -230,8 +232,14 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         return [];
       },
     ),
-    model(/with m as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', moveIntents),
-    model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json to rest from', (values) => {
+    ...(['confirm', 'finalize', 'fork', 'fail'] as const).map((event) =>
+      model<{ json: string }>(
+        new RegExp(`with given as .*update intents i set status = '${intentMachine.to(event)}'`, 's'),
+        'json rest',
+        (values) => transitionIntents(event, values),
+      ),
+    ),
+    model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json rest', (values) => {
       if (world.off === 'commit before send') {
         for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
         if (world.random.chance(0.1)) throw new Away('connection refused');
@@ -243,14 +251,15 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       'signature',
       ({ signature }) => [{ there: transactions.get(signature)?.status === 'live' }],
     ),
-    model<{ signature: string; from: string[] }>(
+    model<{ signature: string }>(
       /update transactions t set status = 'expired' from open/,
-      'signature from signature',
-      ({ signature, from }) => {
+      'signature signature',
+      ({ signature }) => {
         const transaction = transactions.get(signature);
-        if (transaction?.status !== 'live') return [];
-        if (!from.includes(intents.get(transaction.intent_id)!.status)) return [];
-        transaction.status = 'expired';
+        if (transaction === undefined || transactionMachine.next(transaction.status, 'expire') === null)
+          return [];
+        if (intentMachine.next(intents.get(transaction.intent_id)!.status, 'sign') === null) return [];
+        transaction.status = transactionMachine.to('expire');
         world.trace('intents', `${signature} is proven dead`);
         return [{ signature }];
       },
@@ -264,18 +273,18 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
           return transaction === undefined ? [] : [{ signature, intent_id: transaction.intent_id }];
         }),
     ),
-    model<{ to: Intent['status']; signature: string; id: string; generation: number; from: string[] }>(
+    model<{ signature: string; id: string; generation: number }>(
       /with revived as \(\s*update intents i/,
-      'to signature id generation from signature',
-      ({ to, signature, id, generation, from }) => {
+      'signature id generation signature',
+      ({ signature, id, generation }) => {
         const [intent, transaction] = [intents.get(id), transactions.get(signature)];
-        if (intent === undefined || intent.generation !== generation || !from.includes(intent.status))
-          return [];
-        if (transaction === undefined || transaction.intent_id !== id || transaction.status === 'live')
-          return [];
+        if (intent === undefined || intent.generation !== generation) return [];
+        const to = intentMachine.next(intent.status, 'sign');
+        if (to === null || transaction === undefined || transaction.intent_id !== id) return [];
+        if (transactionMachine.next(transaction.status, 'revive') === null) return [];
         if (liveOf(id) !== undefined) throw new UniqueViolation('transactions_one_live');
         Object.assign(intent, { status: to, tx_hash: signature, slot: null });
-        transaction.status = 'live';
+        transaction.status = transactionMachine.to('revive');
         world.trace('intents', `${signature} of ${intent.object_id} is live again`);
         const { wire, last_valid_block_height } = transaction;
         return [{ wire, last_valid_block_height }];
@@ -313,7 +322,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       ({ json, ...row }) => {
         const { preparation_id: id } = row;
         const known = preparations.get(id);
-        if (known !== undefined && known.status !== 'open' && known.status !== 'replaced') return [];
+        if (known !== undefined && preparationMachine.next(known.status, 'prepare') === null) return [];
         const ends = { status: 'open', submitted_message: null, tx_hash: null } as const;
         preparations.set(id, { ...row, message: bytesOf(row.message), request: JSON.parse(json), ...ends });
         world.trace('preparations', `${id} is prepared`);
@@ -325,16 +334,19 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       'txHash submitted id message',
       ({ txHash, submitted, id, message }) => {
         const row = preparations.get(id);
-        if (row?.status !== 'open' || !row.message.equals(bytesOf(message))) return [];
-        Object.assign(row, { status: 'submitted', tx_hash: txHash, submitted_message: bytesOf(submitted) });
+        if (row === undefined || !row.message.equals(bytesOf(message))) return [];
+        const status = preparationMachine.next(row.status, 'submit');
+        if (status === null) return [];
+        Object.assign(row, { status, tx_hash: txHash, submitted_message: bytesOf(submitted) });
         world.trace('preparations', `${id} is submitted`);
         return [{ preparation_id: id }];
       },
     ),
     model<{ id: string }>(/update preparations set status = 'cancelled'/, 'id', ({ id }) => {
       const row = preparations.get(id);
-      if (row === undefined || row.status === 'submitted') return [];
-      row.status = 'cancelled';
+      const status = row === undefined ? null : preparationMachine.next(row.status, 'cancel');
+      if (row === undefined || status === null) return [];
+      row.status = status;
       world.trace('preparations', `${id} is cancelled`);
       return [{ preparation_id: id }];
     }),

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { work } from '../../shared/bus/consume.ts';
-import { publish } from '../../shared/bus/publish.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
-import { type EventName, type Handlers, subjects } from '../../shared/contract/service.ts';
+import type { EventOf, Handlers } from '../../shared/contract/service.ts';
+import { acceptJobs } from '../../shared/events/consume.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
+import { publishEvent } from './publish.ts';
 
 /** What a job or a submitted transaction comes to. `silent`: taken, and nothing is heard of it. */
 export type Outcome = 'confirmed' | 'failed' | 'silent';
@@ -75,7 +75,7 @@ export const startChainStandIn = (bus: Bus) => {
   };
 
   const tell = async (
-    fact: EventName<typeof chainSubmitter>,
+    event: EventOf<typeof chainSubmitter>,
     objectId: string,
     status: Progress['status'],
     txHash: string,
@@ -91,25 +91,24 @@ export const startChainStandIn = (bus: Bus) => {
     };
     const state = transfers.get(objectId)?.state;
     if (typeof state === 'object') state.progress = payload;
-    const msgId = `${objectId}:${status}:${crypto.randomUUID()}`;
-    await publish(bus, { subject: subjects.event('chain-submitter', fact), msgId, payload });
+    await publishEvent(bus, `chain-submitter.${event}`, payload);
   };
 
   /** Signed, then decided, as the real one tells it. */
   const drive = async (
-    fact: EventName<typeof chainSubmitter>,
+    event: EventOf<typeof chainSubmitter>,
     objectId: string,
     outcome: Outcome,
     land: () => void,
   ) => {
     if (outcome === 'silent') return;
     const txHash = encodeBase58(digest(objectId));
-    await tell(fact, objectId, 'signed', txHash);
+    await tell(event, objectId, 'signed', txHash);
     if (outcome === 'confirmed') {
       slot += 1;
       land();
     }
-    await tell(fact, objectId, outcome, txHash);
+    await tell(event, objectId, outcome, txHash);
   };
 
   /** Whether the chain can be read, and how long it takes. */
@@ -237,7 +236,7 @@ export const startChainStandIn = (bus: Bus) => {
     if (!done.has(id)) act();
     done.add(id);
   };
-  const consuming = work(
+  const subscription = acceptJobs(
     bus,
     chainSubmitter,
     {
@@ -275,7 +274,7 @@ export const startChainStandIn = (bus: Bus) => {
     tell,
     stop: async () => {
       await serving.stop();
-      await Promise.all(consuming.map((consumer) => consumer.stop()));
+      await subscription.stop();
     },
   };
 };

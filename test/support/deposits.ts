@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
-import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import type { Deposit } from '../../shared/contract/funding.deposits.ts';
 import { funding, wallet } from '../../shared/contract/index.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { createTestBus } from './bus.ts';
@@ -172,7 +172,7 @@ export const startDepositsFixture = async () => {
 
   /** Statuses as the service that tells accounts hears them, by deposit. */
   const told = new Map<string, string[]>();
-  const hearing = hear(
+  const subscription = subscribe(
     await testBus.as('webhook'),
     funding,
     {
@@ -217,7 +217,7 @@ export const startDepositsFixture = async () => {
       }),
     stop: async () => {
       await service?.stop();
-      await hearing.stop();
+      await subscription.stop();
       await Promise.all([chain.stop(), admin.end(), providers.stop()]);
       await Promise.all([database.drop(), testBus.stop()]);
     },

@@ -6,12 +6,12 @@ import pg from 'pg';
 import { environmentKeys } from '../../deploy/local/keys.ts';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { hear } from '../../shared/bus/consume.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { contracts, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { Handlers } from '../../shared/contract/service.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
@@ -56,7 +56,7 @@ export const startFundingFixture = async () => {
   /** Statuses as the service that tells accounts hears them, by object id; what the contract does not read is `unread`. */
   const told = new Map<string, string[]>();
   const note = (id: string, status: string) => void told.set(id, [...(told.get(id) ?? []), status]);
-  const hearing = hear(
+  const subscription = subscribe(
     await testBus.as('webhook'),
     contracts.funding,
     {
@@ -196,7 +196,7 @@ export const startFundingFixture = async () => {
     },
     stop: async (): Promise<(number | null)[]> => {
       const codes = await Promise.all([funding.stop(), settlements.stop()]);
-      await hearing.stop();
+      await subscription.stop();
       await chain.stop();
       await admin.end();
       await Promise.all([database.drop(), testBus.stop()]);

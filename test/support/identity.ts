@@ -11,9 +11,7 @@ import { notePayments, type Payment } from '../../services/identity/store/paymen
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
-import { hearTogether } from '../../shared/bus/consume.ts';
 import { encode } from '../../shared/bus/envelope.ts';
-import { listen } from '../../shared/bus/listen.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { eventDurable } from '../../shared/bus/topology.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
@@ -21,8 +19,11 @@ import { identity, settlement } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { BusUser } from '../../shared/contract/service.ts';
 import { startDbClock } from '../../shared/db/clock.ts';
-import { type OutboxRow, startRelay } from '../../shared/db/outbox.ts';
 import { connectPool } from '../../shared/db/pool.ts';
+import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
+import { subscribeLive } from '../../shared/events/consume.ts';
+import type { OutboxRow } from '../../shared/events/outbox.ts';
+import { startRelay } from '../../shared/events/relay.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId } from '../../shared/lib/id.ts';
@@ -149,18 +150,18 @@ export const startIdentity = async () => {
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
-  const hearing = hearTogether(
+  const subscription = subscribeInBatches(
     bus,
     settlement,
     { issued },
     (payments: readonly Payment[]) => notePayments(pool, payments),
     {
       quarantine: quarantineInto(pool, logger),
-      lingerMs: 20,
+      batchWindowMs: 20,
     },
   );
-  cleanups.push(hearing.stop);
-  const operating = operatorHandlers({ pool, consuming: [hearing] });
+  cleanups.push(subscription.stop);
+  const operating = operatorHandlers({ pool, consuming: [subscription] });
   const serving = serve(
     bus,
     identity,
@@ -170,10 +171,10 @@ export const startIdentity = async () => {
   cleanups.push(serving.stop);
   const settler = await testBus.as('settlement');
   const watcher = await testBus.as('admin' as BusUser);
-  let lastTold = 0;
+  let lastPublished = 0;
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const endedSessions = new Set<string>();
-  listen(gateway, identity, {
+  subscribeLive(gateway, identity, {
     sessionEnded: ({ account_id, session_id }) =>
       endedSessions.add(JSON.stringify({ account_id, session_id })),
   });
@@ -231,19 +232,22 @@ export const startIdentity = async () => {
       told
         .filter(({ subject }) => subject === 'evt.identity.keysEnded')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
-    /** Publishes a fact of settlement, each time as a message of its own. */
-    tell: async (fact: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
-      const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(fact));
-      if (name === 'issued') lastTold = Math.max(lastTold, seq);
+    /**
+     * Publishes an event of settlement, each time as a message of its own; also one that the
+     * contract does not have.
+     */
+    publish: async (payload: object, name: keyof typeof settlement.events = 'issued'): Promise<void> => {
+      const { seq } = await settler.js.publish(`evt.settlement.${name}`, encode(payload));
+      if (name === 'issued') lastPublished = Math.max(lastPublished, seq);
     },
-    /** Until every fact that was told is taken and every mail is with the mail server. */
-    allHeardAndMailed: async (): Promise<void> => {
+    /** Until every event that was published is handled and every mail is with the mail server. */
+    allHandledAndMailed: async (): Promise<void> => {
       const jsm = await watcher.nc.jetstreamManager();
       const { stream, durable } = eventDurable('identity', 'settlement', 'issued');
       for (;;) {
         const { ack_floor } = await jsm.consumers.info(stream, durable);
         const { rows } = await admin.query('select from identity.mails limit 1');
-        if (ack_floor.stream_seq >= lastTold && rows.length === 0) return;
+        if (ack_floor.stream_seq >= lastPublished && rows.length === 0) return;
         // Instead of the sweep of a second.
         if (rows.length > 0) mails.poke();
         await sleep(20);

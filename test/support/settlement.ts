@@ -13,8 +13,6 @@ import { pausedSince } from '../../services/settlement/store/settling.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { hear } from '../../shared/bus/consume.ts';
-import { publish } from '../../shared/bus/publish.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import type { AttemptSight, Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
@@ -24,6 +22,7 @@ import type { BusUser } from '../../shared/contract/service.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { createBudgets } from '../../shared/db/budget.ts';
 import { createHourlyCaps } from '../../shared/db/hourly-caps.ts';
+import { subscribe } from '../../shared/events/consume.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, publicKeyFromRaw, rawPublicKey } from '../../shared/lib/ed25519.ts';
@@ -32,6 +31,7 @@ import type { PublicKeys } from '../../shared/lib/keys.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { publishEvent } from './publish.ts';
 
 /**
  * The settlement service over real Postgres and JetStream. What the chain says is published by the test as the facts
@@ -153,13 +153,13 @@ export const startFixture = async (): Promise<void> => {
     findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
     observeAttempt: (attempt) => call(base.bus, chainSubmitter, 'observeAttempt', attempt),
   };
-  const hearing = hear(
+  const progressSubscription = subscribe(
     base.bus,
     chainSubmitter,
     { settleProgressed: settleProgressed(deps) },
     base.quarantine,
   );
-  const hearingWallet = hear(
+  const walletSubscription = subscribe(
     base.bus,
     wallet,
     { delegationChanged: delegationChanged(deps) },
@@ -168,7 +168,11 @@ export const startFixture = async (): Promise<void> => {
   const resolver = quarantineResolver(deps);
   const serving = serve(base.bus, settlement, {
     ...handlers(deps),
-    ...operatorHandlers({ pool: base.pool, consuming: [hearing, hearingWallet], resolver }),
+    ...operatorHandlers({
+      pool: base.pool,
+      consuming: [progressSubscription, walletSubscription],
+      resolver,
+    }),
   });
   const walletBus = await testBus.as('wallet');
   chain = await testBus.as('chain-submitter');
@@ -215,8 +219,8 @@ export const startFixture = async (): Promise<void> => {
   await Promise.all([walletBus.nc.flush(), chain.nc.flush(), base.bus.nc.flush()]);
   stops.push(
     () => serving.stop(),
-    () => hearing.stop(),
-    () => hearingWallet.stop(),
+    () => progressSubscription.stop(),
+    () => walletSubscription.stop(),
     () => closeBase(base),
     () => testBus.stop(),
     () => admin.end(),
@@ -322,10 +326,8 @@ export const pay = (
 const codeOf = (error: unknown) => (error instanceof ServiceError ? error.code : String(error));
 export const outcome = (work: Promise<unknown>) => work.then(() => 'ok', codeOf);
 
-let facts = 0;
 export const say = async (object_id: string, status: Progress['status'], rest: Partial<Progress> = {}) => {
-  facts += 1;
-  const payload: Progress = {
+  await publishEvent(chain, 'chain-submitter.settleProgressed', {
     object_id,
     status,
     generation: 1,
@@ -333,8 +335,7 @@ export const say = async (object_id: string, status: Progress['status'], rest: P
     slot: 101,
     failure: null,
     ...rest,
-  };
-  await publish(chain, { subject: 'evt.chain-submitter.settleProgressed', msgId: `f${facts}`, payload });
+  });
 };
 export const row = async (settlementId: string) => {
   const { rows } = await admin.query('select * from settlements where settlement_id = $1', [settlementId]);

@@ -186,13 +186,14 @@ export const startSubmitterFixture = async ({ slotMs = 20 }: { slotMs?: number }
     account_id: from.account_id,
     payment_attempt_id: again.payment_attempt_id ?? newId('evt'),
     settlement_id: again.settlement_id ?? newId('stl'),
+    accepted_at: isoTime(Date.now()),
+    generation: again.generation ?? 0,
     quote_token,
     payer: {
       wallet_id: from.wallet_id,
       owner: from.owner.publicKey.toBase58(),
       authority: again.authority ?? authority.address,
     },
-    ...(again.generation === undefined ? {} : { generation: again.generation }),
   });
 
   return {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import pg from 'pg';
@@ -10,6 +10,7 @@ import type { Moved } from '../../shared/contract/funding.ts';
 import { type settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
 import type { transactionOperations } from '../../shared/contract/wallet.transactions.ts';
+import { event, type Message } from '../../shared/events/event.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -17,10 +18,10 @@ import { type ServiceProcess, startService } from './service-process.ts';
 import { atOnce } from './stack.ts';
 
 /**
- * Two replicas of the service over a real bus and database. The facts are published by the test as settlement and
- * funding tell them, so that their order and repeats are the test's to choose.
+ * Two replicas of the service over a real bus and database. The events are published by the test as
+ * settlement and funding publish them, so that their order and repeats are the test's to choose.
  */
-export type Issued = Extract<z.infer<typeof settlement.events.issued>, { account_id: string }>;
+export type Issued = z.infer<typeof settlement.events.issued>;
 export type List = z.infer<typeof transactionOperations.listTransactions.output>;
 export type Summary = z.infer<typeof transactionOperations.spendingSummary.output>;
 
@@ -76,13 +77,14 @@ export const refusal = (work: Promise<unknown>): Promise<string> =>
     ({ code, message }: { code: string; message: string }) => `${code} ${message.split(':')[0]}`,
   );
 
-let told = 0;
-/** Every telling has an id of its own, so that the stream drops no repeat. */
-export const tell = (subject: string, payload: object): Promise<void> => {
-  told += 1;
-  const bus = subject.startsWith('evt.settlement') ? settlementBus! : fundingBus!;
-  return publish(bus, { subject, msgId: `t${told}`, payload });
-};
+/** Published as a message of its own, so that the stream drops no repeat. */
+export const publishOne = ({ subject, payload }: Pick<Message, 'subject' | 'payload'>): Promise<void> =>
+  publish(subject.startsWith('evt.settlement') ? settlementBus! : fundingBus!, {
+    subject,
+    msgId: randomUUID(),
+    payload,
+  });
+export const publishAll = (messages: readonly Message[]) => Promise.all(messages.map(publishOne));
 
 export const issue = (payer: Principal & { account_id: string }, rest: Partial<Issued> = {}): Issued => ({
   settlement_id: newId('stl'),
@@ -98,19 +100,13 @@ export const issue = (payer: Principal & { account_id: string }, rest: Partial<I
   issued_at: new Date().toISOString(),
   ...rest,
 });
-export type Told = { subject: string; payload: object };
-export const issuedFact = (payload: Issued): Told => ({ subject: 'evt.settlement.issued', payload });
-export const finalizedFact = ({ settlement_id, quote_id }: Issued, tx_hash = HASH): Told => ({
-  subject: 'evt.settlement.finalized',
-  payload: { settlement_id, quote_id, tx_hash },
-});
-export const reversedFact = ({ settlement_id, quote_id }: Issued): Told => ({
-  subject: 'evt.settlement.reversed',
-  payload: { settlement_id, quote_id, redeemed: true },
-});
-export const movedFact = (rest: Partial<Moved> & Pick<Moved, 'type'>): Told => ({
-  subject: 'evt.funding.moved',
-  payload: {
+export const issuedEvent = (payload: Issued): Message => event('settlement.issued', payload);
+export const finalizedEvent = ({ issued_at: _, ...about }: Issued, tx_hash = HASH): Message =>
+  event('settlement.finalized', { ...about, tx_hash });
+export const reversedEvent = ({ issued_at: _, tx_hash: __, ...about }: Issued): Message =>
+  event('settlement.reversed', { ...about, redeemed: true });
+export const movedEvent = (rest: Partial<Moved> & Pick<Moved, 'type'>): Message =>
+  event('funding.moved', {
     object_id: newId('fund'),
     status: 'confirmed',
     tx_hash: HASH,
@@ -121,10 +117,7 @@ export const movedFact = (rest: Partial<Moved> & Pick<Moved, 'type'>): Told => (
     delegate_id: null,
     created_at: new Date().toISOString(),
     ...rest,
-  } satisfies Moved,
-});
-export const tellAll = (facts: readonly Told[]) =>
-  Promise.all(facts.map(({ subject, payload }) => tell(subject, payload)));
+  });
 
 /** Reads until it is as expected; the last reading is compared, so that a failure shows it. */
 export const expectSoon = async <T>(read: () => Promise<T>, expected: unknown): Promise<void> => {

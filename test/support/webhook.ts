@@ -4,17 +4,18 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
-import { publish } from '../../shared/bus/publish.ts';
+import type { EventName, EventPayload } from '../../shared/contract/events.ts';
 import { webhook } from '../../shared/contract/index.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { publishEvent } from './publish.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import { atOnce } from './stack.ts';
 
 /**
- * Two replicas of the service over a real bus and database, told facts by the test as their owners tell them, so that
- * their order and repeats are the test's to choose.
+ * Two replicas of the service over a real bus and database, with events published by the test as
+ * their owners do, so that their order and repeats are the test's to choose.
  */
 type Operations = typeof webhook.operations;
 type Any<N extends keyof Operations> = z.infer<Operations[N]['output']>;
@@ -29,12 +30,12 @@ export let testBus: TestBus;
 export let replicas: ServiceProcess[] = [];
 export let admin: pg.Pool;
 let gateway: Bus;
-let tellers: Record<string, Bus> = {};
+let publishers: Record<string, Bus> = {};
 
 export const startFixture = async (env: Record<string, string> = {}): Promise<void> => {
   [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
   gateway = await testBus.as('gateway');
-  tellers = Object.fromEntries(
+  publishers = Object.fromEntries(
     await Promise.all(SERVICES.map(async (name) => [name, await testBus.as(name)] as const)),
   );
   admin = new pg.Pool({
@@ -82,15 +83,12 @@ export const refusal = (work: Promise<unknown>): Promise<string> =>
     ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
   );
 
-let told = 0;
-/** Every telling has an id of its own, so that the stream drops no repeat. */
-export const tell = (fact: string, payload: object): Promise<void> => {
-  told += 1;
-  return publish(tellers[fact.split('.')[0]!]!, { subject: `evt.${fact}`, msgId: `t${told}`, payload });
-};
+/** Published as its owner does, as a message of its own. */
+export const publishAs = <N extends EventName>(name: N, payload: EventPayload<N>): Promise<void> =>
+  publishEvent(publishers[name.split('.')[0]!]!, name, payload);
 
 export const HASH = '5'.repeat(80);
-/** What settlement says of a payment in each of its facts. */
+/** What settlement says of a payment in each of its events. */
 export const payment = (payer: string, vendor: string) => ({
   settlement_id: newId('stl'),
   quote_id: newId('q'),
@@ -102,9 +100,9 @@ export const payment = (payer: string, vendor: string) => ({
   quote_amount: '1000000',
   fee_amount: '10000',
 });
-/** A fact that concerns one account alone. */
-export const delegateFact = (account_id: string) => ({
-  fact_id: newId('evt'),
+/** An event that concerns one account alone. */
+export const delegateChanged = (account_id: string): EventPayload<'identity.delegateChanged'> => ({
+  change_id: newId('evt'),
   account_id,
   at: new Date().toISOString(),
   change: 'updated',

@@ -1,5 +1,23 @@
 import { expect, test } from '@jest/globals';
-import { type Event, isTerminal, next, type Status, step } from './intent.ts';
+import { INTENT_STATES } from '../../../shared/lib/metrics-catalog.ts';
+import { eachPair } from '../../../test/support/each-pair.ts';
+import { type Event, intents, type Status } from './intent.ts';
+
+const EVENTS = ['sign', 'confirm', 'finalize', 'fork', 'fail'] as const;
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(intents, EVENTS, {
+    accepted:  ['signed', 'confirmed', '-',         '-',        'failed'],
+    signed:    ['signed', 'confirmed', '-',         '-',        'failed'],
+    confirmed: ['-',      '-',         'finalized', 'reopened', '-'],
+    reopened:  ['signed', 'confirmed', '-',         '-',        'failed'],
+    finalized: ['-',      '-',         '-',         '-',        '-'],
+    failed:    ['-',      '-',         '-',         '-',        '-'],
+  }),
+)('each pair: an intent that is %s, then %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});
 
 test.each<[Status, Event, Status | null]>([
   ['accepted', 'sign', 'signed'],
@@ -27,17 +45,21 @@ test.each<[Status, Event, Status | null]>([
   ['failed', 'sign', null],
   ['failed', 'confirm', null],
 ])('an intent that is %s, then %s: %s', (status, event, expected) => {
-  expect(next(status, event)).toBe(expected);
+  expect(intents.next(status, event)).toBe(expected);
 });
 
 test('every event leads to one state, wherever it comes from', () => {
-  for (const event of ['sign', 'confirm', 'finalize', 'fork', 'fail'] as const) {
-    const { from, to } = step(event);
-    expect(new Set(from.map((status) => next(status, event)))).toEqual(new Set([to]));
+  for (const event of EVENTS) {
+    const to = intents.to(event);
+    expect(new Set(intents.from(event).map((status) => intents.next(status, event)))).toEqual(new Set([to]));
   }
 });
 
 test('only finalized and failed are ends', () => {
   const all: Status[] = ['accepted', 'signed', 'confirmed', 'reopened', 'finalized', 'failed'];
-  expect(all.filter(isTerminal)).toEqual(['finalized', 'failed']);
+  expect(all.filter(intents.isTerminal)).toEqual(['finalized', 'failed']);
+});
+
+test('the metrics count the open states', () => {
+  expect(intents.open).toEqual(INTENT_STATES);
 });

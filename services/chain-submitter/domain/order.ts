@@ -6,7 +6,8 @@ export type SettleOrder = {
   kind: 'settle';
   /** Of the job, as `acceptedAt` is: nothing but the payer's wallet and the quote is proven. */
   accountId: string;
-  acceptedAt: number | null;
+  /** Epoch milliseconds. */
+  acceptedAt: number;
   quoteId: string;
   vendorAccountId: string;
   payout: string;

@@ -14,7 +14,7 @@ import { refusing } from '../limits/refusing.ts';
 import { NotCreatable } from '../limits/rent.ts';
 import { readOrder } from '../orders.ts';
 import { checkPrepared } from '../prepared.ts';
-import { signedFact } from '../progress.ts';
+import { signedEvent } from '../progress.ts';
 import { reading } from '../reading.ts';
 import { commitSigned, type Generation, type IntentRow, insertIntents } from '../store/intents.ts';
 import {
@@ -169,15 +169,16 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   const order = readOrder({ kind, request, created_at: clock() }, deps) as UserOrder;
   const cosigned = cosignedOf(preparation, order);
   const bytes = await bytesFor(deps, preparation, { intent, order, cosigned }, submitted);
-  // One commit: what it costs, the preparation's only submission, the intent, its only bytes, and the fact.
+  // One commit: what it costs, the preparation's only submission, the intent, its only bytes, and
+  // the event.
   const commit = pool.transaction(async (tx) => {
     if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
     if (bytes.wire.length > 0) await deps.cosigning.reserve(tx, intent.intent_id, cosigned);
     const [inserted = null] = await insertIntents(tx, [intent], workerId);
     if (inserted === null) throw new Error('an open preparation has an intent already');
-    const move = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
-    const fact = signedFact(intent, { generation: 1, signature: bytes.signature });
-    const [rows] = await commitSigned(tx, [{ ...move, message: fact, signed: bytes, claim: null }]);
+    const transition = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
+    const signed = signedEvent(intent, { generation: 1, signature: bytes.signature });
+    const [rows] = await commitSigned(tx, [{ ...transition, message: signed, signed: bytes, claim: null }]);
     return { inserted, rows: typeof rows === 'string' ? [] : rows! };
   });
   const committed = await refusing(clock, commit.catch(createdMeanwhile));

@@ -10,7 +10,7 @@ import {
   settleFailure,
 } from '../domain/failure.ts';
 import type { Flight } from '../flights.ts';
-import { move, stepOf } from '../moves.ts';
+import { changeOf, transition } from '../transition.ts';
 import { creationIndexOf, disassemble } from '../wire.ts';
 
 /** What a failure on chain means for whoever asked. */
@@ -41,7 +41,7 @@ export const fail = async (
     return opinionOf(views) === 'contradiction' ? dispute(deps, flight, views) : doubt(deps, flight, views);
   }
   const failure = await failureOf(deps, flight, error);
-  if (flight.phase === 'confirmed') await move(deps, 'fork', [stepOf(flight)]);
-  await move(deps, 'fail', [{ ...stepOf(flight), failure }]);
+  if (flight.phase === 'confirmed') await transition(deps, 'fork', [changeOf(flight)]);
+  await transition(deps, 'fail', [{ ...changeOf(flight), failure }]);
   deps.flights.end(flight.intent.intent_id);
 };

@@ -2,7 +2,7 @@ import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
 import type { Flight } from '../flights.ts';
 import { expectedDeltas } from '../found.ts';
-import { move, stepOf } from '../moves.ts';
+import { changeOf, transition } from '../transition.ts';
 
 /** How often the balances of a final transaction are asked for before it counts as final without them. */
 const MAX_UNANSWERED = 30;
@@ -38,6 +38,6 @@ export const finalize = async (deps: Deps, flights: readonly Flight[]): Promise<
   for (const { flight, told } of checked) if (!told) flight.pollAt = performance.now() + RETRY_MS;
   const done = checked.filter(({ told }) => told).map(({ flight }) => flight);
   if (done.length === 0) return;
-  await move(deps, 'finalize', done.map(stepOf));
+  await transition(deps, 'finalize', done.map(changeOf));
   for (const { intent } of done) deps.flights.end(intent.intent_id);
 };

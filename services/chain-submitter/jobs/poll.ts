@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { confirmedView, isConfirmed, opinionOf, type View } from '../domain/agreement.ts';
 import type { Flight } from '../flights.ts';
 import { look, type Seen } from '../look.ts';
-import { move, stepOf } from '../moves.ts';
+import { changeOf, transition } from '../transition.ts';
 import { fail } from './fail.ts';
 import { finalize } from './finalize.ts';
 
@@ -43,10 +43,10 @@ const isForkedAway = async ({ rpc }: Deps, { signature, slot }: Flight): Promise
 const confirm = async (deps: Deps, confirmed: readonly Seen[]): Promise<void> => {
   if (confirmed.length === 0) return;
   try {
-    await move(
+    await transition(
       deps,
       'confirm',
-      confirmed.map(({ flight }) => stepOf(flight)),
+      confirmed.map(({ flight }) => changeOf(flight)),
     );
   } catch (error) {
     for (const { flight } of confirmed) flight.pollAt = performance.now() + TROUBLE_MS;
@@ -94,7 +94,7 @@ const reopenIfGone = async (deps: Deps, flight: Flight): Promise<void> => {
   if (!(await isForkedAway(deps, flight))) return;
   deps.logger.error({ intent: flight.intent.intent_id, tx: flight.signature }, 'forked away, driven again');
   // The flight changes after the record: while that is away it stays what the record says.
-  await move(deps, 'fork', [stepOf({ ...flight, slot: null })]);
+  await transition(deps, 'fork', [changeOf({ ...flight, slot: null })]);
   count('settle.chain.forks', 1);
   Object.assign(flight, {
     phase: 'sent',

@@ -1,21 +1,23 @@
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { RESEND_MS } from '../launch.ts';
-import { signedFact } from '../progress.ts';
+import { signedEvent } from '../progress.ts';
 
-/** Tells of settles that take long which bytes of theirs may land: a caller who has waited long enough gets their hash. */
-const tellSigned = async ({ flights, pool, relay }: Deps): Promise<void> => {
+/**
+ * Publishes of settles that take long which bytes may be included: a caller who has waited long
+ * enough gets their hash.
+ */
+const publishSigned = async ({ flights, pool, relay }: Deps): Promise<void> => {
   const before = performance.now() - RESEND_MS;
   const untold = flights
     .inAir()
     .filter(({ phase, told, launchedAt }) => phase === 'sent' && !told && launchedAt <= before);
   if (untold.length === 0) return;
-  const facts = untold.map(({ intent, generation, signature }) => ({
-    ...signedFact(intent, { generation, signature }),
-    traceparent: intent.traceparent,
-  }));
-  relay.dispatch(await insertOutbox(pool, facts));
+  const events = untold.map(({ intent, generation, signature }) =>
+    signedEvent(intent, { generation, signature }, { traceparent: intent.traceparent }),
+  );
+  relay.dispatch(await insertOutbox(pool, events));
   for (const flight of untold) flight.told = true;
 };
 
@@ -30,5 +32,5 @@ export const rebroadcast = async (deps: Deps): Promise<void> => {
     flight.sendAt = now + RESEND_MS;
     void inTraceOf(flight.intent.traceparent, () => rpc.broadcast(flight.wire));
   }
-  await tellSigned(deps);
+  await publishSigned(deps);
 };

@@ -11,6 +11,6 @@ export const settle =
       intent_id: `settle:${job.account_id}:${job.payment_attempt_id}`,
       kind: 'settle',
       object_id: job.settlement_id,
-      generation: job.generation ?? 0,
+      generation: job.generation,
       request: job,
     });

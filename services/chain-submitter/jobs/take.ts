@@ -1,10 +1,10 @@
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
-import { isTerminal } from '../domain/intent.ts';
-import { presentProgress, progressMessage } from '../progress.ts';
+import { intents } from '../domain/intent.ts';
+import { presentEvent, progressEvent } from '../progress.ts';
 import { findIntent, type IntentRow } from '../store/intents.ts';
 
 /**
@@ -22,8 +22,8 @@ const answerAnother = async (
   const quoteOf = (request: unknown) => (request as { quote_token?: string }).quote_token;
   const progress =
     quoteOf(known.request) === quoteOf(job.request)
-      ? presentProgress({ ...known, object_id: job.object_id })
-      : progressMessage(
+      ? presentEvent({ ...known, object_id: job.object_id })
+      : progressEvent(
           { ...known, object_id: job.object_id },
           {
             status: 'failed',
@@ -52,7 +52,7 @@ export const takeJob = async (
   await failpoint('submitter.beforeIntent');
   // Asked for while the intent is committed: whoever pays alone would wait for it after. A failure is met there.
   void chain.blockhash().catch(() => {});
-  // The job's trace is kept, so that facts told minutes later belong to it.
+  // The job's trace is kept, so that events published minutes later belong to it.
   const inserted = await commits.intent({ ...job, traceparent: activeTraceparent() });
   await failpoint('submitter.afterIntent');
   if (inserted !== null) return driver.drive(inserted);
@@ -60,11 +60,12 @@ export const takeJob = async (
   const known = await findIntent(pool, job.intent_id);
   if (known === null) throw new Error('an intent is neither new nor known');
   if (known.object_id !== job.object_id) return answerAnother(deps, known, job);
-  // Whoever asks takes no fact of an older generation than it has heard of, perhaps from a record that was lost.
+  // Whoever asks records no event of an older generation than it knows, perhaps from a record that
+  // was lost.
   const generation = Math.max(known.generation, job.generation ?? 0);
-  const progress = presentProgress({ ...known, generation });
+  const progress = presentEvent({ ...known, generation });
   if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
-  if (isTerminal(known.status)) return;
+  if (intents.isTerminal(known.status)) return;
   if (flights.has(job.intent_id)) flights.hurry(job.intent_id);
   else await driver.driveNow(job.intent_id);
 };

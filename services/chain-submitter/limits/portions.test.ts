@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import type { CommitOutcome, SignedMove } from '../store/intents.ts';
+import type { CommitOutcome, SignedTransition } from '../store/intents.ts';
 import { createPortions } from './portions.ts';
 
 const CAP = 1_000_000n;
 const FEE = 100n;
 const PORTION = CAP / 1000n;
 
-const move = (account: string, cap = CAP, amount = FEE, startsAt = 0): SignedMove => ({
+const transition = (account: string, cap = CAP, amount = FEE, startsAt = 0): SignedTransition => ({
   ...{ intentId: crypto.randomUUID(), generation: 1, traceparent: null, message: null },
   signed: {
     ...{ signature: '', wire: new Uint8Array(), lastValidBlockHeight: 0, creates: null, signBefore: null },
@@ -17,18 +17,21 @@ const move = (account: string, cap = CAP, amount = FEE, startsAt = 0): SignedMov
 /** The committing statement: it reserves a scope as a whole or not at all. `left`: what is free in the table. */
 const table = (left: bigint) => {
   const state = { left, statements: 0 };
-  const commit = (moves: readonly SignedMove[], movedOn = (_index: number) => false): CommitOutcome[] => {
+  const commit = (
+    transitions: readonly SignedTransition[],
+    movedOn = (_index: number) => false,
+  ): CommitOutcome[] => {
     const refused = new Set<string>();
-    for (const [scope, own] of Map.groupBy(moves, ({ claim }) => claim?.scope ?? '')) {
+    for (const [scope, own] of Map.groupBy(transitions, ({ claim }) => claim?.scope ?? '')) {
       const asked = own.reduce((sum, { claim }) => sum + (claim?.amount ?? 0n), 0n);
       if (scope === '') continue;
       state.statements += 1;
       if (asked > state.left) refused.add(scope);
       else state.left -= asked;
     }
-    return moves.map(({ claim }, index) => {
+    return transitions.map(({ claim }, index) => {
       if (claim !== null && refused.has(claim.scope)) return 'over_budget';
-      return movedOn(index) ? 'moved_on' : [];
+      return movedOn(index) ? 'overtaken' : [];
     });
   };
   return { state, commit };
@@ -38,8 +41,8 @@ test('who pays once reserves just that; who pays again reserves a portion once i
   const portions = createPortions();
   const { state, commit } = table(CAP);
   const pay = (account: string) => {
-    const drawn = portions.draw([move(account)], false);
-    drawn.keep(commit(drawn.moves));
+    const drawn = portions.draw([transition(account)], false);
+    drawn.keep(commit(drawn.transitions));
   };
   pay('a');
   pay('b');
@@ -53,10 +56,10 @@ test('of two days nothing is used for the other', () => {
   const portions = createPortions();
   const { commit } = table(CAP);
   for (let times = 0; times < 2; times += 1) {
-    const drawn = portions.draw([move('a')], false);
-    drawn.keep(commit(drawn.moves));
+    const drawn = portions.draw([transition('a')], false);
+    drawn.keep(commit(drawn.transitions));
   }
-  expect(portions.draw([move('a', CAP, FEE, 1)], false).moves[0]!.claim!.amount).toBe(FEE);
+  expect(portions.draw([transition('a', CAP, FEE, 1)], false).transitions[0]!.claim!.amount).toBe(FEE);
 });
 
 test.each([1, 2, 3, 4, 5, 6])(
@@ -75,14 +78,16 @@ test.each([1, 2, 3, 4, 5, 6])(
     for (let round = 0; round < 3000; round += 1) {
       const at = upTo(2);
       if (upTo(200) === 0) replicas[at] = createPortions();
-      const moves = Array.from({ length: 1 + upTo(4) }, () => move('a', cap, BigInt(1 + upTo(300))));
+      const transitions = Array.from({ length: 1 + upTo(4) }, () =>
+        transition('a', cap, BigInt(1 + upTo(300))),
+      );
       const exactly = upTo(4) === 0;
-      const drawn = replicas[at]!.draw(moves, exactly);
-      const outcomes = commit(drawn.moves, () => upTo(5) === 0);
+      const drawn = replicas[at]!.draw(transitions, exactly);
+      const outcomes = commit(drawn.transitions, () => upTo(5) === 0);
       // An answer that is lost tells nothing, and the bytes may have been committed.
       if (upTo(20) > 0) drawn.keep(outcomes);
       for (const [index, outcome] of outcomes.entries())
-        if (typeof outcome !== 'string') used += moves[index]!.claim!.amount;
+        if (typeof outcome !== 'string') used += transitions[index]!.claim!.amount;
       if (exactly && outcomes.includes('over_budget')) refusedExactly = true;
       expect(used).toBeLessThanOrEqual(cap - state.left);
     }

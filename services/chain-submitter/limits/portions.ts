@@ -1,15 +1,16 @@
-import type { BudgetClaim, CommitOutcome, SignedMove } from '../store/intents.ts';
+import type { BudgetClaim, CommitOutcome, SignedTransition } from '../store/intents.ts';
 
 /** Far smaller than those of the environment: a payer's budget is a tenth of it, and crashes of a day add up. */
 const PORTIONS = 1000n;
 const MAX_KEPT = 10_000;
 
-type Claiming = SignedMove & { claim: BudgetClaim };
+type Claiming = SignedTransition & { claim: BudgetClaim };
 type Draw = { key: string; own: readonly Claiming[]; fromMemory: bigint; fromTable: bigint };
 
 const keyOf = ({ scope, startsAt }: BudgetClaim): string => `${scope}@${startsAt}`;
-const isClaiming = (move: SignedMove): move is Claiming => move.claim !== null;
-const sum = (moves: readonly Claiming[]): bigint => moves.reduce((all, { claim }) => all + claim.amount, 0n);
+const isClaiming = (transition: SignedTransition): transition is Claiming => transition.claim !== null;
+const sum = (transitions: readonly Claiming[]): bigint =>
+  transitions.reduce((all, { claim }) => all + claim.amount, 0n);
 
 /**
  * Portions of the budgets that the committing statement reserves of. A row that every commit updates costs each of them,
@@ -41,27 +42,29 @@ export const createPortions = () => {
   return {
     /**
      * @param exactly without a portion
-     * @returns the moves with what the table has to reserve for them, none where enough is left here; `keep` is told what
+     * @returns the transitions with what the table has to reserve for them, none where enough is left here; `keep` is told what
      * became of them. When nobody knows, nothing is kept, because all of it may have been used
      */
-    draw: (moves: readonly SignedMove[], exactly: boolean) => {
-      const groups = Map.groupBy(moves.filter(isClaiming), ({ claim }) => keyOf(claim));
+    draw: (transitions: readonly SignedTransition[], exactly: boolean) => {
+      const groups = Map.groupBy(transitions.filter(isClaiming), ({ claim }) => keyOf(claim));
       const draws = [...groups].map(([key, own]) => drawOne(key, own, exactly));
-      const claimOf = new Map<SignedMove, BudgetClaim>();
+      const claimOf = new Map<SignedTransition, BudgetClaim>();
       for (const { own, fromTable } of draws) {
         if (fromTable === 0n) continue;
         // The first asks for all of its scope; the others are refused with it.
-        for (const [index, move] of own.entries())
-          claimOf.set(move, { ...move.claim, amount: index === 0 ? fromTable : 0n });
+        for (const [index, transition] of own.entries())
+          claimOf.set(transition, { ...transition.claim, amount: index === 0 ? fromTable : 0n });
       }
       return {
-        moves: moves.map((move): SignedMove => ({ ...move, claim: claimOf.get(move) ?? null })),
+        transitions: transitions.map(
+          (transition): SignedTransition => ({ ...transition, claim: claimOf.get(transition) ?? null }),
+        ),
         keep: (outcomes: readonly CommitOutcome[]): void => {
-          const outcomeOf = new Map(moves.map((move, index) => [move, outcomes[index]!]));
+          const outcomeOf = new Map(transitions.map((transition, index) => [transition, outcomes[index]!]));
           for (const { key, own, fromMemory, fromTable } of draws) {
-            const isRefused = own.some((move) => outcomeOf.get(move) === 'over_budget');
+            const isRefused = own.some((transition) => outcomeOf.get(transition) === 'over_budget');
             // Bytes that were not committed are forgotten, and what they would have cost is left.
-            const used = sum(own.filter((move) => typeof outcomeOf.get(move) !== 'string'));
+            const used = sum(own.filter((transition) => typeof outcomeOf.get(transition) !== 'string'));
             put(key, (left.get(key) ?? 0n) + fromMemory + (isRefused ? 0n : fromTable) - used);
           }
         },

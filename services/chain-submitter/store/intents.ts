@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import { type OutboxRow, type Outgoing, outboxColumn, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import type { Message } from '../../../shared/events/event.ts';
+import { type OutboxRow, outboxColumn, outboxRow } from '../../../shared/events/outbox.ts';
 import type { Failure } from '../domain/failure.ts';
-import { type Event, step } from '../domain/intent.ts';
+import { type Event, intents } from '../domain/intent.ts';
+import { transactions } from '../domain/transaction.ts';
 
-const Status = z.enum(['accepted', 'signed', 'confirmed', 'finalized', 'failed', 'reopened']);
 const Row = z.object({
   intent_id: z.string(),
   kind: z.enum(['settle', 'fund', 'createTokenAccount', 'delegation', 'withdrawal', 'refund']),
   object_id: z.string(),
   request: z.unknown(),
-  status: Status,
+  status: z.enum(intents.states),
   generation: z.number(),
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),
@@ -31,6 +33,9 @@ const Claimed = Row.extend({
   read_at: z.number(),
 });
 export type ClaimedIntent = z.infer<typeof Claimed>;
+
+const state = stateColumn(intents, sql.fragment`i.status`);
+const liveness = stateColumn(transactions, sql.fragment`t.status`);
 
 const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.status, i.generation, i.tx_hash, i.slot,
   i.failure_code, i.failure_message, i.traceparent, i.created_at`;
@@ -95,9 +100,11 @@ export const hasFailedBefore = (
 ): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ failed: z.boolean() }))`
     select exists (
-      select from intents i where i.kind = 'settle' and i.status = 'failed' and i.intent_id <> ${intent_id}
+      select from intents i where i.kind = 'settle' and ${state.is('failed')} and i.intent_id <> ${intent_id}
         and i.request ->> 'quote_token' = ${(request as { quote_token: string }).quote_token}
     ) as failed`);
+
+const isOpen = stateColumn(intents, sql.fragment`c.status`).isOpen;
 
 /**
  * Leases intents that are nobody's: rested long enough, left by a worker that died, or our own that this process
@@ -117,7 +124,7 @@ export const claimIntents = (
   db.any(sql.type(Claimed)`
     with free as (
       select c.intent_id from intents c
-      where c.status in ('accepted', 'signed', 'confirmed', 'reopened')
+      where ${isOpen}
         and (${only}::text is null or c.intent_id = ${only})
         and case
           when c.worker_id is null then c.next_at <= app_now() or ${only}::text is not null
@@ -132,7 +139,7 @@ export const claimIntents = (
       from free where intents.intent_id = free.intent_id returning intents.*
     )
     select ${columns}, t.signature, t.wire, t.last_valid_block_height, ${moment}
-    from i left join transactions t on t.intent_id = i.intent_id and t.status = 'live'`);
+    from i left join transactions t on t.intent_id = i.intent_id and ${liveness.is('live')}`);
 
 /** Gives an intent back for a while. */
 export const parkIntent = (db: Db, intentId: string, workerId: string, delayMs: number): Promise<unknown> =>
@@ -140,32 +147,31 @@ export const parkIntent = (db: Db, intentId: string, workerId: string, delayMs: 
     update intents set worker_id = null, next_at = app_now() + make_interval(secs => ${delayMs / 1000}::float8)
     where intent_id = ${intentId} and worker_id = ${workerId}`);
 
-/** A step of an intent with the fact that tells it. `generation` is the one the step is about. */
-export type Move = {
+/** A transition of an intent with the event that tells it. `generation` is the one it is about. */
+export type Transition = {
   intentId: string;
   generation: number;
   txHash?: string;
   slot?: number;
   failure?: Failure;
-  message: Outgoing;
+  message: Message;
   traceparent: string | null;
 };
 
 /**
- * Moves intents by one event, each only from a state the event belongs to and only in the generation it is about;
- * what does not move says nothing. State, the transactions and grants that hang on it, and the facts are one
- * statement. Rows are named by an array besides: it goes by the index, in its order, whatever the planner believes of the
- * size of a JSON parameter.
+ * The transitions of intents by one event, each only from a state the event belongs to and only in
+ * the generation it is about; what does not change says nothing. State, the transactions and grants
+ * that hang on it, and the events are one statement. Rows are named by an array besides: it goes by
+ * the index, in its order, whatever the planner believes of the size of a JSON parameter.
  * @param bytes `failed` when the live bytes are proven dead by their failure on chain
- * @returns outbox rows for `relay.dispatch`, one for each intent that moved
+ * @returns outbox rows for `relay.dispatch`, one for each intent that changed
  */
-export const moveIntents = (
+export const transitionIntents = (
   db: Db,
   event: Exclude<Event, 'sign'>,
-  moves: readonly Move[],
+  transitions: readonly Transition[],
 ): Promise<readonly OutboxRow[]> => {
-  const { from, to } = step(event);
-  const rows = moves.map(({ intentId, generation, txHash, slot, failure, message, traceparent }) => ({
+  const rows = transitions.map(({ intentId, generation, txHash, slot, failure, message, traceparent }) => ({
     intent_id: intentId,
     generation,
     tx_hash: txHash ?? null,
@@ -178,40 +184,40 @@ export const moveIntents = (
     traceparent,
   }));
   return db.any(sql.type(outboxRow)`
-    with m as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as m(intent_id text, generation integer,
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(intent_id text, generation integer,
         tx_hash text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
         payload jsonb, traceparent text)
-    ), moved as (
-      update intents i set status = ${to}, tx_hash = coalesce(m.tx_hash, i.tx_hash),
-        slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(m.slot, i.slot)`},
-        failure_code = m.failure_code, failure_message = m.failure_message, progressed_at = app_now(),
+    ), changed as (
+      update intents i set status = ${state.after(event)}, tx_hash = coalesce(given.tx_hash, i.tx_hash),
+        slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(given.slot, i.slot)`},
+        failure_code = given.failure_code, failure_message = given.failure_message, progressed_at = app_now(),
         next_at = app_now() + ${REST}::interval,
-        worker_id = ${to === 'failed' || to === 'finalized' ? sql.fragment`null` : sql.fragment`i.worker_id`}
-      from m where i.intent_id = any(array(select intent_id from m)) and i.intent_id = m.intent_id
-        and i.generation = m.generation
-        -- Within coalesce no index can serve it: all open intents would be read to be compared with the ids.
-        and coalesce(i.status = any(${sql.array(from, 'text')}), false)
-      returning i.intent_id, m.slot, m.subject, m.msg_id, m.payload, m.traceparent
+        worker_id = ${intents.isTerminal(intents.to(event)) ? sql.fragment`null` : sql.fragment`i.worker_id`}
+      from given where i.intent_id = any(array(select intent_id from given)) and i.intent_id = given.intent_id
+        and i.generation = given.generation and ${state.allows(event)}
+      returning i.intent_id, given.slot, given.subject, given.msg_id, given.payload, given.traceparent
     )${effects[event]}
     insert into outbox (subject, msg_id, payload, traceparent)
-    select subject, msg_id, payload, traceparent from moved
+    select subject, msg_id, payload, traceparent from changed
     returning outbox_id, subject, msg_id, payload, traceparent`);
 };
 
 const effects = {
   // A grant is used up by the transaction that really created the account, and given back when it is forked away.
   confirm: sql.fragment`, used as (
-    update grants g set used_by = moved.intent_id, used_slot = moved.slot,
+    update grants g set used_by = changed.intent_id, used_slot = changed.slot,
       -- Spent: it is not released when the promise lapses.
-      reserved_lamports = case when g.reserved_by = moved.intent_id then null else g.reserved_lamports end
-    from moved join transactions t on t.intent_id = moved.intent_id and t.status = 'live' and t.creates is not null
-    where t.intent_id = any(array(select intent_id from moved)) and g.owner = t.creates and g.used_by is null)`,
+      reserved_lamports = case when g.reserved_by = changed.intent_id then null else g.reserved_lamports end
+    from changed
+    join transactions t on t.intent_id = changed.intent_id and ${liveness.is('live')} and t.creates is not null
+    where t.intent_id = any(array(select intent_id from changed)) and g.owner = t.creates and g.used_by is null)`,
   fork: sql.fragment`, unused as (
-    update grants g set used_by = null, used_slot = null from moved where g.used_by = moved.intent_id)`,
+    update grants g set used_by = null, used_slot = null from changed where g.used_by = changed.intent_id)`,
   fail: sql.fragment`, dead as (
-    update transactions t set status = 'failed' from moved
-    where t.intent_id = any(array(select intent_id from moved)) and t.intent_id = moved.intent_id and t.status = 'live')`,
+    update transactions t set status = ${liveness.after('fail')} from changed
+    where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id
+      and ${liveness.isFrom('fail')})`,
   finalize: sql.fragment``,
 };
 
@@ -228,20 +234,20 @@ export type Generation = {
 /** An amount of a scope's budget, of the day that begins at `startsAt` (epoch milliseconds). */
 export type BudgetClaim = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
-/** Signed bytes as the next generation of an intent. `message` null: nobody waits to hear of it at once. */
-export type SignedMove = Pick<Move, 'intentId' | 'generation' | 'traceparent'> & {
-  message: Outgoing | null;
+/** Signed bytes as the next generation of an intent. `message` null: nobody waits for it. */
+export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
+  message: Message | null;
   signed: Generation;
   /** Reserved of a daily budget with the bytes; null: nothing, or it is reserved otherwise. */
   claim: BudgetClaim | null;
 };
 const Committed = z.object({
-  moved_id: z.string(),
+  changed_id: z.string(),
   told: outboxColumn.nullable(),
   over_budget: z.boolean().default(false),
 });
 /** What became of signed bytes: outbox rows for `relay.dispatch`, or why they were not committed. */
-export type CommitOutcome = readonly OutboxRow[] | 'moved_on' | 'over_budget';
+export type CommitOutcome = readonly OutboxRow[] | 'overtaken' | 'over_budget';
 
 /** Reserves what moves claim, each scope's as a whole. Most commits claim nothing, so it is left out of theirs. */
 const CLAIMS = {
@@ -265,15 +271,18 @@ const NO_CLAIMS = { claimed: sql.fragment``, within: sql.fragment``, refused: sq
 
 /**
  * Commits signed bytes as the next generations of their intents, before any of them leaves (rule 8).
- * @param moves of different intents; their generation is the new one
- * @returns in their order: outbox rows for `relay.dispatch`; `moved_on` when the intent has moved on meanwhile or its
- * deadline has passed, however long the worker slept since it looked (rule 11); `over_budget` when what they claim of a
- * budget together is more than what is left. The bytes are then forgotten, unsent
+ * @param transitions of different intents; their generation is the new one
+ * @returns in their order: outbox rows for `relay.dispatch`; `overtaken` when the intent has
+ * changed meanwhile or its deadline has passed, however long the worker slept since it looked (rule
+ * 11); `over_budget` when what they claim of a budget together is more than what is left. The bytes
+ * are then forgotten, unsent
  * @throws a unique violation when another generation of one of them lives (rule 9)
  */
-export const commitSigned = async (db: Db, moves: readonly SignedMove[]): Promise<CommitOutcome[]> => {
-  const { from, to } = step('sign');
-  const rows = moves.map(({ intentId, generation, traceparent, message, signed, claim }) => ({
+export const commitSigned = async (
+  db: Db,
+  transitions: readonly SignedTransition[],
+): Promise<CommitOutcome[]> => {
+  const rows = transitions.map(({ intentId, generation, traceparent, message, signed, claim }) => ({
     intent_id: intentId,
     generation,
     signature: signed.signature,
@@ -292,40 +301,41 @@ export const commitSigned = async (db: Db, moves: readonly SignedMove[]): Promis
       cap: String(claim.cap),
     }),
   }));
-  const { claimed, within, refused } = moves.some(({ claim }) => claim !== null) ? CLAIMS : NO_CLAIMS;
-  // Locked in the order of the index (see moveIntents), so that two workers wait for each other in one direction.
+  const { claimed, within, refused } = transitions.some(({ claim }) => claim !== null) ? CLAIMS : NO_CLAIMS;
+  // Locked in the order of the index (see transitionIntents), so that two workers wait for each
+  // other in one direction.
   const committed = await db.any(sql.type(Committed)`
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
         payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
-    )${claimed}, moved as (
-      update intents i set status = ${to}, generation = s.generation, tx_hash = s.signature,
+    )${claimed}, changed as (
+      update intents i set status = ${state.after('sign')}, generation = s.generation, tx_hash = s.signature,
         slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
       from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
         and i.generation = s.generation - 1
-        and coalesce(i.status = any(${sql.array(from, 'text')}), false) -- see moveIntents
+        and ${state.allows('sign')}
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
         ${within}
       returning s.*
     ), written as (
       insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
-      select signature, intent_id, generation, decode(wire, 'base64'), last_valid, creates from moved
+      select signature, intent_id, generation, decode(wire, 'base64'), last_valid, creates from changed
     ), told as (
       insert into outbox (subject, msg_id, payload, traceparent)
-      select subject, msg_id, payload, traceparent from moved where msg_id is not null
+      select subject, msg_id, payload, traceparent from changed where msg_id is not null
       returning outbox_id, subject, msg_id, payload, traceparent
     )
-    select moved.intent_id as moved_id,
-      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = moved.msg_id) as told, false as over_budget
-    from moved ${refused}`);
+    select changed.intent_id as changed_id,
+      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = changed.msg_id) as told, false as over_budget
+    from changed ${refused}`);
   const outcomeOf = new Map<string, CommitOutcome>(
-    committed.map(({ moved_id, told, over_budget }) => [
-      moved_id,
+    committed.map(({ changed_id, told, over_budget }) => [
+      changed_id,
       over_budget ? 'over_budget' : (told ?? []),
     ]),
   );
-  return moves.map(({ intentId }) => outcomeOf.get(intentId) ?? 'moved_on');
+  return transitions.map(({ intentId }) => outcomeOf.get(intentId) ?? 'overtaken');
 };
 
 /**

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type Db, type Pool, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { preparations } from '../domain/preparation.ts';
 
 const Row = z.object({
   preparation_id: z.string(),
@@ -14,12 +16,14 @@ const Row = z.object({
   creates: z.string().nullable(),
   last_valid_block_height: z.bigint(),
   expires_at: z.number(),
-  status: z.enum(['open', 'replaced', 'submitted', 'cancelled']),
+  status: z.enum(preparations.states),
   submitted_message: z.instanceof(Buffer).nullable(),
   tx_hash: z.string().nullable(),
 });
 export type PreparationRow = z.infer<typeof Row>;
 
+const state = stateColumn(preparations);
+const known = stateColumn(preparations, sql.fragment`p.status`);
 const columns = sql.fragment`preparation_id, kind, account_id,
   coalesce(budget_account_id, account_id) as budget_account_id, owner, request, message, creates,
   last_valid_block_height, expires_at, status, submitted_message, tx_hash`;
@@ -53,8 +57,8 @@ export const replacePreparation = (
       await tx.query(sql.type(z.unknown())`
         select pg_advisory_xact_lock(hashtextextended('preparation/' || ${row.owner}, 0))`);
       await tx.query(sql.typeAlias('void')`
-        update preparations set status = 'replaced'
-        where kind = 'delegation' and owner = ${row.owner} and status = 'open'
+        update preparations set status = ${state.after('replace')}
+        where kind = 'delegation' and owner = ${row.owner} and ${state.isFrom('replace')}
           and preparation_id <> ${row.preparation_id}`);
     }
     const written = await tx.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
@@ -64,9 +68,9 @@ export const replacePreparation = (
         ${JSON.stringify(row.request)}::jsonb, ${sql.binary(row.message)}, ${row.creates},
         ${row.last_valid_block_height}, to_timestamp(${row.expires_at}::float8 / 1000))
       on conflict (preparation_id) do update set message = excluded.message, creates = excluded.creates,
-        request = excluded.request, status = 'open',
+        request = excluded.request, status = ${state.after('prepare')},
         last_valid_block_height = excluded.last_valid_block_height, expires_at = excluded.expires_at
-      where p.status in ('open', 'replaced') and p.kind = excluded.kind and p.account_id = excluded.account_id
+      where ${known.allows('prepare')} and p.kind = excluded.kind and p.account_id = excluded.account_id
         and p.owner = excluded.owner
       returning preparation_id`);
     return written !== null;
@@ -82,9 +86,9 @@ export const submitPreparation = async (
   submitted: { message: Uint8Array; txHash: string },
 ): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
-    update preparations set status = 'submitted', tx_hash = ${submitted.txHash},
+    update preparations set status = ${state.after('submit')}, tx_hash = ${submitted.txHash},
       submitted_message = ${sql.binary(Buffer.from(submitted.message))}
-    where preparation_id = ${preparation.preparation_id} and status = 'open'
+    where preparation_id = ${preparation.preparation_id} and ${state.allows('submit')}
       and message = ${sql.binary(preparation.message)}
     returning preparation_id`);
   return row !== null;
@@ -100,7 +104,8 @@ export const isCreationPrepared = (db: Db, owner: string): Promise<boolean> =>
 /** Ends a preparation for good. False when it was submitted before, or is not there. Repeatable. */
 export const cancelPreparation = async (db: Db, preparationId: string): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
-    update preparations set status = 'cancelled' where preparation_id = ${preparationId} and status <> 'submitted'
+    update preparations set status = ${state.after('cancel')}
+    where preparation_id = ${preparationId} and ${state.allows('cancel')}
     returning preparation_id`);
   return row !== null;
 };

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { step } from '../domain/intent.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { intents } from '../domain/intent.ts';
+import { transactions } from '../domain/transaction.ts';
+
+const intentState = stateColumn(intents, sql.fragment`i.status`);
+const state = stateColumn(transactions, sql.fragment`t.status`);
 
 /** Whether these bytes were committed: asked when the answer to a commit was lost. */
 export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
@@ -14,14 +19,13 @@ export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
  * that another worker has confirmed meanwhile stay: only a fork takes them back (jobs/poll.ts).
  */
 export const expireTransaction = async (db: Db, signature: string): Promise<boolean> => {
-  const { from } = step('sign');
   const row = await db.maybeOne(sql.type(z.object({ signature: z.string() }))`
     with open as (
       select i.intent_id from intents i join transactions t using (intent_id)
-      where t.signature = ${signature} and i.status = any(${sql.array(from, 'text')}) for update of i
+      where t.signature = ${signature} and ${intentState.allows('sign')} for update of i
     )
-    update transactions t set status = 'expired' from open
-    where t.signature = ${signature} and t.intent_id = open.intent_id and t.status = 'live' returning t.signature`);
+    update transactions t set status = ${state.after('expire')} from open
+    where t.signature = ${signature} and t.intent_id = open.intent_id and ${state.allows('expire')} returning t.signature`);
   return row !== null;
 };
 
@@ -36,32 +40,30 @@ const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: 
 
 /**
  * Makes a generation of an intent live again that was taken for dead and is on the chain: no other is signed.
- * @returns its bytes, or null when the intent has moved on meanwhile
+ * @returns its bytes, or null when the intent has changed meanwhile
  * @throws a unique violation when another generation of it lives (rule 9)
  */
 export const reviveTransaction = (
   db: Db,
   { intent_id, generation }: { intent_id: string; generation: number },
   signature: string,
-): Promise<z.infer<typeof Revived> | null> => {
-  const { from, to } = step('sign');
-  return db.maybeOne(sql.type(Revived)`
+): Promise<z.infer<typeof Revived> | null> =>
+  db.maybeOne(sql.type(Revived)`
     with revived as (
-      update intents i set status = ${to}, tx_hash = ${signature}, slot = null, progressed_at = app_now()
+      update intents i set status = ${intentState.after('sign')}, tx_hash = ${signature}, slot = null, progressed_at = app_now()
       from transactions t
       where i.intent_id = ${intent_id} and i.generation = ${generation}
-        and i.status = any(${sql.array(from, 'text')})
-        and t.intent_id = i.intent_id and t.signature = ${signature} and t.status <> 'live'
+        and ${intentState.allows('sign')}
+        and t.intent_id = i.intent_id and t.signature = ${signature} and ${state.allows('revive')}
       returning t.signature
     )
-    update transactions t set status = 'live' from revived where t.signature = revived.signature
+    update transactions t set status = ${state.after('revive')} from revived where t.signature = revived.signature
     returning t.wire, t.last_valid_block_height`);
-};
 
 const Signed = z.object({
   signature: z.string(),
   generation: z.number(),
-  status: z.string(),
+  status: z.enum(transactions.states),
   last_valid_block_height: z.bigint().transform(Number),
 });
 export type SignedRow = z.infer<typeof Signed>;

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import { INTENT_KINDS, INTENT_STATES } from '../../../shared/lib/metrics-catalog.ts';
+import { intents } from '../domain/intent.ts';
+
+const state = stateColumn(intents);
+const joined = stateColumn(intents, sql.fragment`i.status`);
 
 const OpenWork = z.object({
   kind: z.enum(INTENT_KINDS),
@@ -14,13 +19,13 @@ const OpenWork = z.object({
 export const openWork = (db: Db): Promise<readonly z.infer<typeof OpenWork>[]> =>
   db.any(sql.type(OpenWork)`
     select kind, status, count(*) as intents, extract(epoch from app_now() - min(created_at))::float8 as oldest_age
-    from intents where status in ('accepted', 'signed', 'confirmed', 'reopened')
+    from intents where ${state.isOpen}
     group by kind, status`);
 
 /** How many of them there are. */
 export const openIntents = (db: Db): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ intents: z.bigint() }))`
-    select count(*) as intents from intents where status in ('accepted', 'signed', 'confirmed', 'reopened')`);
+    select count(*) as intents from intents where ${state.isOpen}`);
 
 const Bytes = z.object({ bytes: z.instanceof(Buffer) });
 
@@ -28,7 +33,7 @@ const Bytes = z.object({ bytes: z.instanceof(Buffer) });
 export const signedAndLive = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(Bytes)`
     select t.wire as bytes from intents i join transactions t using (intent_id)
-    where i.status in ('accepted', 'signed', 'confirmed', 'reopened') and t.status = 'live' and length(t.wire) > 0`);
+    where ${joined.isOpen} and t.status = 'live' and length(t.wire) > 0`);
 
 /** Messages that wait for their owner's signature, as long as they can be submitted. */
 export const preparedMessages = (db: Db): Promise<readonly Buffer[]> =>

@@ -2,8 +2,11 @@ import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Deps } from '../deps.ts';
 import { takeOver } from '../transferring.ts';
 
-/** What a failed refund had reserved is given back by the job: a fact must not wait for another service. */
+/**
+ * What a failed refund had reserved is given back by the job: an event must not wait for another
+ * service.
+ */
 export const refundProgressed =
   (deps: Pick<Deps, 'pool' | 'relay' | 'waiting'>) =>
-  (fact: Progress): Promise<void> =>
-    takeOver(deps, 'refund', fact);
+  (event: Progress): Promise<void> =>
+    takeOver(deps, 'refund', event);

@@ -4,5 +4,5 @@ import { takeOver } from '../transferring.ts';
 
 export const withdrawalProgressed =
   (deps: Pick<Deps, 'pool' | 'relay' | 'waiting'>) =>
-  (fact: Progress): Promise<void> =>
-    takeOver(deps, 'withdrawal', fact);
+  (event: Progress): Promise<void> =>
+    takeOver(deps, 'withdrawal', event);

@@ -1,15 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
-import { type DepositEvent, depositStep, matchTransfer } from './deposit.ts';
+import { type DepositEvent, deposits, matchTransfer } from './deposit.ts';
 
 const STATES = DepositStatus.options;
-const next = (status: DepositStatus, event: DepositEvent): DepositStatus => {
-  const { to, from } = depositStep(event);
-  return from.includes(status) ? to : status;
-};
+const next = (status: DepositStatus, event: DepositEvent): DepositStatus =>
+  deposits.next(status, event) ?? status;
 
 /** State by event, the outcome where something happens; every other pair stays as it is. */
-const MOVES: readonly [DepositStatus, DepositEvent, DepositStatus][] = [
+const TRANSITIONS: readonly [DepositStatus, DepositEvent, DepositStatus][] = [
   ['created', 'opened', 'awaiting_payment'],
   ['created', 'waiting', 'awaiting_payment'],
   ['created', 'paid', 'processing'],
@@ -44,10 +42,16 @@ const EVENTS: DepositEvent[] = [
 test.each(STATES.flatMap((status) => EVENTS.map((event) => [status, event] as const)))(
   '%s, then %s',
   (status, event) => {
-    const expected = MOVES.find(([from, by]) => from === status && by === event)?.[2] ?? status;
+    const expected = TRANSITIONS.find(([from, by]) => from === status && by === event)?.[2] ?? status;
     expect(next(status, event)).toBe(expected);
   },
 );
+
+test('the table has each state, and each event', () => {
+  expect(deposits.states).toEqual(STATES);
+  expect(new Set(deposits.events)).toEqual(new Set(EVENTS));
+  expect(STATES.filter(deposits.isTerminal)).toEqual(['completed']);
+});
 
 test('in any order, reports alone never complete a deposit, and nothing undoes a completed one', () => {
   const reports = EVENTS.filter((event) => event !== 'seen');

@@ -1,37 +1,43 @@
 import type { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
+import { stateMachine } from '../../../shared/state-machine.ts';
 
 /** What a provider says of a customer's payment. None of it is taken for money. */
 export type ReportedEvent = 'waiting' | 'paid' | 'sent' | 'refused' | 'cancelled';
 /** Besides: our call that opened the payment page, our own sight of the transfer, time. */
 export type DepositEvent = ReportedEvent | 'opened' | 'seen' | 'elapsed';
 
-type Step = { to: DepositStatus; from: readonly DepositStatus[] };
-
 /**
- * The one transition table. Reports repeat and overtake one another, so each event names the states that it may
- * change; what is not named stays as it is. `completed` has one way in, our own sight of the transfer on chain,
- * and none out.
+ * Reports repeat and overtake one another, so each event belongs to all states that it may change.
+ * `completed` has one way in, our own sight of the transfer on chain, and none out.
  *
  * `sent` is heard after an end too: a customer whose first card was declined pays with another on the same page, and
  * a bank transfer may come after we stopped waiting. The money then arrives, and a record that denies it would be
  * wrong; that it has arrived is still for the chain to say.
  */
-const STEPS: Record<DepositEvent, Step> = {
-  opened: { to: 'awaiting_payment', from: ['created'] },
-  waiting: { to: 'awaiting_payment', from: ['created'] },
-  paid: { to: 'processing', from: ['created', 'awaiting_payment'] },
-  sent: {
-    to: 'settling',
-    from: ['created', 'awaiting_payment', 'processing', 'failed', 'cancelled', 'expired'],
+export const deposits = stateMachine<DepositStatus, DepositEvent>({
+  created: {
+    opened: 'awaiting_payment',
+    waiting: 'awaiting_payment',
+    paid: 'processing',
+    sent: 'settling',
+    refused: 'failed',
+    cancelled: 'cancelled',
+    elapsed: 'expired',
   },
-  seen: { to: 'completed', from: ['settling'] },
-  refused: { to: 'failed', from: ['created', 'awaiting_payment', 'processing'] },
-  cancelled: { to: 'cancelled', from: ['created', 'awaiting_payment', 'processing'] },
-  elapsed: { to: 'expired', from: ['created', 'awaiting_payment'] },
-};
-
-/** What an event makes of a deposit, and of deposits in which states: for the WHERE of a conditional update. */
-export const depositStep = (event: DepositEvent): Step => STEPS[event];
+  awaiting_payment: {
+    paid: 'processing',
+    sent: 'settling',
+    refused: 'failed',
+    cancelled: 'cancelled',
+    elapsed: 'expired',
+  },
+  processing: { sent: 'settling', refused: 'failed', cancelled: 'cancelled' },
+  settling: { seen: 'completed' },
+  completed: {},
+  failed: { sent: 'settling' },
+  cancelled: { sent: 'settling' },
+  expired: { sent: 'settling' },
+});
 
 /** A transfer into the wallet's token account as chain-submitter saw it, finalized. */
 export type SeenTransfer = { instruction: string; amountMicro: bigint };

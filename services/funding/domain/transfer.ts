@@ -1,26 +1,37 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Transitions } from '../../../shared/state-machine.ts';
 
 /**
- * What withdrawals and refunds go through, besides the state in which they wait for their owner
+ * The states of withdrawals and refunds after the one in which they wait for their owner
  * (docs/spec/decisions.md, Funding).
  */
-export type Moved = 'submitted' | 'confirmed' | 'finalized' | 'failed' | 'cancelled' | 'expired';
-/** Facts of chain-submitter, the owner's cancel, and the end of its life. */
-export type Event = Progress['status'] | 'cancel' | 'elapse';
-export type Step<Waiting extends string> = { to: Moved; from: readonly (Waiting | Moved)[] };
+export type TransferStatus = 'submitted' | 'confirmed' | 'finalized' | 'failed' | 'cancelled' | 'expired';
+/** Events of chain-submitter, the owner's cancel, and the end of its life. */
+export type TransferEvent = Progress['status'] | 'cancel' | 'elapse';
 
 /**
- * The transition table: what an event makes of an object, and from which states. Facts repeat and overtake one another,
- * so each names all states that it may change, and nothing leaves the last four. A transfer that was submitted never
- * waits again: its owner's signature is out, and one co-signed transaction per object is all there ever is. What was
- * forked away is `submitted` again, and is driven with the same bytes.
+ * What becomes of a transfer that waits for its owner. Events overtake one another, so any may be
+ * the first.
  */
-export const steps = <Waiting extends string>(waiting: Waiting): Record<Event, Step<Waiting>> => ({
-  signed: { to: 'submitted', from: [waiting, 'submitted'] },
-  confirmed: { to: 'confirmed', from: [waiting, 'submitted'] },
-  finalized: { to: 'finalized', from: [waiting, 'submitted', 'confirmed'] },
-  failed: { to: 'failed', from: [waiting, 'submitted', 'confirmed'] },
-  reopened: { to: 'submitted', from: ['confirmed'] },
-  cancel: { to: 'cancelled', from: [waiting] },
-  elapse: { to: 'expired', from: [waiting] },
-});
+export const WAITING = {
+  signed: 'submitted',
+  confirmed: 'confirmed',
+  finalized: 'finalized',
+  failed: 'failed',
+  cancel: 'cancelled',
+  elapse: 'expired',
+} as const;
+
+/**
+ * What becomes of it afterwards. Nothing leaves the last four states. A transfer that was submitted
+ * never waits again: its owner's signature is out, and one co-signed transaction per object is all
+ * there ever is. What was forked away is `submitted` again, and is broadcast with the same bytes.
+ */
+export const SUBMITTED: Transitions<TransferStatus, TransferEvent> = {
+  submitted: { signed: 'submitted', confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
+  confirmed: { finalized: 'finalized', failed: 'failed', reopened: 'submitted' },
+  finalized: {},
+  failed: {},
+  cancelled: {},
+  expired: {},
+};

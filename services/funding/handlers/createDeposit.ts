@@ -7,7 +7,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { showDeposit } from '../deposit-view.ts';
 import type { Deps } from '../deps.ts';
-import { insertDeposit, lookUpDeposit, moveDeposit, openDeposit } from '../store/deposits.ts';
+import { insertDeposit, lookUpDeposit, openDeposit, transitionDeposit } from '../store/deposits.ts';
 
 /** The deposit that an earlier call with the key has begun, unless its time is over: nobody has a page to pay it by. */
 const resumeDeposit = async ({ pool }: Deps, key: CallKey | undefined): Promise<string | null> => {
@@ -67,7 +67,7 @@ export const createDeposit =
       // A page that was made and not told of cannot be paid: nobody has its address.
       const problem = { code: 'not_opened', message: error.message };
       await inOneCommit(deps.pool, key, async (tx) => {
-        await moveDeposit(tx, depositId, 'refused', { problem });
+        await transitionDeposit(tx, depositId, 'refused', { problem });
         await abandon(tx, key, depositId);
       });
       throw error;

@@ -2,8 +2,8 @@ import { readUntil } from '../../../shared/bus/read-until.ts';
 import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { insertOutbox } from '../../../shared/db/outbox.ts';
 import type { Db } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { begin, complete } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -12,7 +12,7 @@ import { isDecided } from '../../../shared/lib/progress.ts';
 import { sightSince } from '../../../shared/lib/sight.ts';
 import { type Deps, wakeKey } from '../deps.ts';
 import { devFundProblem } from '../domain/dev-fund.ts';
-import { fundJob } from '../fund-job.ts';
+import { fundJob } from '../events.ts';
 import { devFundById, insertDevFund } from '../store/dev_funds.ts';
 
 /** POST /v1/dev/fund. */

@@ -1,7 +1,7 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Deps } from '../deps.ts';
-import { showMoved } from '../moved.ts';
+import { showMoved } from '../events.ts';
 import { listMovedRows } from '../store/moved.ts';
 
 /** int.funding.listMoved. */

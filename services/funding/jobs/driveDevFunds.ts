@@ -1,7 +1,7 @@
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
-import { fundJob } from '../fund-job.ts';
+import { fundJob } from '../events.ts';
 import { claimStalledDevFunds } from '../store/dev_funds.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { count } from '../../../shared/lib/metrics.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { tellDepositChanged } from '../changed.ts';
 import type { Deps } from '../deps.ts';
 import { type DepositProblem, isOverdue, matchTransfer, problemOf } from '../domain/deposit.ts';
-import { tellMoved } from '../moved.ts';
+import { insertDepositChanged, insertMoved } from '../events.ts';
 import { takeReport } from '../reports.ts';
 import { sentFor } from '../store/deposit_reports.ts';
 import {
@@ -11,9 +10,9 @@ import {
   completeDeposit,
   type DepositRow,
   flagDeposit,
-  moveDeposit,
   stopLooking,
   takenInstructions,
+  transitionDeposit,
 } from '../store/deposits.ts';
 
 const BATCH = 20;
@@ -61,7 +60,7 @@ const lookAtChain = async (
       const { transfer } = match;
       const outbox = await pool.transaction(async (tx) =>
         (await completeDeposit(tx, deposit_id, { txHash, ...transfer }))
-          ? [...(await tellMoved(tx, deposit_id)), ...(await tellDepositChanged(tx, deposit_id))]
+          ? [...(await insertMoved(tx, deposit_id)), ...(await insertDepositChanged(tx, deposit_id))]
           : [],
       );
       relay.dispatch(outbox);
@@ -88,7 +87,7 @@ const follow = async (deps: Deps, deposit: DepositRow): Promise<void> => {
   // Only after the provider was asked: a webhook that was lost must not end a deposit that is paid.
   if (!deposit.elapsed) return;
   const outbox = await pool.transaction(async (tx) =>
-    (await moveDeposit(tx, deposit_id, 'elapsed')) ? tellDepositChanged(tx, deposit_id) : [],
+    (await transitionDeposit(tx, deposit_id, 'elapsed')) ? insertDepositChanged(tx, deposit_id) : [],
   );
   deps.relay.dispatch(outbox);
   await stopLooking(pool, deposit_id);

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { DepositStatus, OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
-import { type DepositEvent, type DepositProblem, depositStep } from '../domain/deposit.ts';
+import { type DepositEvent, type DepositProblem, deposits } from '../domain/deposit.ts';
+
+const state = stateColumn(deposits);
 
 const Row = z.object({
   deposit_id: z.string(),
@@ -50,16 +53,14 @@ export const openDeposit = (
   db: Db,
   depositId: string,
   { paymentUrl, promisedMicro }: { paymentUrl: string; promisedMicro: bigint | null },
-): Promise<DepositRow> => {
-  const { to, from } = depositStep('opened');
-  return db.one(sql.type(Row)`
+): Promise<DepositRow> =>
+  db.one(sql.type(Row)`
     update deposits set payment_url = ${paymentUrl},
       promised_amount = coalesce(promised_amount, ${promisedMicro}),
-      status = case when status = any(${sql.array([...from], 'text')}) then ${to} else status end,
+      status = case when ${state.isFrom('opened')} then ${state.after('opened')} else status end,
       look_at = least(look_at, app_now() + interval '10 seconds'), expires_at = app_now() + interval '24 hours'
     where deposit_id = ${depositId}
     returning ${columns}`);
-};
 
 /** Whose it is does not matter: for the service's own use, never straight into an answer. */
 export const lookUpDeposit = (db: Db, depositId: string): Promise<DepositRow | null> =>
@@ -87,10 +88,10 @@ export const listDeposits = (
     where account_id = ${account_id} ${matching({ status, wallet_id })} ${pageBy('deposit_id', page)}`);
 
 /**
- * Moves a deposit by the transition table and has it looked at soon; nothing happens in a state that the event does
- * not change. Returns whether it moved.
+ * The transition of a deposit by an event, after which it is looked at soon; nothing happens in a
+ * state that the event does not belong to. Returns whether it changed.
  */
-export const moveDeposit = async (
+export const transitionDeposit = async (
   db: Db,
   depositId: string,
   event: Exclude<DepositEvent, 'opened' | 'seen'>,
@@ -99,12 +100,11 @@ export const moveDeposit = async (
     problem = null,
   }: { promisedMicro?: bigint | null; problem?: DepositProblem | null } = {},
 ): Promise<boolean> => {
-  const { to, from } = depositStep(event);
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update deposits set status = ${to}, promised_amount = coalesce(${promisedMicro}, promised_amount),
+    update deposits set status = ${state.after(event)}, promised_amount = coalesce(${promisedMicro}, promised_amount),
       problem_code = ${problem?.code ?? null}, problem_message = ${problem?.message ?? null},
-      look_at = ${to === 'expired' ? null : sql.fragment`app_now()`}, looks = 0
-    where deposit_id = ${depositId} and status = any(${sql.array([...from], 'text')})`);
+      look_at = ${event === 'elapsed' ? null : sql.fragment`app_now()`}, looks = 0
+    where deposit_id = ${depositId} and ${state.allows(event)}`);
   return rowCount > 0;
 };
 
@@ -112,13 +112,13 @@ export const moveDeposit = async (
 export const lookAgain = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set look_at = app_now(), looks = 0, problem_code = null, problem_message = null
-    where deposit_id = ${depositId} and status = 'settling'`);
+    where deposit_id = ${depositId} and ${state.allows('seen')}`);
 
 /** The customer has begun to pay: a bank transfer takes days. */
 export const waitLonger = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set expires_at = greatest(expires_at, app_now() + interval '7 days')
-    where deposit_id = ${depositId} and status in ('created', 'awaiting_payment')`);
+    where deposit_id = ${depositId} and ${state.allows('elapsed')}`);
 
 /** Completes a settling deposit by a transfer. @throws on the unique index when another took it meanwhile */
 export const completeDeposit = async (
@@ -126,11 +126,10 @@ export const completeDeposit = async (
   depositId: string,
   { txHash, instruction, amountMicro }: { txHash: string; instruction: string; amountMicro: bigint },
 ): Promise<boolean> => {
-  const { to, from } = depositStep('seen');
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update deposits set status = ${to}, tx_hash = ${txHash}, tx_instruction = ${instruction}, amount = ${amountMicro},
+    update deposits set status = ${state.after('seen')}, tx_hash = ${txHash}, tx_instruction = ${instruction}, amount = ${amountMicro},
       completed_at = app_now(), look_at = null, problem_code = null, problem_message = null
-    where deposit_id = ${depositId} and status = any(${sql.array([...from], 'text')})`);
+    where deposit_id = ${depositId} and ${state.allows('seen')}`);
   return rowCount > 0;
 };
 
@@ -155,7 +154,7 @@ export const flagDeposit = async (
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update deposits set problem_code = ${code}, problem_message = ${message},
       look_at = ${final ? null : sql.fragment`look_at`}
-    where deposit_id = ${depositId} and status = 'settling' and looks = ${looks}
+    where deposit_id = ${depositId} and ${state.allows('seen')} and looks = ${looks}
       and problem_code is distinct from ${code}`);
   return rowCount > 0;
 };
@@ -164,7 +163,7 @@ export const flagDeposit = async (
 export const stopLooking = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set look_at = null
-    where deposit_id = ${depositId} and status in ('failed', 'cancelled', 'expired')`);
+    where deposit_id = ${depositId} and ${state.is('failed', 'cancelled', 'expired')}`);
 
 /**
  * Claims deposits that are due for a look, each with its next one: 2 s, 4 s, 8 s … at most 10 min later. A transfer
@@ -175,7 +174,7 @@ export const claimDueDeposits = (db: Db, limit: number): Promise<readonly Deposi
   db.any(sql.type(Row)`
     with due as (
       select deposit_id from deposits where look_at <= app_now()
-      order by status = 'settling' desc, look_at limit ${limit} for update skip locked
+      order by ${state.is('settling')} desc, look_at limit ${limit} for update skip locked
     )
     update deposits set looks = looks + 1,
       look_at = app_now() + make_interval(secs =>

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { progressStep } from '../../../shared/lib/progress.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
+
+const state = stateColumn(work);
 
 const Row = z.object({
   fund_id: z.string(),
@@ -9,7 +12,7 @@ const Row = z.object({
   wallet_id: z.string(),
   owner: z.string(),
   amount: z.bigint(),
-  status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']),
+  status: z.enum(work.states),
   drive: z.number(),
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),
@@ -39,15 +42,14 @@ export const devFundById = (db: Db, fundId: string): Promise<DevFundRow> =>
  * Takes over how far a request has come, unless more is known: the row then, else null. The slot stays what the first
  * confirmation said, so that a failure after it is known for a transfer that was undone.
  */
-export const advanceDevFund = (db: Db, fact: Progress): Promise<DevFundRow | null> => {
-  const { to, from } = progressStep(fact.status);
-  const landedSlot = to === 'confirmed' || to === 'finalized' ? fact.slot : null;
+export const transitionDevFund = (db: Db, fact: Progress): Promise<DevFundRow | null> => {
+  const { status } = fact;
+  const landedSlot = status === 'confirmed' || status === 'finalized' ? fact.slot : null;
   return db.maybeOne(sql.type(Row)`
-    update dev_funds set status = ${to}, generation = ${fact.generation}, tx_hash = coalesce(${fact.tx_hash}, tx_hash),
+    update dev_funds set status = ${state.after(status)}, generation = ${fact.generation}, tx_hash = coalesce(${fact.tx_hash}, tx_hash),
       slot = coalesce(${landedSlot}::bigint, slot), failure_message = ${fact.failure?.message ?? null},
       progressed_at = app_now()
-    where fund_id = ${fact.object_id} and generation <= ${fact.generation}
-      and status = any(${sql.array([...from], 'text')})
+    where fund_id = ${fact.object_id} and generation <= ${fact.generation} and ${state.allows(status)}
     returning ${columns}`);
 };
 
@@ -56,7 +58,7 @@ export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>
   tx.any(sql.type(Row)`
     with due as (
       select fund_id from dev_funds
-      where status in ('new', 'signed') and progressed_at < app_now() - interval '15 seconds'
+      where ${state.is(...UNDECIDED)} and progressed_at < app_now() - interval '15 seconds'
       order by progressed_at limit 100 for update skip locked
     )
     update dev_funds set drive = drive + 1, progressed_at = app_now()

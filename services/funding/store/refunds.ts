@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
 import { HOLDS_NOTHING } from '../domain/refund.ts';
-import { andStatusIs, transferColumns, transferShape } from './transfers.ts';
+import { andStatusIs, refundState, transferColumns, transferShape } from './transfers.ts';
 
 const Row = z.object({
   refund_id: z.string(),
@@ -49,32 +49,33 @@ export const openRefund = (
   >,
 ): Promise<RefundRow | null> =>
   db.maybeOne(sql.type(Row)`
-    update refunds set status = 'pending_signature', service_id = ${row.service_id},
+    update refunds set status = ${refundState.after('open')}, service_id = ${row.service_id},
       delegate_id = ${row.delegate_id},
       payout_address = ${row.payout_address}, payer_account_id = ${row.payer_account_id}, amount = ${row.amount},
       destination_address = ${row.destination_address},
       destination_token_account = ${row.destination_token_account}, progressed_at = app_now()
-    where refund_id = ${row.refund_id} and status = 'new'
+    where refund_id = ${row.refund_id} and ${refundState.allows('open')}
     returning ${columns}`);
 
 /** Goes on with a refund that was never opened: when it was created (epoch milliseconds), null when it was given up. */
 export const resumeRefund = (db: Db, refundId: string): Promise<number | null> =>
   db.maybeOneFirst(sql.type(z.object({ created_at: z.number() }))`
-    update refunds set progressed_at = app_now() where refund_id = ${refundId} and status = 'new'
+    update refunds set progressed_at = app_now() where refund_id = ${refundId} and ${refundState.allows('open')}
     returning created_at`);
 
 /** Gives up a refund that was never opened. False when it was opened, or given up, by another call. */
 export const voidRefund = async (db: Db, refundId: string): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update refunds set status = 'void' where status = 'new' and refund_id = ${refundId}`);
+    update refunds set status = ${refundState.after('void')}
+    where refund_id = ${refundId} and ${refundState.allows('void')}`);
   return rowCount > 0;
 };
 
 /** Gives up the refunds that a crash left. */
 export const voidLeftRefunds = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update refunds set status = 'void'
-    where status = 'new' and progressed_at < app_now() - interval '1 minute'`);
+    update refunds set status = ${refundState.after('void')}
+    where ${refundState.isFrom('void')} and progressed_at < app_now() - interval '1 minute'`);
 
 /** Whose it is does not matter: for the service's own use, never straight into an answer. */
 export const lookUpRefund = (db: Db, refundId: string): Promise<RefundRow> =>
@@ -86,14 +87,15 @@ export type Viewer =
   | { as: 'vendor'; account_id: string }
   | { as: 'either'; account_id: string };
 
+const isShown = refundState.isNot('new', 'void');
 const seenBy = (viewer: Viewer) => {
   switch (viewer.as) {
     case 'service':
-      return sql.fragment`status not in ('new', 'void') and service_id = ${viewer.service_id}`;
+      return sql.fragment`${isShown} and service_id = ${viewer.service_id}`;
     case 'vendor':
-      return sql.fragment`status not in ('new', 'void') and vendor_account_id = ${viewer.account_id}`;
+      return sql.fragment`${isShown} and vendor_account_id = ${viewer.account_id}`;
     case 'either':
-      return sql.fragment`status not in ('new', 'void')
+      return sql.fragment`${isShown}
         and (vendor_account_id = ${viewer.account_id} or payer_account_id = ${viewer.account_id})`;
   }
 };
@@ -129,13 +131,13 @@ export const claimUnreleased = (db: Db, limit: number): Promise<readonly { id: s
     update refunds set progressed_at = app_now()
     where refund_id in (
       select refund_id from refunds
-      where released_at is null and status = any(${sql.array(['void', ...HOLDS_NOTHING], 'text')})
+      where released_at is null and ${refundState.is(...HOLDS_NOTHING)}
       order by progressed_at limit ${limit} for update skip locked)
     returning refund_id as id`);
 
 /** Notes that the reservation is given back. What was never shown to anybody is forgotten. */
 export const markReleased = (db: Db, refundId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    with gone as (delete from refunds where refund_id = ${refundId} and status = 'void')
+    with gone as (delete from refunds where refund_id = ${refundId} and ${refundState.is('void')})
     update refunds set released_at = app_now()
-    where refund_id = ${refundId} and status = any(${sql.array([...HOLDS_NOTHING], 'text')})`);
+    where refund_id = ${refundId} and ${refundState.isNot('void')} and ${refundState.is(...HOLDS_NOTHING)}`);

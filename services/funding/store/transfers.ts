@@ -1,21 +1,30 @@
 import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { refundSteps } from '../domain/refund.ts';
-import type { Event } from '../domain/transfer.ts';
-import { withdrawalSteps } from '../domain/withdrawal.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { refunds } from '../domain/refund.ts';
+import type { TransferEvent } from '../domain/transfer.ts';
+import { withdrawals } from '../domain/withdrawal.ts';
 
 /** What withdrawals and refunds have in common: the columns of a transfer's way. */
 export type Kind = 'withdrawal' | 'refund';
 
+export const withdrawalState = stateColumn(withdrawals);
+export const refundState = stateColumn(refunds);
+
 const TABLES = {
   withdrawal: {
-    table: 'withdrawals',
-    id: 'withdrawal_id',
-    waiting: 'pending_approval',
-    steps: withdrawalSteps,
+    table: sql.identifier(['withdrawals']),
+    id: sql.identifier(['withdrawal_id']),
+    state: withdrawalState,
+    isWaiting: withdrawalState.is('pending_approval'),
   },
-  refund: { table: 'refunds', id: 'refund_id', waiting: 'pending_signature', steps: refundSteps },
+  refund: {
+    table: sql.identifier(['refunds']),
+    id: sql.identifier(['refund_id']),
+    state: refundState,
+    isWaiting: refundState.is('pending_signature'),
+  },
 } as const;
 
 /** The columns of both as they are read, times in epoch milliseconds; `waiting` is the status before the owner signs. */
@@ -39,35 +48,28 @@ export const transferColumns = sql.fragment`amount, destination_address, destina
 export const andStatusIs = (kind: Kind, status: string | undefined) =>
   status === undefined
     ? sql.fragment``
-    : sql.fragment`and case when status = ${TABLES[kind].waiting} and pending_until <= app_now()
+    : sql.fragment`and case when ${TABLES[kind].isWaiting} and pending_until <= app_now()
         then 'expired' else status end = ${status}`;
 
-const parts = (kind: Kind, event: Event) => {
-  const { table, id, steps } = TABLES[kind];
-  const { to, from } = steps[event];
-  return {
-    table: sql.identifier([table]),
-    id: sql.identifier([id]),
-    to,
-    from: sql.array([...from], 'text'),
-  };
-};
-
 /**
- * Takes over how far a transfer has come, unless more is known; true when it moved. The slot stays what the last
- * confirmation said, so that a failure after it is known for a transfer that was undone.
+ * Takes over how far a transfer has come, unless more is known; true when it changed. The slot
+ * stays what the last confirmation said, so that a failure after it is known for a transfer that
+ * was undone.
  */
-export const advanceTransfer = async (db: Db, kind: Kind, fact: Progress): Promise<boolean> => {
-  const { table, id, to, from } = parts(kind, fact.status);
+export const transitionTransfer = async (db: Db, kind: Kind, fact: Progress): Promise<boolean> => {
+  const { table, id, state } = TABLES[kind];
+  const { status } = fact;
   const failure =
-    to === 'failed' ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' }) : null;
-  const landedSlot = to === 'confirmed' || to === 'finalized' ? fact.slot : null;
+    status === 'failed'
+      ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
+      : null;
+  const landedSlot = status === 'confirmed' || status === 'finalized' ? fact.slot : null;
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update ${table} set status = ${to}, generation = ${fact.generation},
+    update ${table} set status = ${state.after(status)}, generation = ${fact.generation},
       tx_hash = coalesce(${fact.tx_hash}, tx_hash), slot = coalesce(${landedSlot}::bigint, slot),
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now()
-    where ${id} = ${fact.object_id} and generation <= ${fact.generation} and status = any(${from})`);
+    where ${id} = ${fact.object_id} and generation <= ${fact.generation} and ${state.allows(status)}`);
   return rowCount > 0;
 };
 
@@ -76,12 +78,12 @@ export const endTransfer = async (
   db: Db,
   kind: Kind,
   objectId: string,
-  event: 'cancel' | 'elapse',
+  event: Extract<TransferEvent, 'cancel' | 'elapse'>,
 ): Promise<boolean> => {
-  const { table, id, to, from } = parts(kind, event);
+  const { table, id, state } = TABLES[kind];
   const row = await db.maybeOne(sql.typeAlias('id')`
-    update ${table} set status = ${to}, progressed_at = app_now()
-    where ${id} = ${objectId} and status = any(${from})
+    update ${table} set status = ${state.after(event)}, progressed_at = app_now()
+    where ${id} = ${objectId} and ${state.allows(event)}
     returning ${id} as id`);
   return row !== null;
 };
@@ -97,15 +99,14 @@ export const claimDueTransfers = (
   kind: Kind,
   limit: number,
 ): Promise<readonly z.infer<typeof Due>[]> => {
-  const { table, id, waiting } = TABLES[kind];
-  const [rows, key] = [sql.identifier([table]), sql.identifier([id])];
+  const { table, id, state, isWaiting } = TABLES[kind];
   return db.any(sql.type(Due)`
-    update ${rows} set progressed_at = app_now()
-    where ${key} in (
-      select ${key} from ${rows}
-      where (status = ${waiting} and pending_until <= app_now() and progressed_at < app_now() - interval '5 seconds')
-        or (status = 'submitted' and progressed_at < app_now() - interval '15 seconds')
-        or (status = 'confirmed' and progressed_at < app_now() - interval '45 seconds')
+    update ${table} set progressed_at = app_now()
+    where ${id} in (
+      select ${id} from ${table}
+      where (${isWaiting} and pending_until <= app_now() and progressed_at < app_now() - interval '5 seconds')
+        or (${state.is('submitted')} and progressed_at < app_now() - interval '15 seconds')
+        or (${state.is('confirmed')} and progressed_at < app_now() - interval '45 seconds')
       order by progressed_at limit ${limit} for update skip locked)
-    returning ${key} as id, status = ${waiting} as waiting`);
+    returning ${id} as id, ${isWaiting} as waiting`);
 };

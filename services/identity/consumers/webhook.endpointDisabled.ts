@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import { insertNotice } from '../store/mails.ts';
 
 /**
- * Mails the owner of an endpoint that gets nothing any more. No setting turns it off: what would have been told there is
- * missed. A fact that is heard twice mails twice, which harms nobody.
+ * Mails the owner of an endpoint that gets nothing any more. No setting turns it off: what would
+ * have been sent there is missed. An event that comes twice mails twice, which harms nobody.
  */
 export const endpointDisabled =
   ({ pool, pokeMails }: Pick<Deps, 'pool' | 'pokeMails'>) =>

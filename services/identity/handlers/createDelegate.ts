@@ -1,12 +1,13 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { expiryOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
 import { withLimits } from '../domain/delegate.ts';
-import { tellDelegate } from '../facts.ts';
+import { delegateChanged } from '../events.ts';
 import { mintFirstKey } from '../keys.ts';
 import { insertDelegate } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
@@ -30,7 +31,7 @@ export const createDelegate =
       expected_version: 0,
     });
     if (spending === null) throw new Error('a new delegate id is in use');
-    const { created, told } = await deps.pool.transaction(async (tx) => {
+    const { created, outbox } = await deps.pool.transaction(async (tx) => {
       const row = await insertDelegate(tx, {
         delegate_id,
         account_id,
@@ -40,12 +41,12 @@ export const createDelegate =
         created_at: deps.clock(),
       });
       const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
-      const told = await tellDelegate(tx, deps, 'created', row);
+      const outbox = await insertOutbox(tx, [delegateChanged(deps, 'created', row)]);
       const answer = { ...showDelegate(row, spending), api_key };
       await complete(tx, key, answer);
-      return { created: answer, told };
+      return { created: answer, outbox };
     });
-    deps.relay.dispatch(told);
+    deps.relay.dispatch(outbox);
     deps.pokeMails();
     return created;
   };

@@ -8,9 +8,9 @@ import { hasSession, revokeSessions } from '../store/sessions.ts';
 export const deleteSession =
   (deps: Deps): Handler<typeof identity.operations.deleteSession> =>
   async ({ session_id }, { account_id }) => {
-    const facts = await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [session_id]));
-    deps.relay.dispatch(facts);
-    if (facts.length === 0 && !(await hasSession(deps.pool, account_id, session_id))) {
+    const outbox = await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [session_id]));
+    deps.relay.dispatch(outbox);
+    if (outbox.length === 0 && !(await hasSession(deps.pool, account_id, session_id))) {
       throw notFound('sign-in');
     }
     return null;

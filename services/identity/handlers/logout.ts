@@ -17,7 +17,7 @@ export const logout =
         ? null
         : openRefreshToken(deps.identitySecret, deps.environment, refresh_token);
     const ended = opened === null ? [caller.session_id] : [caller.session_id, opened.sessionId];
-    const facts = await deps.pool.transaction((tx) => revokeSessions(tx, caller.account_id, ended));
-    deps.relay.dispatch(facts);
+    const outbox = await deps.pool.transaction((tx) => revokeSessions(tx, caller.account_id, ended));
+    deps.relay.dispatch(outbox);
     return null;
   };

@@ -1,11 +1,12 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
 import { expiryOf, spendingOf } from '../delegates.ts';
 import type { Deps } from '../deps.ts';
 import { extendsExpiry, raises, withLimits } from '../domain/delegate.ts';
-import { tellDelegate } from '../facts.ts';
+import { delegateChanged } from '../events.ts';
 import { findOwnDelegate, updateDelegateRow } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
 
@@ -35,14 +36,14 @@ export const updateDelegate =
       ? await deps.putDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
       : before;
     const change = { name, expires_at, mayExtend: extended };
-    const { changed, told } = await deps.pool.transaction(async (tx) => {
+    const { changed, outbox } = await deps.pool.transaction(async (tx) => {
       const updated = spending === null ? null : await updateDelegateRow(tx, account_id, delegate_id, change);
       return {
         changed: updated,
-        told: updated === null ? [] : await tellDelegate(tx, deps, 'updated', updated),
+        outbox: updated === null ? [] : await insertOutbox(tx, [delegateChanged(deps, 'updated', updated)]),
       };
     });
-    deps.relay.dispatch(told);
+    deps.relay.dispatch(outbox);
     if (spending === null || changed === null) {
       throw conflict('the delegate was changed at the same time; read it and repeat');
     }

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import type { Page } from '../../../shared/lists/page.ts';
+import { services } from '../domain/service.ts';
+
+const state = stateColumn(services);
 
 const Row = z.object({
   service_id: z.string(),
@@ -25,7 +29,7 @@ const columns = sql.fragment`service_id, account_id, name, price, ${payoutNow} a
   case when not ${payoutActs} then next_payout_at end as next_payout_at,
   redeem_window_seconds, key_grace_hours, status, created_at`;
 /** A service that has ended is there for its history alone. */
-const isThere = sql.fragment`status <> 'closed'`;
+const isThere = state.isNot('closed');
 
 type NewService = Omit<ServiceRow, 'status' | 'next_payout_address' | 'next_payout_at'>;
 
@@ -108,25 +112,25 @@ export const CLOSING_DAYS = 30;
 /** No new quotes from now on; false when there is no such service. Closing again changes nothing. */
 export const markServiceClosing = async (db: Db, accountId: string, serviceId: string): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update services set status = 'closing', closing_at = coalesce(closing_at, app_now()),
+    update services set status = ${state.after('close')}, closing_at = coalesce(closing_at, app_now()),
       end_check_at = coalesce(end_check_at, app_now() + ${CLOSING_DAYS} * interval '1 day')
-    where account_id = ${accountId} and service_id = ${serviceId} and ${isThere}`);
+    where account_id = ${accountId} and service_id = ${serviceId} and ${state.allows('close')}`);
   return rowCount > 0;
 };
 
 /** Takes a closing back: something was still open. */
 export const reopenService = (db: Db, accountId: string, serviceId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update services set status = 'active', closing_at = null, end_check_at = null
-    where account_id = ${accountId} and service_id = ${serviceId} and status = 'closing'`);
+    update services set status = ${state.after('reopen')}, closing_at = null, end_check_at = null
+    where account_id = ${accountId} and service_id = ${serviceId} and ${state.allows('reopen')}`);
 
 const Ended = z.object({ account_id: z.string(), name: z.string() });
 
 /** Ends a closing service for good: whose it was and its name, or null when it was not closing. One caller wins. */
 export const endService = (db: Db, serviceId: string): Promise<z.infer<typeof Ended> | null> =>
   db.maybeOne(sql.type(Ended)`
-    update services set status = 'closed', end_check_at = null
-    where service_id = ${serviceId} and status = 'closing' returning account_id, name`);
+    update services set status = ${state.after('end')}, end_check_at = null
+    where service_id = ${serviceId} and ${state.allows('end')} returning account_id, name`);
 
 const Closing = z.object({ service_id: z.string(), now: z.number() });
 
@@ -135,7 +139,7 @@ export const claimClosing = (db: Db, limit: number): Promise<readonly z.infer<ty
   db.any(sql.type(Closing)`
     update services set end_check_at = app_now() + interval '1 hour'
     where service_id in (
-      select service_id from services where status = 'closing' and end_check_at <= app_now()
+      select service_id from services where ${state.isFrom('end')} and end_check_at <= app_now()
       order by end_check_at limit ${limit} for update skip locked)
     returning service_id, app_now() as now`);
 
@@ -143,4 +147,4 @@ export const claimClosing = (db: Db, limit: number): Promise<readonly z.infer<ty
 export const putEndCheck = (db: Db, serviceId: string, at: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update services set end_check_at = to_timestamp(${at}::float8 / 1000)
-    where service_id = ${serviceId} and status = 'closing'`);
+    where service_id = ${serviceId} and ${state.allows('end')}`);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { identity } from '../../../shared/contract/identity.ts';
-import { subjects } from '../../../shared/contract/service.ts';
-import { insertOutbox, type OutboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { event } from '../../../shared/events/event.ts';
+import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../domain/session.ts';
 
@@ -72,8 +71,8 @@ const Standing = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor
 type Standing = z.infer<typeof Standing>;
 
 /**
- * Ends sessions of the account, those of others not. Within a transaction: the facts that tell every gateway are
- * returned for `relay.dispatch` after the commit.
+ * Ends sessions of the account, those of others not. Within a transaction: the events by which
+ * every gateway forgets them are returned for `relay.dispatch` after the commit.
  */
 export const revokeSessions = async (
   tx: Db,
@@ -87,11 +86,7 @@ export const revokeSessions = async (
     returning session_id as id`);
   return insertOutbox(
     tx,
-    ended.map(({ id }) => ({
-      subject: subjects.event(identity.name, 'sessionEnded'),
-      msgId: `sessionEnded:${id}`,
-      payload: { account_id: accountId, session_id: id },
-    })),
+    ended.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
   );
 };
 

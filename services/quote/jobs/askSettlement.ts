@@ -1,8 +1,7 @@
 import { MAX_QUOTES_ASKED } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
-import { STEP } from '../domain/quote.ts';
-import { takeSteps } from '../steps.ts';
 import { claimUnsure, closeAsked } from '../store/quotes.ts';
+import { applyTransitions } from '../transitions.ts';
 
 /**
  * Asks settlement about quotes whose facts may have been lost (a NATS that was wiped): else their displayed status
@@ -16,8 +15,7 @@ export const askSettlement =
       const unsure = await claimUnsure(pool, MAX_QUOTES_ASKED);
       if (unsure.length === 0) return;
       const answers = await findByQuotes(unsure);
-      const steps = answers.map(({ last, ...ids }) => ({ ...ids, step: STEP[last] }));
-      await takeSteps({ pool })(steps);
+      await applyTransitions({ pool })(answers.map(({ last, ...ids }) => ({ ...ids, event: last })));
       const asked = unsure.map(({ quote_id }) => quote_id);
       relay.dispatch(await closeAsked(pool, asked));
       if (unsure.length < MAX_QUOTES_ASKED) return;

@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { quote } from '../../../shared/contract/quote.ts';
-import { subjects } from '../../../shared/contract/service.ts';
-import { type OutboxRow, outboxRow, outboxValues } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { insertEvents, isoText, type OutboxRow, outboxRow } from '../../../shared/events/outbox.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
-import type { Step } from '../domain/quote.ts';
+import { type SettlementState, settlements, type Transition } from '../domain/quote.ts';
+
+/** `settlement_step` holds the place of a state here, from 1. */
+export const STORED = ['accepted', 'failed', 'issued'] as const satisfies SettlementState[];
+const stored = (state: SettlementState) => String(STORED.indexOf(state) + 1);
+const states = sql.fragment`array[${sql.join(STORED.map(sql.literalValue), sql.fragment`, `)}]`;
+const state = stateColumn(settlements, sql.fragment`settlement_step`, stored);
 
 const Row = z.object({
   quote_id: z.string(),
@@ -17,12 +23,12 @@ const Row = z.object({
   expires_at: z.number(),
   created_at: z.number(),
   settlement_id: z.string().nullable(),
-  settlement_step: z.number().nullable(),
+  settlement_state: z.enum(settlements.states).nullable(),
 });
 export type QuoteRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds,
-  quote_token, expires_at, created_at, settlement_id, settlement_step`;
+  quote_token, expires_at, created_at, settlement_id, (${states})[settlement_step] as settlement_state`;
 
 /** Whose quotes a caller may see: a key its service's, an owner all of the account's. */
 export type Owner = { account_id: string; service_id: string | null };
@@ -32,7 +38,10 @@ const ownedBy = ({ account_id, service_id }: Owner) =>
     ? sql.fragment`account_id = ${account_id}`
     : sql.fragment`account_id = ${account_id} and service_id = ${service_id}`;
 
-/** How often settlement is asked about a quote that is being settled: facts come within seconds, if they come. */
+/**
+ * How often settlement is asked about a quote that is being settled: events come within seconds, if
+ * they come.
+ */
 const ASK_WHILE_SETTLING = '1 minute';
 /**
  * Nothing is signed later than a minute after a quote's expiry, and bytes live for a minute and a half: by then it is
@@ -40,7 +49,7 @@ const ASK_WHILE_SETTLING = '1 minute';
  */
 const ASK_AFTER_EXPIRY = '5 minutes';
 
-export type NewQuote = Omit<QuoteRow, 'settlement_id' | 'settlement_step'>;
+export type NewQuote = Omit<QuoteRow, 'settlement_id' | 'settlement_state'>;
 
 /** Writes new quotes in one statement. Times are epoch milliseconds. */
 export const insertQuotes = (db: Db, rows: readonly NewQuote[]): Promise<unknown> =>
@@ -71,11 +80,11 @@ export const findQuote = (db: Db, owner: Owner, quoteId: string): Promise<QuoteR
   db.maybeOne(sql.type(Row)`select ${columns} from quotes where quote_id = ${quoteId} and ${ownedBy(owner)}`);
 
 const statusIs = (status: 'pending' | 'settling' | 'settled' | 'expired') => {
-  if (status === 'settled') return sql.fragment`settlement_step = 3`;
-  if (status === 'settling') return sql.fragment`settlement_step = 1`;
+  if (status === 'settled') return state.is('issued');
+  if (status === 'settling') return state.is('accepted');
   return status === 'expired'
-    ? sql.fragment`(settlement_step is null or settlement_step = 2) and expires_at <= app_now()`
-    : sql.fragment`(settlement_step is null or settlement_step = 2) and expires_at > app_now()`;
+    ? sql.fragment`(settlement_step is null or ${state.is('failed')}) and expires_at <= app_now()`
+    : sql.fragment`(settlement_step is null or ${state.is('failed')}) and expires_at > app_now()`;
 };
 
 export type QuoteScope = Owner & { status?: Parameters<typeof statusIs>[0] | undefined };
@@ -101,30 +110,32 @@ export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof Ac
       max(expires_at + redeem_window_seconds * interval '1 second') as ends_at
     from quotes where service_id = ${serviceId}`);
 
+const known = stateColumn(settlements, sql.fragment`q.settlement_step`, stored);
+
 /**
- * Takes over settlements' steps, each unless a later one is known; each quote at most once a call. A settlement goes accepted
- * (1) → issued (3) → failed (2), the last after issued only when its payment was reversed for good; a quote gets another
- * settlement only once the one before has failed, and settlement ids sort by time.
+ * Takes over what became of settlements, each unless more is known; each quote at most once a call.
+ * A quote gets another settlement only once the one before has failed, and settlement ids sort by
+ * time.
  */
-export const advanceQuotes = (db: Db, steps: readonly Step[]): Promise<unknown> =>
+export const transitionQuotes = (db: Db, transitions: readonly Transition[]): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with told as (
-      select * from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb)
-        as told(quote_id text, settlement_id text, step smallint)
+      select * from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb)
+        as told(quote_id text, settlement_id text, event text)
     ), locked as (
       -- In one order, so that two that write the same rows never wait for one another in a ring.
       select quote_id from quotes where quote_id in (select quote_id from told)
       order by quote_id for no key update
     )
-    update quotes as q set settlement_id = told.settlement_id, settlement_step = told.step,
-      ask_at = case told.step when 1 then app_now() + ${ASK_WHILE_SETTLING}::interval
-        when 2 then greatest(app_now(), q.expires_at) + ${ASK_AFTER_EXPIRY}::interval end
+    update quotes as q set settlement_id = told.settlement_id, settlement_step = array_position(${states}, told.event),
+      ask_at = case told.event when 'accepted' then app_now() + ${ASK_WHILE_SETTLING}::interval
+        when 'failed' then greatest(app_now(), q.expires_at) + ${ASK_AFTER_EXPIRY}::interval end
     from told join locked using (quote_id)
     where q.quote_id = told.quote_id and (q.settlement_id is null
-      or q.settlement_id = told.settlement_id and (q.settlement_step = 1 or told.step = 2)
+      or q.settlement_id = told.settlement_id and ${known.allowsBy(sql.fragment`told.event`)}
       or q.settlement_id < told.settlement_id
       -- Paid by one whose replica's clock was behind.
-      or q.settlement_id > told.settlement_id and q.settlement_step = 2 and told.step = 3)`);
+      or q.settlement_id > told.settlement_id and ${known.is('failed')} and told.event = 'issued')`);
 
 const Unsure = z.object({ quote_id: z.string(), settlement_id: z.string().nullable() });
 
@@ -137,24 +148,29 @@ export const claimUnsure = (db: Db, limit: number): Promise<readonly z.infer<typ
     returning quote_id, settlement_id`);
 
 /**
- * After settlement has answered: those that are not being settled and can be paid no more are not asked about again.
- * Of those, what nobody paid is told to have expired; once, on any number of replicas, as a row is closed once.
+ * After settlement has answered: those that are not being settled and can be paid no more are not
+ * asked about again. Of those, what nobody paid has expired, which is published once by any number
+ * of replicas, as a row is closed once.
  */
 export const closeAsked = (db: Db, quoteIds: readonly string[]): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with closed as (
       update quotes set ask_at = null
-      where quote_id = any(${sql.array([...quoteIds], 'text')}) and settlement_step is distinct from 1
+      where quote_id = any(${sql.array([...quoteIds], 'text')}) and (${state.is('accepted')}) is not true
         and expires_at <= app_now() - ${ASK_AFTER_EXPIRY}::interval and ask_at is not null
-      returning *
+      returning *, ${activeTraceparent()}::text as traceparent
     )
-    insert into outbox (subject, msg_id, payload, traceparent)
-    select message.subject, message.msg_id || closed.quote_id, jsonb_build_object(
-        'quote_id', closed.quote_id, 'account_id', closed.account_id, 'service_id', closed.service_id,
-        'quote_amount', closed.quote_amount::text, 'fee_amount', closed.fee_amount::text,
-        'expires_at', to_char(closed.expires_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
-      message.traceparent
-    from closed,
-      ${outboxValues([{ subject: subjects.event(quote.name, 'expired'), msgId: 'expired:', payload: null }])}
-    where closed.settlement_step is distinct from 3
-    returning outbox_id, subject, msg_id, payload, traceparent`);
+    ${expiredEvents}`);
+
+const expiredEvents = insertEvents('quote.expired', {
+  from: sql.fragment`(select * from closed where (${state.is('issued')}) is not true) as closed`,
+  fields: {
+    quote_id: sql.fragment`closed.quote_id`,
+    account_id: sql.fragment`closed.account_id`,
+    service_id: sql.fragment`closed.service_id`,
+    quote_amount: sql.fragment`closed.quote_amount::text`,
+    fee_amount: sql.fragment`closed.fee_amount::text`,
+    expires_at: isoText(sql.fragment`closed.expires_at`),
+  },
+  traceparent: sql.fragment`closed.traceparent`,
+});

@@ -1,15 +1,14 @@
 import { encode } from '../../../shared/bus/envelope.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import { chainSubmitter } from '../../../shared/contract/index.ts';
-import { subjects } from '../../../shared/contract/service.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import { event, eventSubject } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { count, record as measure } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { fact, refreshPayer } from '../attempt.ts';
+import { refreshPayer } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
 import { findPayer } from '../store/payers.ts';
 import {
@@ -24,11 +23,11 @@ import { lookUpSettlement, type Terms, termsOf } from '../store/settlements.ts';
 import { partiesOf, paymentOf } from '../view.ts';
 
 /**
- * Takes over how far a payment has come, tells the quote service, and wakes the request that waits for it. What lands at
- * the same moment is recorded by one statement.
+ * Records how far a payment has come, publishes it, and wakes the request that waits for it. What
+ * is confirmed at the same moment is recorded by one statement.
  */
 export const settleProgressed = (deps: Deps) => {
-  const recordOf = batched((facts: readonly Landed[]) => record(deps, facts), {
+  const recordOf = batched((batch: readonly Landed[]) => record(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });
   return async (progress: Progress): Promise<void> => {
@@ -52,12 +51,12 @@ export const settleProgressed = (deps: Deps) => {
 /** This database was set back. Delivered again it would fail again, for ever. */
 const unknown = ({ logger }: Deps, settlementId: string): void => {
   count('settle.anomalies', 1, { kind: 'unknown_settlement' });
-  logger.error({ settlement_id: settlementId }, 'a fact of a settlement not known here');
+  logger.error({ settlement_id: settlementId }, 'event of a settlement that is not known here');
 };
 
 /**
- * A fact that changed nothing, because the record is at the opposite end: proven failed and yet
- * landed, or final and yet failed. Either is proven never to happen, so somebody has to look. The
+ * An event that changed nothing, because the record is at the opposite end: proven failed and yet
+ * included, or final and yet failed. Either is proven never to happen, so somebody has to look. The
  * record stays what callers were told: a failure sticks to its id (docs/spec/decisions.md, Settle),
  * and another attempt may have paid the quote since. A `confirmed` that is real becomes final
  * within seconds, and is set aside then.
@@ -68,29 +67,29 @@ const watchForContradiction = async (deps: Deps, progress: Progress): Promise<vo
   const row = await lookUpSettlement(pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
-  // A reversed settlement may hear the confirmation from before its fork once more.
+  // Of a reversed settlement the confirmation from before its fork may come once more.
   if (status === 'confirmed' && row.settlement_token !== null) return;
   count('settle.anomalies', 1, { kind: 'contradicted_record' });
   logger.error(
     { settlement_id: settlementId, recorded: row.chain_status, status, tx },
-    'a fact of a payment is the opposite of its record',
+    'event of a payment is the opposite of its record',
   );
   if (status === 'confirmed') return;
   await quarantine({
-    subject: subjects.event(chainSubmitter.name, 'settleProgressed'),
+    subject: eventSubject('chain-submitter.settleProgressed'),
     body: encode(progress),
-    reason: `the settlement is recorded as ${row.chain_status}, the fact says ${status}`,
+    reason: `the settlement is recorded as ${row.chain_status}, the event says ${status}`,
   });
 };
 
 type Landed = Progress & { tx_hash: string; slot: number; traceparent: string | null };
 
 /** What a landed transaction makes of a settlement of these terms. */
-const landingOf = (deps: Deps, fact_: Landed, terms: Terms): Landing => {
-  const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = fact_;
+const landingOf = (deps: Deps, progress: Landed, terms: Terms): Landing => {
+  const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = progress;
   const issuedAt = deps.clock();
   const redeemExpiresAt = issuedAt + terms.redeem_window_seconds * 1000;
-  const told = { settlement_id: settlementId, quote_id: terms.quote_id, tx_hash: txHash };
+  const about = { settlement_id: settlementId, quote_id: terms.quote_id, tx_hash: txHash };
   return {
     settlementId,
     generation,
@@ -113,8 +112,8 @@ const landingOf = (deps: Deps, fact_: Landed, terms: Terms): Landing => {
       deps.signingKey,
     ),
     messages: {
-      issued: { ...fact('issued', { ...told, ...paymentOf(terms, issuedAt) }), traceparent },
-      finalized: { ...fact('finalized', { ...told, ...partiesOf(terms) }), traceparent },
+      issued: event('settlement.issued', { ...about, ...paymentOf(terms, issuedAt) }, { traceparent }),
+      finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, { traceparent }),
     },
   };
 };
@@ -122,13 +121,13 @@ const landingOf = (deps: Deps, fact_: Landed, terms: Terms): Landing => {
 type Recorded = { terms: Terms; landing: Landing; row: LandedRow | null };
 
 /** Null: the settlement is not known here. */
-const record = async (deps: Deps, facts: readonly Landed[]): Promise<(Recorded | null)[]> => {
+const record = async (deps: Deps, batch: readonly Landed[]): Promise<(Recorded | null)[]> => {
   const { accepted, pool } = deps;
-  const ids = facts.map(({ object_id }) => object_id);
+  const ids = batch.map(({ object_id }) => object_id);
   const elsewhere = ids.filter((id) => accepted.of(id) === undefined);
   const found = elsewhere.length === 0 ? [] : await termsOf(pool, elsewhere);
   const known = new Map(found.map((terms) => [terms.settlement_id, terms]));
-  const landings = facts.flatMap((one) => {
+  const landings = batch.flatMap((one) => {
     const terms = accepted.of(one.object_id) ?? known.get(one.object_id);
     return terms === undefined ? [] : [{ terms, landing: landingOf(deps, one, terms) }];
   });
@@ -159,7 +158,7 @@ const landed = async (
   const { terms, landing, row } = recorded;
   if (row === null) {
     await watchForContradiction(deps, progress);
-    // Perhaps a repeat of a fact after which nobody was woken.
+    // Perhaps a repeat of an event after which nobody was woken.
     deps.waiting.wake(settlementId);
     return;
   }
@@ -182,13 +181,13 @@ const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const row = await lookUpSettlement(deps.pool, settlementId);
   if (row === null) return unknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const told = { settlement_id: settlementId, quote_id: row.quote_id, ...partiesOf(row) };
-  const reversed = fact('reversed', { ...told, redeemed: row.redeemed_at !== null });
+  const about = { settlement_id: settlementId, quote_id: row.quote_id, ...partiesOf(row) };
+  const reversed = event('settlement.reversed', { ...about, redeemed: row.redeemed_at !== null });
   const outbox = await noteFailed(
     deps.pool,
     settlementId,
     { generation, code, message },
-    { failed: fact('failed', { ...told, code }), reversed },
+    { failed: event('settlement.failed', { ...about, code }), reversed },
   );
   if (outbox.length === 0) await watchForContradiction(deps, progress);
   if (outbox.some(({ subject }) => subject === reversed.subject)) {

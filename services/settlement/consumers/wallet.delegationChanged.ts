@@ -9,13 +9,13 @@ import { findPayer, savePayer } from '../store/payers.ts';
  */
 export const delegationChanged =
   ({ pool }: Pick<Deps, 'pool'>) =>
-  async (fact: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
-    const payer = await findPayer(pool, fact.account_id, fact.wallet_id);
+  async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
+    const payer = await findPayer(pool, event.account_id, event.wallet_id);
     if (payer === null) return;
-    const active = fact.status === 'active' && fact.delegate !== null;
-    await savePayer(pool, active ? { ...payer, authority: fact.delegate! } : payer, {
-      balance: BigInt(fact.balance),
-      allowance: active ? BigInt(fact.allowance) : 0n,
-      slot: BigInt(fact.slot),
+    const active = event.status === 'active' && event.delegate !== null;
+    await savePayer(pool, active ? { ...payer, authority: event.delegate! } : payer, {
+      balance: BigInt(event.balance),
+      allowance: active ? BigInt(event.allowance) : 0n,
+      slot: BigInt(event.slot),
     });
   };

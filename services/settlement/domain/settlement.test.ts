@@ -1,5 +1,29 @@
 import { expect, test } from '@jest/globals';
-import { type ChainStatus, type Event, next, type Status } from './settlement.ts';
+import { eachPair } from '../../../test/support/each-pair.ts';
+import { type ChainStatus, chainStatuses, type Event, next, type Status, statuses } from './settlement.ts';
+
+// biome-ignore format: a table
+const EVENTS = ['signed', 'confirmed', 'finalized', 'failed', 'reopened', 'redeem', 'consume', 'elapse'] as const;
+
+test.each([
+  // biome-ignore format: a table
+  ...eachPair(statuses, EVENTS, {
+    pending:  ['-', 'issued',   'issued',   'failed',   '-',        '-',        '-',        '-'],
+    issued:   ['-', 'issued',   'issued',   'failed',   'issued',   'redeemed', 'redeemed', 'expired'],
+    redeemed: ['-', 'redeemed', 'redeemed', 'redeemed', 'redeemed', '-',        'redeemed', '-'],
+    expired:  ['-', 'expired',  'expired',  'failed',   'expired',  '-',        '-',        '-'],
+    failed:   ['-', '-',        '-',        '-',        '-',        '-',        '-',        '-'],
+  }),
+  // biome-ignore format: a table
+  ...eachPair(chainStatuses, EVENTS, {
+    pending:   ['-', 'confirmed', 'finalized', 'failed', '-',       '-',         '-',         '-'],
+    confirmed: ['-', '-',         'finalized', 'failed', 'pending', 'confirmed', 'confirmed', 'confirmed'],
+    finalized: ['-', '-',         '-',         '-',      '-',       'finalized', 'finalized', 'finalized'],
+    failed:    ['-', '-',         '-',         '-',      '-',       '-',         '-',         '-'],
+  }),
+])('one column: %s on %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});
 
 const state = (text: string) => {
   const [status, chain] = text.split('/') as [Status, ChainStatus];
@@ -49,4 +73,23 @@ test.each<[string, Event, string | null]>([
   ['failed/failed', 'consume', null],
 ])('%s on %s', (from, event, expected) => {
   expect(next(state(from), event)).toEqual(expected === null ? null : state(expected));
+});
+
+test('a payment under way is pending or confirmed on the chain, and no event leaves its end there', () => {
+  expect(chainStatuses.open).toEqual(['pending', 'confirmed']);
+  expect(statuses.states.filter(statuses.isTerminal)).toEqual(['redeemed', 'failed']);
+});
+
+test('no other states than these come about', () => {
+  const reached = new Set(['pending/pending']);
+  for (const text of reached)
+    for (const event of EVENTS) {
+      const to = next(state(text), event);
+      if (to !== null) reached.add(`${to.status}/${to.chain}`);
+    }
+  expect([...reached].sort()).toEqual([
+    ...['expired/confirmed', 'expired/finalized', 'expired/pending', 'failed/failed'],
+    ...['issued/confirmed', 'issued/finalized', 'issued/pending', 'pending/pending'],
+    ...['redeemed/confirmed', 'redeemed/failed', 'redeemed/finalized', 'redeemed/pending'],
+  ]);
 });

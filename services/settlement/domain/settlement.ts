@@ -1,13 +1,19 @@
+import type { z } from 'zod';
 import type { ErrorCode, ErrorExtras } from '../../../shared/contract/errors.ts';
+import type {
+  ChainStatus as ChainStatusShape,
+  SettlementStatus,
+} from '../../../shared/contract/settlement.ts';
+import { stateMachine } from '../../../shared/state-machine.ts';
 
 /**
  * Lifecycle of a settlement (docs/spec/interface.md, States and transitions;
  * docs/spec/decisions.md, Settle).
  */
-export type Status = 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
+export type Status = z.infer<typeof SettlementStatus>;
 /** How far its transaction is on the chain. */
-export type ChainStatus = 'pending' | 'confirmed' | 'finalized' | 'failed';
-/** What happens to it: facts of chain-submitter, the vendor's redeem and consume, time. */
+export type ChainStatus = z.infer<typeof ChainStatusShape>;
+/** What happens to it: events of chain-submitter, the vendor's redeem and consume, time. */
 export type Event =
   | 'signed'
   | 'confirmed'
@@ -18,41 +24,62 @@ export type Event =
   | 'consume'
   | 'elapse';
 
+/**
+ * A payment that is confirmed issues the settlement. `failed` after `confirmed` means reversed on
+ * chain for good: a settlement that was not redeemed fails, a redeemed one stays.
+ */
+export const statuses = stateMachine<Status, Event>({
+  pending: { confirmed: 'issued', finalized: 'issued', failed: 'failed' },
+  issued: {
+    confirmed: 'issued',
+    finalized: 'issued',
+    reopened: 'issued',
+    failed: 'failed',
+    redeem: 'redeemed',
+    consume: 'redeemed',
+    elapse: 'expired',
+  },
+  redeemed: {
+    confirmed: 'redeemed',
+    finalized: 'redeemed',
+    reopened: 'redeemed',
+    failed: 'redeemed',
+    consume: 'redeemed',
+  },
+  expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
+  failed: {},
+});
+
+/**
+ * The chain status goes on by itself. While a payment is forked away it is not confirmed, so the
+ * gate is shut (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not deliver for a
+ * payment that may never come back. Its window is extended by that time.
+ */
+export const chainStatuses = stateMachine<ChainStatus, Event>({
+  pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
+  confirmed: {
+    finalized: 'finalized',
+    reopened: 'pending',
+    failed: 'failed',
+    redeem: 'confirmed',
+    consume: 'confirmed',
+    elapse: 'confirmed',
+  },
+  finalized: { redeem: 'finalized', consume: 'finalized', elapse: 'finalized' },
+  failed: {},
+});
+
 type State = { status: Status; chain: ChainStatus };
 
 /**
- * The one transition table: what a state becomes by an event; null where nothing happens (a repeat, or a fact that
- * another overtook). The UPDATE statements of the store are this table in SQL, and a test holds them together.
- *
- * A payment that is confirmed issues the settlement; the chain status goes on by itself. `failed`
- * after `confirmed` means reversed on chain for good: a settlement that was not redeemed fails, a
- * redeemed one stays. While a payment is forked away it is not confirmed, so the gate is shut
- * (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not deliver for a
- * payment that may never come back. Its window stands still meanwhile.
+ * What a settlement becomes by an event: a transition of both tables. Null where either has none (a
+ * repeat, or an event that another overtook). The statements of the store are guarded by both alike
+ * (store/states.ts).
  */
-export const next = ({ status, chain }: State, event: Event): State | null => {
-  switch (event) {
-    case 'signed':
-      return null;
-    case 'confirmed':
-      if (status === 'pending') return { status: 'issued', chain: 'confirmed' };
-      return chain === 'pending' && status !== 'failed' ? { status, chain: 'confirmed' } : null;
-    case 'finalized':
-      if (status === 'pending') return { status: 'issued', chain: 'finalized' };
-      return chain !== 'finalized' && chain !== 'failed' ? { status, chain: 'finalized' } : null;
-    case 'reopened':
-      return chain === 'confirmed' ? { status, chain: 'pending' } : null;
-    case 'failed':
-      if (chain === 'finalized' || chain === 'failed') return null;
-      return { status: status === 'redeemed' ? 'redeemed' : 'failed', chain: 'failed' };
-    case 'redeem':
-      return status === 'issued' && chain !== 'pending' ? { status: 'redeemed', chain } : null;
-    case 'consume':
-      if (chain !== 'confirmed' && chain !== 'finalized') return null;
-      return status === 'issued' || status === 'redeemed' ? { status: 'redeemed', chain } : null;
-    case 'elapse':
-      return status === 'issued' && chain !== 'pending' ? { status: 'expired', chain } : null;
-  }
+export const next = (state: State, event: Event): State | null => {
+  const status = statuses.next(state.status, event);
+  const chain = chainStatuses.next(state.chain, event);
+  return status === null || chain === null ? null : { status, chain };
 };
 
 /** What a payer is told of a failed attempt; the money did not move. */

@@ -6,9 +6,9 @@ import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
 import { consumeRefusal } from '../domain/consume.ts';
+import { END_BATCH_WINDOW_MS } from '../events.ts';
 import { ownSettlement } from '../own-token.ts';
 import { consumeOnce, type Draw, findConsumable } from '../store/consumptions.ts';
-import { END_LINGER_MS } from '../store/ends.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
 export const consume = (
@@ -29,7 +29,7 @@ export const consume = (
 
     const taken = await once({ ...asked, request_id, units, traceparent: activeTraceparent() });
     if (taken !== null) {
-      deps.relay.dispatch(taken.told, { lingerMs: END_LINGER_MS });
+      deps.relay.dispatch(taken.told, { batchWindowMs: END_BATCH_WINDOW_MS });
       if (taken.told.length > 0)
         record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);

@@ -6,8 +6,8 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { Deps } from '../deps.ts';
+import { END_BATCH_WINDOW_MS } from '../events.ts';
 import { ownSettlement } from '../own-token.ts';
-import { END_LINGER_MS } from '../store/ends.ts';
 import { findSettlement, type Redeem, redeemOnce } from '../store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
@@ -28,7 +28,7 @@ export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem>
     const asked = { settlement_id, service_id: caller.service_id, settlement_token };
     const won = await once({ ...asked, redeem_id, traceparent: activeTraceparent() });
     if (won !== null) {
-      deps.relay.dispatch([won], { lingerMs: END_LINGER_MS });
+      deps.relay.dispatch([won], { batchWindowMs: END_BATCH_WINDOW_MS });
       record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
       return answer(won.redeemed_at, redeem_id, false);
     }

@@ -1,10 +1,10 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
-import { settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
+import { settleJob } from '../events.ts';
 import { claimNow, lookUpSettlement } from '../store/settlements.ts';
 
 /**

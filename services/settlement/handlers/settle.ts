@@ -13,17 +13,19 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { settlement } from '../../../shared/contract/settlement.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import { event } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { unverifiedClaims, verifyToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { fact, payerFor, refreshPayer, settleJob } from '../attempt.ts';
+import { payerFor, refreshPayer } from '../attempt.ts';
 import { acceptWithinCaps } from '../capped.ts';
 import type { Deps } from '../deps.ts';
 import { refusalOf } from '../domain/refusal.ts';
 import { failureExtras } from '../domain/settlement.ts';
+import { settleJob } from '../events.ts';
 import { findLost, recordsOf } from '../refused.ts';
 import { type Accepted, type Attempt, acceptAttempts, type Offer, type Verdict } from '../store/accept.ts';
 import type { Payer } from '../store/payers.ts';
@@ -264,38 +266,45 @@ const accept = async (
   const traceparent = activeTraceparent();
   const { settlementId: settlement_id, accountId: account_id, claims } = attempt;
   const messagesOf = ({ owner, authority }: Payer) => [
-    settleJob({
-      settlement_id,
-      account_id,
-      payment_attempt_id: attempt.paymentAttemptId,
-      quote_token: attempt.quoteToken,
-      wallet_id: known.wallet_id,
-      owner,
-      authority,
-      drive: 1,
-      generation: 0,
-      // Of a payment whose record is lost chain-submitter asks every provider, as it does for all that is old.
-      created_at: attempt.isPaid === true ? Date.parse(claims.issued_at) : deps.clock(),
-    }),
-    fact('accepted', {
-      settlement_id,
-      quote_id: claims.quote_id,
-      account_id,
-      delegate_id: attempt.delegateId,
-      wallet_id: attempt.walletId,
-      service_id: claims.service_id,
-      vendor_account_id: claims.vendor_account_id,
-      quote_amount: claims.quote_amount,
-      fee_amount: claims.fee_amount,
-    }),
+    settleJob(
+      {
+        settlement_id,
+        account_id,
+        payment_attempt_id: attempt.paymentAttemptId,
+        quote_token: attempt.quoteToken,
+        wallet_id: known.wallet_id,
+        owner,
+        authority,
+        drive: 1,
+        generation: 0,
+        // Of a payment whose record is lost chain-submitter asks every provider, as it does for all
+        // that is old.
+        created_at: attempt.isPaid === true ? Date.parse(claims.issued_at) : deps.clock(),
+      },
+      { traceparent },
+    ),
+    event(
+      'settlement.accepted',
+      {
+        settlement_id,
+        quote_id: claims.quote_id,
+        account_id,
+        delegate_id: attempt.delegateId,
+        wallet_id: attempt.walletId,
+        service_id: claims.service_id,
+        vendor_account_id: claims.vendor_account_id,
+        quote_amount: claims.quote_amount,
+        fee_amount: claims.fee_amount,
+      },
+      { traceparent },
+    ),
   ];
   let payer = known;
   let looked = false;
   for (let races = 0; races < MAX_RACES; ) {
     await failpoint('settlement.beforeAccept');
     if (performance.now() >= abandonedAt) return 'raced';
-    const messages = messagesOf(payer).map((message) => ({ ...message, traceparent }));
-    const offer = { attempt, messages };
+    const offer = { attempt, messages: messagesOf(payer) };
     const { verdict, outbox } = await acceptWithinCaps(deps.caps, payer.owner, offer, acceptOne);
     if (verdict === 'accepted') {
       await failpoint('settlement.afterAccept');
@@ -336,7 +345,7 @@ const repeat = async (
 /** A repeat may wait where another replica's caller is told of the outcome, and no other (`Waiting.wake`). */
 const REPEAT_AGAIN_MS = 1000;
 
-/** Waits for the fact. Reads first: whoever comes here may be late. */
+/** Waits for the outcome. Reads first: whoever comes here may be late. */
 const outcome = async (deps: Deps, settlementId: string, until: number): Promise<Answer> =>
   show(
     await readUntil(deps.waiting, settlementId, {

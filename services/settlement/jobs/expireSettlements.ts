@@ -10,9 +10,9 @@ export const expireSettlements =
   async (): Promise<void> => {
     let expired: number;
     do {
-      const told = await expireElapsed(pool, BATCH);
-      relay.dispatch(told);
-      expired = told.length;
+      const outbox = await expireElapsed(pool, BATCH);
+      relay.dispatch(outbox);
+      expired = outbox.length;
       count('settle.expired_unredeemed', expired);
     } while (expired === BATCH);
   };

@@ -1,7 +1,7 @@
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { settleJob } from '../attempt.ts';
 import type { Deps } from '../deps.ts';
+import { settleJob } from '../events.ts';
 import { claimStalled } from '../store/settlements.ts';
 
 const BATCH = 50;
@@ -12,7 +12,12 @@ export const resumeSettlements =
   async (): Promise<void> => {
     const rows = await pool.transaction(async (tx) => {
       const stalled = await claimStalled(tx, BATCH);
-      return stalled.length === 0 ? [] : insertOutbox(tx, stalled.map(settleJob));
+      return stalled.length === 0
+        ? []
+        : insertOutbox(
+            tx,
+            stalled.map((row) => settleJob(row)),
+          );
     });
     count('settle.redrives', rows.length);
     relay.dispatch(rows);

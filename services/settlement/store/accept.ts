@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import {
-  type OutboxRow,
-  type Outgoing,
-  outboxValues,
-  sentColumn,
-  sentRows,
-} from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import type { Message } from '../../../shared/events/event.ts';
+import { type OutboxRow, outboxValues, sentColumn, sentRows } from '../../../shared/events/outbox.ts';
 import { prepaidUnits } from '../domain/consume.ts';
 import { holdDelegates, lockedDelegates } from './delegates.ts';
 
@@ -55,7 +50,7 @@ const Judged = z.object({
 });
 
 /** An attempt, what its acceptance tells, and whether an hourly cap keeps it from being accepted. */
-export type Offer = { attempt: Attempt; messages: readonly Outgoing[]; isOverCap?: boolean };
+export type Offer = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
 export type Accepted = { verdict: Verdict; outbox: OutboxRow[] };
 
 /**

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { outboxColumn } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { tellEnd, toldOfEnd } from './ends.ts';
+import { outboxColumn } from '../../../shared/events/outbox.ts';
+import { chainStatuses, statuses } from '../domain/settlement.ts';
+import { endColumns, redeemedEvents } from './ends.ts';
 import { unreserved } from './refund_reservations.ts';
+import { allows, state } from './states.ts';
 import { windowElapsed } from './window.ts';
 
 /** After this the vendor is done with a prepaid settlement (docs/spec/decisions.md, Redeem). */
@@ -23,17 +25,18 @@ const Consumed = z.object({
   units_consumed: z.number(),
   issued_at: z.number(),
   redeemed_at: z.number(),
-  // What tells that this was the consume that redeemed.
+  // The event of the consume that redeemed.
   told: outboxColumn,
 });
 
 /**
- * Draws units once each, redeeming with a settlement's first draw and telling it, in one statement and one commit. A
+ * Draws units once each, redeeming with a settlement's first draw, whose event is inserted too, in one statement and one commit. A
  * settlement's row is locked first, so what is left is its newest version and the unique key has seen every request before
  * this one; a refund, a redeem or the expiry job that races it waits, or was there before. Tokens are compared with the one
  * that was issued (docs/adr/0033).
  * @param draws of different settlements, which are locked in the order of their ids
- * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads why)
+ * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads
+ * why)
  */
 export const consumeOnce = async (
   db: Db,
@@ -49,8 +52,8 @@ export const consumeOnce = async (
           traceparent text)
       join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
         and s.settlement_token = given.settlement_token
-      where s.settlement_id = any(${sql.array(ids, 'text')}) and chain_status in ('confirmed', 'finalized')
-        and (status = 'issued' and not ${windowElapsed} or status = 'redeemed' and ${drawable})
+      where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
+        and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${drawable})
         and ${unreserved} and units_consumed + given.units <= units_total
       order by s.settlement_id for update of s
     ), taken as (
@@ -60,13 +63,13 @@ export const consumeOnce = async (
       returning settlement_id as taken_id
     ), drawn as (
       update settlements as s
-      set units_consumed = consumed, status = 'redeemed', redeemed_at = coalesce(redeemed_at, app_now())
+      set units_consumed = consumed, status = ${state.after('consume')}, redeemed_at = coalesce(redeemed_at, app_now())
       from taken join prepaid on prepaid_id = taken_id
       where s.settlement_id = taken_id
-      returning ${toldOfEnd('s')}, units_total, units_consumed, issued_at, traceparent, was = 'issued' as redeems
+      returning ${endColumns('s')}, units_total, units_consumed, issued_at, traceparent, was = 'issued' as redeems
     ), changed as (
       select * from drawn where redeems
-    ), told as (${tellEnd('redeemed')})
+    ), told as (${redeemedEvents})
     select settlement_id, units_total, units_consumed, issued_at, redeemed_at,
       case when redeems then
         (select jsonb_agg(to_jsonb(told)) from told where payload ->> 'settlement_id' = settlement_id)
@@ -78,8 +81,8 @@ export const consumeOnce = async (
 
 const Consumable = z.object({
   settlement_token: z.string().nullable(),
-  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
-  chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
+  status: z.enum(statuses.states),
+  chain_status: z.enum(chainStatuses.states),
   elapsed: z.boolean(),
   closed: z.boolean(),
   units_total: z.number().nullable(),

@@ -1,19 +1,21 @@
 import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import type { Message } from '../../../shared/events/event.ts';
 import {
   type OutboxRow,
-  type Outgoing,
   outboxRow,
   outboxValues,
   sentColumn,
   sentRows,
-} from '../../../shared/db/outbox.ts';
-import { type Db, sql } from '../../../shared/db/pool.ts';
+} from '../../../shared/events/outbox.ts';
 import { moveDelegate } from './delegates.ts';
 import { Row } from './settlements.ts';
+import { allows, chainState, state } from './states.ts';
 
 /*
- * The facts of chain-submitter as conditional updates: the transition table of domain/settlement.ts in SQL. A
- * repeat or a fact that another overtook changes nothing and returns no outbox rows.
+ * The events of chain-submitter as conditional updates, guarded by the tables of
+ * domain/settlement.ts. A repeat, or an event that another overtook, changes nothing and returns no
+ * outbox rows.
  */
 /** Delegate before payer, the order in which accepting locks them: the condition is judged before a row is. */
 const afterDelegate = sql.fragment`(select count(*) from delegated) >= 0`;
@@ -69,7 +71,7 @@ export const noteSigned = (
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update settlements set tx_hash = ${txHash}, generation = ${generation}, progress_at = app_now()
-    where settlement_id = ${settlementId} and status = 'pending' and generation < ${generation}`);
+    where settlement_id = ${settlementId} and ${state.is('pending')} and generation < ${generation}`);
 
 const Landed = z.object({
   settlement_id: z.string(),
@@ -87,7 +89,10 @@ const Landed = z.object({
 });
 export type Landed = Omit<z.infer<typeof Landed>, 'outbox'> & { outbox: OutboxRow[] };
 
-/** A fact that a transaction has landed, with what issues its settlement and tells it. Times in epoch milliseconds. */
+/**
+ * A transaction that was confirmed, with what issues its settlement and the events of that. Times
+ * in epoch milliseconds.
+ */
 export type Landing = {
   settlementId: string;
   generation: number;
@@ -97,7 +102,7 @@ export type Landing = {
   issuedAt: number;
   redeemExpiresAt: number;
   settlementToken: string;
-  messages: { issued: Outgoing; finalized: Outgoing };
+  messages: { issued: Message; finalized: Message };
 };
 
 /**
@@ -105,7 +110,7 @@ export type Landing = {
  * were forked away, then with the old hash among the superseded ones. All of them in one statement and one commit;
  * settlements are locked in the order of their ids, then delegates, then payers.
  * @param landings at most one of a settlement
- * @returns each one's record as it is now, in their order; null where the fact changed nothing
+ * @returns each one's record as it is now, in their order; null where the event changed nothing
  */
 export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<(Landed | null)[]> => {
   const given = landings.map(({ messages: _, ...landing }) => landing);
@@ -118,16 +123,17 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
         "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
     ), before as (
-      select settlement_id, status, holding from settlements
+      select settlement_id, status as was, holding as was_holding from settlements
       where settlement_id = any(array(select "settlementId" from given))
       order by settlement_id for update
     ), changed as (
       update settlements as s set
-        status = case when s.status = 'pending' then 'issued' else s.status end,
-        chain_status = case when given.finalized then 'finalized' else 'confirmed' end,
+        status = case when given.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
+        chain_status = case when given.finalized then ${chainState.after('finalized')}
+          else ${chainState.after('confirmed')} end,
         holding = false,
         generation = given.generation,
-        superseded_tx_hashes = case when s.status <> 'pending' and s.tx_hash <> given."txHash"
+        superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> given."txHash"
           then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
         tx_hash = given."txHash",
         issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
@@ -136,9 +142,9 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
         forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
         progress_at = app_now()
       from before join given on given."settlementId" = before.settlement_id
-      where s.settlement_id = before.settlement_id and s.generation <= given.generation and s.status <> 'failed'
-        and (s.chain_status = 'pending' or given.finalized and s.chain_status = 'confirmed')
-      returning s.*, before.status as was, before.holding as was_holding, given.slot
+      where s.settlement_id = before.settlement_id and s.generation <= given.generation
+        and case when given.finalized then ${allows('finalized')} else ${allows('confirmed')} end
+      returning s.*, before.was, before.was_holding, given.slot
     ), delegated as (${spent}), released as (${release}), sent as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select message.* from ${outboxValues(messages)}
@@ -166,34 +172,36 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
 export const noteReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (
-      update settlements set chain_status = 'pending', holding = true, forked_at = app_now(), progress_at = app_now()
-      where settlement_id = ${settlementId} and chain_status = 'confirmed' and not holding
+      update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progress_at = app_now()
+      where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
       returning wallet_id, quote_amount, delegate_id, delegate_day
     ), delegated as (${heldAgain})
     update payers set held = held + changed.quote_amount
     from changed where payers.wallet_id = changed.wallet_id and ${afterDelegate}`);
 
+/**
+ */
 /** Proven that nothing moved and nothing will: the attempt fails for good; a redeemed settlement stays, reversed. */
 export const noteFailed = (
   db: Db,
   settlementId: string,
   { generation, code, message }: { generation: number; code: string; message: string },
-  messages: { failed: Outgoing; reversed: Outgoing },
+  messages: { failed: Message; reversed: Message },
 ): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with before as (
-      select settlement_id, status, holding from settlements where settlement_id = ${settlementId} for update
+      select settlement_id, status as was, holding as was_holding from settlements
+      where settlement_id = ${settlementId} for update
     ), changed as (
       update settlements as s set
-        status = case when s.status = 'redeemed' then 'redeemed' else 'failed' end,
-        chain_status = 'failed', holding = false,
+        status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
         failure_code = ${code}, failure_message = ${message}, progress_at = app_now()
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
-        and s.chain_status in ('pending', 'confirmed')
-      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.status as was,
-        before.holding as was_holding, null::bigint as slot
+        and ${allows('failed')}
+      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
+        null::bigint as slot
     ), delegated as (${givenBack}), released as (${release})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')

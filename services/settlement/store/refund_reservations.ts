@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { chainStatuses, statuses } from '../domain/settlement.ts';
 
 /**
  * Condition of the redeeming statement: something of the net is not taken by refunds
@@ -19,7 +20,7 @@ const Reservation = z.object({
   payer_account_id: z.string(),
   payer_owner: z.string(),
   quote_token: z.string(),
-  chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
+  chain_status: z.enum(chainStatuses.states),
 });
 export type ReservationRow = z.infer<typeof Reservation>;
 
@@ -34,8 +35,8 @@ export const findReservation = (db: Db, refundId: string): Promise<ReservationRo
     where r.refund_id = ${refundId}`);
 
 const Locked = z.object({
-  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
-  chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
+  status: z.enum(statuses.states),
+  chain_status: z.enum(chainStatuses.states),
   net_amount: z.bigint(),
   refund_reserved: z.bigint(),
 });

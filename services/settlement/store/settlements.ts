@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { type OutboxRow, outboxRow } from '../../../shared/db/outbox.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type OutboxRow, outboxRow } from '../../../shared/events/outbox.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
+import { chainStatuses, statuses } from '../domain/settlement.ts';
 import { drawable } from './consumptions.ts';
-import { tellEnd, toldOfEnd } from './ends.ts';
+import { endColumns, expiredEvents, redeemedEvents } from './ends.ts';
 import { redeemable } from './refund_reservations.ts';
+import { chainState, state } from './states.ts';
 import { windowElapsed } from './window.ts';
 
 export const Row = z.object({
@@ -20,8 +22,8 @@ export const Row = z.object({
   service_id: z.string(),
   quote_amount: z.bigint(),
   fee_amount: z.bigint(),
-  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
-  chain_status: z.enum(['pending', 'confirmed', 'finalized', 'failed']),
+  status: z.enum(statuses.states),
+  chain_status: z.enum(chainStatuses.states),
   tx_hash: z.string().nullable(),
   superseded_tx_hashes: z.array(z.string()),
   settlement_token: z.string().nullable(),
@@ -87,7 +89,7 @@ export const findAttempt = (db: Db, accountId: string, attemptId: string): Promi
 export const findPaying = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements
-    where quote_id = ${quoteId} and status <> 'failed' and account_id = ${accountId}`);
+    where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
 
 /** Who may see which settlements: it goes into the query, so that a forgotten check finds nothing. */
 export type Viewer =
@@ -176,9 +178,9 @@ export const listSettlements = (
       ${pageBy('settlement_id', page)}`);
 
 const hasStatus = (status: SettlementRow['status']) => {
-  if (status === 'issued') return sql.fragment`status = 'issued' and not ${windowElapsed}`;
+  if (status === 'issued') return sql.fragment`${state.is('issued')} and not ${windowElapsed}`;
   if (status === 'expired') {
-    return sql.fragment`(status = 'expired' or (status = 'issued' and ${windowElapsed}))`;
+    return sql.fragment`(${state.is('expired')} or (${state.is('issued')} and ${windowElapsed}))`;
   }
   return sql.fragment`status = ${status}`;
 };
@@ -203,8 +205,8 @@ const Redeemed = outboxRow.extend({
  * compared with the one that was issued (docs/adr/0033). Settlements are locked in the order of
  * their ids, which are given as an array too (see findVerified).
  * @param redeems of different settlements
- * @returns in their order: when it was issued and redeemed, with the row of the outbox that tells it; null where it could
- * not be redeemed (the caller reads why)
+ * @returns in their order: when it was issued and redeemed, with the row of the outbox of its
+ * event; null where it could not be redeemed (the caller reads why)
  */
 export const redeemOnce = async (
   db: Db,
@@ -217,15 +219,16 @@ export const redeemOnce = async (
         as given(settlement_id text, service_id uuid, settlement_token text, redeem_id text, traceparent text)
       order by settlement_id
     ), changed as (
-      update settlements as s set status = 'redeemed', redeemed_at = app_now(), redeem_id = given.redeem_id
+      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = given.redeem_id
       from given
       where s.settlement_id = any(${sql.array(ids, 'text')})
         and s.settlement_id = given.settlement_id
         -- Within coalesce no index can serve them: a plan that was made over few rows would go on reading all open ones.
         and coalesce(s.service_id = given.service_id and s.settlement_token = given.settlement_token
-          and status = 'issued' and chain_status <> 'pending' and not ${windowElapsed} and ${redeemable}, false)
-      returning ${toldOfEnd('s')}, issued_at, traceparent
-    ), told as (${tellEnd('redeemed')})
+          and ${state.isFrom('redeem')} and ${chainState.isFrom('redeem')} and not ${windowElapsed} and ${redeemable},
+          false)
+      returning ${endColumns('s')}, issued_at, traceparent
+    ), told as (${redeemedEvents})
     select settlement_id, issued_at, redeemed_at, told.*
     from changed join told on told.payload ->> 'settlement_id' = settlement_id`);
   const found = new Map(redeemed.map((row) => [row.settlement_id, row]));
@@ -233,19 +236,20 @@ export const redeemOnce = async (
 };
 
 /**
- * Marks settlements whose window has elapsed; returns what tells it, a row each. Any number of replicas may run it.
+ * Marks settlements whose window has elapsed; returns their events, a row each. Any number of
+ * replicas may run it.
  */
 export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with changed as (
-      update settlements set status = 'expired'
+      update settlements set status = ${state.after('elapse')}
       where settlement_id in (
         select settlement_id from settlements
-        where status = 'issued' and ${windowElapsed}
+        where ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}
         order by redeem_expires_at limit ${limit} for update skip locked)
-      returning ${toldOfEnd('settlements')}, ${activeTraceparent()}::text as traceparent
+      returning ${endColumns('settlements')}, ${activeTraceparent()}::text as traceparent
     )
-    ${tellEnd('expired')}`);
+    ${expiredEvents}`);
 
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 
@@ -257,9 +261,9 @@ export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof Ac
   db.one(sql.type(ActivityRow)`
     select
       coalesce(bool_or(
-        chain_status = 'pending'
-        or status = 'issued' and not ${windowElapsed}
-        or status = 'redeemed' and units_consumed < units_total and chain_status <> 'failed' and ${drawable}
+        ${chainState.is('pending')}
+        or ${state.is('issued')} and not ${windowElapsed}
+        or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${drawable}
       ), false) as open,
       max(redeem_expires_at + forked_for) as ends_at
     from settlements where service_id = ${serviceId}`);
@@ -288,7 +292,7 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id in (
       select settlement_id from settlements
-      where chain_status in ('pending', 'confirmed')
+      where ${chainState.isOpen}
         and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
       order by progress_at limit ${limit} for update skip locked)
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
@@ -299,14 +303,14 @@ export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | nul
   db.maybeOne(sql.type(Stalled)`
     update settlements as s set drive = drive + 1, progress_at = app_now()
     from payers as p
-    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and s.chain_status in ('pending', 'confirmed')
+    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
       s.generation, s.created_at`);
 
 const OfQuote = z.object({
   quote_id: z.string(),
   settlement_id: z.string(),
-  status: z.enum(['pending', 'issued', 'redeemed', 'expired', 'failed']),
+  status: z.enum(statuses.states),
 });
 
 /** Of each quote the settlement that did not fail (rule 2: there is one at most), or else the one that is named. */

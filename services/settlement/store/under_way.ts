@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { chainState } from './states.ts';
 
 const UnderWay = z.object({
   /** Null: of all states together. */
@@ -26,6 +27,6 @@ export const attemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
     from (
       select created_at, quote_amount, holding, wallet_id,
         case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
-      from settlements where chain_status in ('pending', 'confirmed')
+      from settlements where ${chainState.isOpen}
     ) as open
     group by grouping sets ((state), ())`);

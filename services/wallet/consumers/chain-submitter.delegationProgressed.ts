@@ -1,10 +1,10 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Deps, wakeKey } from '../deps.ts';
-import { advancePreparation } from '../store/preparations.ts';
+import { transitionPreparation } from '../store/preparations.ts';
 
 export const delegationProgressed =
   ({ pool, waiting }: Pick<Deps, 'pool' | 'waiting'>) =>
-  async (fact: Progress): Promise<void> => {
-    await advancePreparation(pool, fact);
-    waiting.wake(wakeKey.preparation(fact.object_id));
+  async (event: Progress): Promise<void> => {
+    await transitionPreparation(pool, event);
+    waiting.wake(wakeKey.preparation(event.object_id));
   };

@@ -2,4 +2,4 @@ import type { Moved } from '../../../shared/contract/funding.ts';
 import type { Movement } from '../domain/transaction.ts';
 import { movementOfFunds } from '../movements.ts';
 
-export const moved = (fact: Moved): Movement[] => [movementOfFunds(fact)];
+export const moved = (event: Moved): Movement[] => [movementOfFunds(event)];

@@ -1,5 +1,17 @@
-/** Status of a wallet's delegation: the chain says what stands there, the record says how it came about. */
-export type DelegationStatus = 'none' | 'pending' | 'active' | 'exhausted' | 'overwritten' | 'revoked';
+/**
+ * Status of a wallet's delegation: the chain says what stands there, the record says how it came
+ * about. It is derived from both at each observation, so it has no table of transitions; the record
+ * below changes by the one of shared/lib/progress.ts.
+ */
+export const DELEGATION_STATUSES = [
+  'none',
+  'pending',
+  'active',
+  'exhausted',
+  'overwritten',
+  'revoked',
+] as const;
+export type DelegationStatus = (typeof DELEGATION_STATUSES)[number];
 
 export type DelegationRecord = {
   /** A submitted approval has no outcome yet. */

@@ -1,5 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { SIDES, shareMicro } from './transaction.ts';
+import { eachPair } from '../../../test/support/each-pair.ts';
+import { SIDES, shareMicro, transactions } from './transaction.ts';
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(transactions, ['confirmed', 'finalized', 'reversed'], {
+    confirmed: ['confirmed', 'finalized', 'reversed'],
+    finalized: ['-',         'finalized', 'reversed'],
+    reversed:  ['-',         '-',         'reversed'],
+  }),
+)('a transaction that is %s, told to be %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});
 
 test.each([
   ['the payer gives the gross', 'out', 1_000_000n, 10_000n, 1_000_000n],

@@ -1,3 +1,5 @@
+import { stateMachine } from '../../../shared/state-machine.ts';
+
 /** What a projection knows of a transfer, whichever fact told it. */
 export type Movement = {
   objectId: string;
@@ -20,9 +22,16 @@ export type Movement = {
 export type TransactionType = 'payment' | 'deposit' | 'withdrawal' | 'refund' | 'dev_fund';
 export type Direction = 'in' | 'out';
 
-/** Each later one ends what the earlier said; a transfer ends as finalized or as reversed, never as both. */
-export const STATUS_RANK = ['confirmed', 'finalized', 'reversed'] as const;
-export type TransactionStatus = (typeof STATUS_RANK)[number];
+export type TransactionStatus = 'confirmed' | 'finalized' | 'reversed';
+/**
+ * What a transaction becomes by what is told of it. A transfer ends as finalized or as reversed,
+ * never as both.
+ */
+export const transactions = stateMachine<TransactionStatus, TransactionStatus>({
+  confirmed: { confirmed: 'confirmed', finalized: 'finalized', reversed: 'reversed' },
+  finalized: { finalized: 'finalized', reversed: 'reversed' },
+  reversed: { reversed: 'reversed' },
+});
 
 /** Which sides of which type have an account of ours. A new type is a line here and one in the contract. */
 export const SIDES: readonly { type: TransactionType; direction: Direction }[] = [

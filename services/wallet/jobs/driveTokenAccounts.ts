@@ -1,7 +1,7 @@
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Deps } from '../deps.ts';
-import { tokenAccountJob } from '../register.ts';
+import { tokenAccountJob } from '../events.ts';
 import { claimStalledTokenAccounts } from '../store/wallets.ts';
 
 /**

@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { progressStep } from '../../../shared/lib/progress.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { work } from '../../../shared/lib/progress.ts';
+
+const state = stateColumn(work);
 
 const Row = z.object({
   preparation_id: z.string(),
   wallet_id: z.string(),
   kind: z.enum(['approve', 'revoke']),
   allowance: z.bigint().nullable(),
-  status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']),
+  status: z.enum(work.states),
   slot: z.bigint().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
@@ -43,18 +46,20 @@ export const preparationById = (db: Db, preparationId: string): Promise<Preparat
 /** Notes that the signed bytes are on their way; a fact that was faster stays. */
 export const markSubmitted = (db: Db, preparationId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update preparations set status = 'signed', progressed_at = app_now(), submitted_at = app_now()
-    where preparation_id = ${preparationId} and status = 'new'`);
+    update preparations set status = ${state.after('submit')}, progressed_at = app_now(), submitted_at = app_now()
+    where preparation_id = ${preparationId} and ${state.allows('submit')}`);
 
 /** Takes over how far a preparation has come, unless more is known. */
-export const advancePreparation = (db: Db, fact: Progress): Promise<unknown> => {
-  const { to, from } = progressStep(fact.status);
+export const transitionPreparation = (db: Db, fact: Progress): Promise<unknown> => {
+  const { status } = fact;
   const failure =
-    to === 'failed' ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' }) : null;
+    status === 'failed'
+      ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
+      : null;
   return db.query(sql.typeAlias('void')`
-    update preparations set status = ${to}, generation = ${fact.generation}, slot = ${fact.slot},
+    update preparations set status = ${state.after(status)}, generation = ${fact.generation}, slot = ${fact.slot},
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now(), submitted_at = coalesce(submitted_at, app_now())
     where preparation_id = ${fact.object_id} and generation <= ${fact.generation}
-      and status = any(${sql.array([...from], 'text')})`);
+      and ${state.allows(status)}`);
 };

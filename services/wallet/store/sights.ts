@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { DELEGATION_STATUSES } from '../domain/delegation.ts';
 
 const Row = z.object({
   wallet_id: z.string(),
@@ -8,11 +9,14 @@ const Row = z.object({
   balance: z.bigint(),
   delegate: z.string().nullable(),
   allowance: z.bigint(),
-  delegation_status: z.enum(['none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked']),
+  delegation_status: z.enum(DELEGATION_STATUSES),
   slot: z.bigint(),
   seen_at: z.number().nullable(),
 });
 export type SightRow = z.infer<typeof Row>;
+
+/** The token account was there once, and is gone or another's now. */
+export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
 
 const columns = sql.fragment`wallet_id, token_account_exists, token_account_seen, balance, delegate, allowance,
   delegation_status, slot, seen_at`;

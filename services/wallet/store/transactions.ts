@@ -1,23 +1,25 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page } from '../../../shared/lists/page.ts';
 import {
   DELEGATE_SIDES,
   type Direction,
   type Movement,
   SIDES,
-  STATUS_RANK,
   type TransactionStatus,
   type TransactionType,
+  transactions,
 } from '../domain/transaction.ts';
 
-const rank = (status: ReturnType<typeof sql.fragment>) =>
-  sql.fragment`array_position(${sql.array([...STATUS_RANK], 'text')}, ${status})`;
+/** Whether what is told now belongs to the state that is stored. */
+const isNewer = stateColumn(transactions, sql.fragment`t.status`).allowsBy(sql.fragment`excluded.status`);
 
 /**
- * Takes over what was told of transfers, whatever came before: the highest status stays, its transaction with it, and
- * what is told of the rest is the same in every telling. So facts may repeat and overtake one another, and a rebuild may
- * run beside them. Each object at most once a call.
+ * Takes over what was told of transfers, whatever came before: the status changes by its table
+ * alone, its transaction with it, and what is told of the rest is the same in every telling. So
+ * facts may repeat and overtake one another, and a rebuild may run beside them. Each object at most
+ * once a call.
  */
 export const putMovements = (db: Db, movements: readonly Movement[]): Promise<unknown> => {
   const rows = movements.map(({ objectId, type, status, txHash, details }) => ({
@@ -33,7 +35,6 @@ export const putMovements = (db: Db, movements: readonly Movement[]): Promise<un
     delegate_id: details?.delegateId,
     created_at: details?.createdAt,
   }));
-  const isNewer = sql.fragment`${rank(sql.fragment`excluded.status`)} >= ${rank(sql.fragment`t.status`)}`;
   return db.query(sql.typeAlias('void')`
     insert into transactions as t (object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount,
       service_id, delegate_id, created_at)
@@ -84,7 +85,7 @@ const Row = z.object({
   object_id: z.string(),
   type: z.enum(['payment', 'deposit', 'withdrawal', 'refund', 'dev_fund']),
   direction: z.enum(['in', 'out']),
-  status: z.enum(STATUS_RANK),
+  status: z.enum(transactions.states),
   tx_hash: z.string().nullable(),
   amount: z.bigint(),
   fee_amount: z.bigint(),

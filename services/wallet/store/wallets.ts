@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
-import { progressStep } from '../../../shared/lib/progress.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
+import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
+
+const tokenAccountState = stateColumn(work, sql.fragment`token_account_status`);
 
 const Row = z.object({
   wallet_id: z.string(),
@@ -14,7 +17,7 @@ const Row = z.object({
   label: z.string().nullable(),
   backup: z.string().nullable(),
   created_at: z.number(),
-  token_account_status: z.enum(['new', 'signed', 'confirmed', 'finalized', 'failed']).nullable(),
+  token_account_status: z.enum(work.states).nullable(),
   approving: z.boolean(),
   last_confirmed: z.enum(['approve', 'revoke']).nullable(),
   last_allowance: z.bigint().nullable(),
@@ -152,14 +155,12 @@ export const setDefaultWallet = async (
 };
 
 /** Takes over how far the token account of a provisioned wallet has come, unless more is known. */
-export const advanceTokenAccount = (db: Db, fact: Progress): Promise<unknown> => {
-  const { to, from } = progressStep(fact.status);
-  return db.query(sql.typeAlias('void')`
-    update wallets set token_account_status = ${to}, token_account_generation = ${fact.generation},
-      token_account_progressed_at = app_now()
+export const transitionTokenAccount = (db: Db, fact: Progress): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update wallets set token_account_status = ${tokenAccountState.after(fact.status)},
+      token_account_generation = ${fact.generation}, token_account_progressed_at = app_now()
     where wallet_id = ${fact.object_id} and token_account_generation <= ${fact.generation}
-      and token_account_status = any(${sql.array([...from], 'text')})`);
-};
+      and ${tokenAccountState.allows(fact.status)}`);
 
 const Due = z.object({
   wallet_id: z.string(),
@@ -173,7 +174,7 @@ export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<type
   tx.any(sql.type(Due)`
     with due as (
       select wallet_id from wallets
-      where token_account_status in ('new', 'signed')
+      where ${tokenAccountState.is(...UNDECIDED)}
         and token_account_progressed_at < app_now() - interval '15 seconds'
       order by token_account_progressed_at limit 100 for update skip locked
     )

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const depositChanged = take('funding.depositChanged');
+export const depositChanged = accountEventsOf('funding.depositChanged');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const refundChanged = take('funding.refundChanged');
+export const refundChanged = accountEventsOf('funding.refundChanged');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const withdrawalChanged = take('funding.withdrawalChanged');
+export const withdrawalChanged = accountEventsOf('funding.withdrawalChanged');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const delegateChanged = take('identity.delegateChanged');
+export const delegateChanged = accountEventsOf('identity.delegateChanged');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const keyChanged = take('identity.keyChanged');
+export const keyChanged = accountEventsOf('identity.keyChanged');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const expired = take('quote.expired');
+export const expired = accountEventsOf('quote.expired');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const accepted = take('settlement.accepted');
+export const accepted = accountEventsOf('settlement.accepted');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const expired = take('settlement.expired');
+export const expired = accountEventsOf('settlement.expired');

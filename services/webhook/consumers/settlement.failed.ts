@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const failed = take('settlement.failed');
+export const failed = accountEventsOf('settlement.failed');

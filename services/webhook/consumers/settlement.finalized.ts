@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const finalized = take('settlement.finalized');
+export const finalized = accountEventsOf('settlement.finalized');

@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const issued = take('settlement.issued');
+export const issued = accountEventsOf('settlement.issued');

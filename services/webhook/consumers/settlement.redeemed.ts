@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const redeemed = take('settlement.redeemed');
+export const redeemed = accountEventsOf('settlement.redeemed');

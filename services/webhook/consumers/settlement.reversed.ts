@@ -1,3 +1,3 @@
-import { take } from '../take.ts';
+import { accountEventsOf } from '../account-events.ts';
 
-export const reversed = take('settlement.reversed');
+export const reversed = accountEventsOf('settlement.reversed');

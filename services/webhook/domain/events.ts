@@ -1,33 +1,24 @@
 import type { z } from 'zod';
-import type { contracts } from '../../../shared/contract/index.ts';
+import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
 import type { EventType } from '../../../shared/contract/webhook.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 
-type Contracts = typeof contracts;
-type FactsOf<S extends keyof Contracts> = `${S}.${string & keyof Contracts[S]['events']}`;
-/** Every fact of every service, `<service>.<fact>`. */
-export type FactName = { [S in keyof Contracts]: FactsOf<S> }[keyof Contracts];
-export type FactOf<F extends FactName> = F extends `${infer S}.${infer E}`
-  ? S extends keyof Contracts
-    ? E extends keyof Contracts[S]['events']
-      ? z.infer<Extract<Contracts[S]['events'][E], z.ZodType>>
-      : never
-    : never
-  : never;
-
 type Json = z.core.util.JSONType;
 
-/** What one account is told of a fact. */
+/** What one account gets of an event of a service. */
 export type NewEvent = {
   account_id: string;
   type: EventType;
   object_id: string;
   data: Record<string, Json>;
-  /** What happened: the same of the same, however often and by whatever message it is told. Unique within the account. */
+  /**
+   * What happened: the same of the same, however often and by whatever message it is published.
+   * Unique within the account.
+   */
   fact_key: string;
 };
 
-/** A fact of settlement with who is concerned; as it was told before it says nobody. */
+/** An event of settlement, which says who is concerned. */
 type Concerning = {
   settlement_id: string;
   quote_id: string;
@@ -46,16 +37,15 @@ const amountsOf = ({ quote_amount, fee_amount }: Concerning) => ({
   net_amount: formatMicro(parseMicro(quote_amount) - parseMicro(fee_amount)),
 });
 
-/** Payer and vendor each as they may see it; an account that pays itself is told as both. */
-const paymentEvents = <F extends object>(
+/** Payer and vendor each as they may see it; an account that pays itself gets both. */
+const paymentEvents = (
   type: EventType,
-  fact: F | (F & Concerning),
+  event: Concerning,
   own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
 ): NewEvent[] => {
-  if (!('vendor_account_id' in fact)) return [];
-  const { settlement_id, quote_id, service_id, wallet_id, delegate_id } = fact;
-  const shared = { settlement_id, quote_id, service_id, ...amountsOf(fact), ...own.both };
-  const told = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
+  const { settlement_id, quote_id, service_id, wallet_id, delegate_id } = event;
+  const shared = { settlement_id, quote_id, service_id, ...amountsOf(event), ...own.both };
+  const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
     account_id,
     type,
     object_id: settlement_id,
@@ -63,19 +53,15 @@ const paymentEvents = <F extends object>(
     fact_key: `${type}:${settlement_id}:${role}`,
   });
   return [
-    told('payer', fact.account_id, { wallet_id, delegate_id }),
-    told('vendor', fact.vendor_account_id, { ...own.vendor }),
+    of('payer', event.account_id, { wallet_id, delegate_id }),
+    of('vendor', event.vendor_account_id, { ...own.vendor }),
   ];
 };
 
 /** The vendor's quote by what becomes of its payment; a failed one may be followed by another, with its own settlement. */
-const quoteEvents = <F extends object>(
-  type: 'quote.settling' | 'quote.settled',
-  fact: F | (F & Concerning),
-): NewEvent[] => {
-  if (!('vendor_account_id' in fact)) return [];
-  const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = fact;
-  const data = { quote_id, service_id, settlement_id, ...amountsOf(fact) };
+const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: Concerning): NewEvent[] => {
+  const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
+  const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
   return [{ account_id, type, object_id: quote_id, data, fact_key: `${type}:${quote_id}:${settlement_id}` }];
 };
 
@@ -94,10 +80,10 @@ const objectEvent = <T extends EventType>(
 });
 
 /**
- * What accounts are told of each fact. A fact that is not here does not compile; null says that no account is told, and
- * why.
+ * What accounts get of each event of a service. An event that is not here does not compile; null
+ * says that no account gets it, and why.
  */
-export const EVENTS_OF: { [F in FactName]: ((fact: FactOf<F>) => NewEvent[]) | null } = {
+export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEvent[]) | null } = {
   'quote.expired': ({ account_id, quote_id, service_id, quote_amount, fee_amount, expires_at }) => [
     {
       account_id,
@@ -107,29 +93,26 @@ export const EVENTS_OF: { [F in FactName]: ((fact: FactOf<F>) => NewEvent[]) | n
       fact_key: `quote.expired:${quote_id}`,
     },
   ],
-  'settlement.accepted': (fact) => quoteEvents('quote.settling', fact),
-  'settlement.issued': (fact) =>
-    'vendor_account_id' in fact
-      ? [
-          ...quoteEvents('quote.settled', fact),
-          ...paymentEvents('settlement.issued', fact, {
-            both: { tx_hash: fact.tx_hash, issued_at: fact.issued_at },
-          }),
-        ]
-      : [],
-  'settlement.finalized': (fact) =>
-    paymentEvents('settlement.finalized', fact, { both: { tx_hash: fact.tx_hash } }),
-  'settlement.failed': (fact) =>
-    paymentEvents('settlement.failed', fact, { both: { failure_code: fact.code } }),
-  'settlement.reversed': (fact) =>
-    paymentEvents('settlement.reversed', fact, { both: { redeemed: fact.redeemed } }),
-  'settlement.redeemed': (fact) =>
-    paymentEvents('settlement.redeemed', fact, {
-      both: { redeemed_at: fact.redeemed_at },
-      vendor: { redeem_id: fact.redeem_id },
+  'settlement.accepted': (event) => quoteEvents('quote.settling', event),
+  'settlement.issued': (event) => [
+    ...quoteEvents('quote.settled', event),
+    ...paymentEvents('settlement.issued', event, {
+      both: { tx_hash: event.tx_hash, issued_at: event.issued_at },
     }),
-  'settlement.expired': (fact) =>
-    paymentEvents('settlement.expired', fact, { both: { redeem_expires_at: fact.redeem_expires_at } }),
+  ],
+  'settlement.finalized': (event) =>
+    paymentEvents('settlement.finalized', event, { both: { tx_hash: event.tx_hash } }),
+  'settlement.failed': (event) =>
+    paymentEvents('settlement.failed', event, { both: { failure_code: event.code } }),
+  'settlement.reversed': (event) =>
+    paymentEvents('settlement.reversed', event, { both: { redeemed: event.redeemed } }),
+  'settlement.redeemed': (event) =>
+    paymentEvents('settlement.redeemed', event, {
+      both: { redeemed_at: event.redeemed_at },
+      vendor: { redeem_id: event.redeem_id },
+    }),
+  'settlement.expired': (event) =>
+    paymentEvents('settlement.expired', event, { both: { redeem_expires_at: event.redeem_expires_at } }),
   'funding.withdrawalChanged': ({ account_id, withdrawal }) => {
     const { status, withdrawal_id } = withdrawal;
     if (status === 'pending_approval') return [];
@@ -148,38 +131,38 @@ export const EVENTS_OF: { [F in FactName]: ((fact: FactOf<F>) => NewEvent[]) | n
     if (status === 'created') return [];
     return [objectEvent(account_id, `deposit.${status}`, deposit_id, deposit)];
   },
-  'identity.delegateChanged': ({ fact_id, account_id, at: _at, change, ...data }) => [
+  'identity.delegateChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
     {
       account_id,
       type: `delegate.${change}`,
       object_id: data.delegate_id,
       data,
-      fact_key: fact_id,
+      fact_key: change_id,
     },
   ],
-  'identity.keyChanged': ({ fact_id, account_id, at: _at, change, ...data }) => [
+  'identity.keyChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
     {
       account_id,
       type: `key.${change}`,
       object_id: data.service_id ?? data.delegate_id ?? account_id,
       data,
-      fact_key: fact_id,
+      fact_key: change_id,
     },
   ],
-  // The object that moved tells its own status.
+  // The object that moved publishes its own status.
   'funding.moved': null,
-  // Caches of the gateway forget by these: hashes and sign-ins are nobody's news.
+  // Caches of the gateway forget by these: hashes and sign-ins are for nobody else.
   'identity.keysEnded': null,
   'identity.sessionEnded': null,
   // What the owner's wallet shows; the specification names no event of it.
   'wallet.delegationChanged': null,
-  // Work between services: its outcome is told by who ordered it.
+  // Work between services: its outcome is published by who ordered it.
   'chain-submitter.settleProgressed': null,
   'chain-submitter.fundProgressed': null,
   'chain-submitter.delegationProgressed': null,
   'chain-submitter.tokenAccountProgressed': null,
   'chain-submitter.withdrawalProgressed': null,
   'chain-submitter.refundProgressed': null,
-  // Mailed: there is no endpoint to tell.
+  // Mailed: there is no endpoint to send it to.
   'webhook.endpointDisabled': null,
 };

@@ -1,7 +1,6 @@
-import { webhook } from '../../../shared/contract/index.ts';
-import { subjects } from '../../../shared/contract/service.ts';
 import type { Attempt } from '../../../shared/contract/webhook.ts';
-import { insertOutbox } from '../../../shared/db/outbox.ts';
+import { event } from '../../../shared/events/event.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
@@ -51,15 +50,15 @@ export const startDeliver = (deps: Omit<Deps, 'pokeDeliveries'>): Deliveries => 
       response,
     };
     const afterSeconds = retryAfterSeconds(due.tries, Math.random());
-    const next =
+    const result =
       error === null
-        ? ({ status: 'delivered' } as const)
+        ? ({ event: 'deliver' } as const)
         : afterSeconds === null
-          ? ({ status: 'failed' } as const)
-          : ({ status: 'pending', afterSeconds } as const);
-    const told = await pool.transaction(async (tx) => {
+          ? ({ event: 'exhaust' } as const)
+          : ({ event: 'retry', afterSeconds } as const);
+    const outbox = await pool.transaction(async (tx) => {
       await lockEndpoint(tx, due.endpoint_id);
-      if (!(await finishTry(tx, due, attempt, next))) return [];
+      if (!(await finishTry(tx, due, attempt, result))) return [];
       if (error === null) {
         await noteSuccess(tx, due.endpoint_id);
         return [];
@@ -69,10 +68,9 @@ export const startDeliver = (deps: Omit<Deps, 'pokeDeliveries'>): Deliveries => 
       const { account_id, disabled_reason: reason, now } = disabled;
       const { endpoint_id } = due;
       const payload = { account_id, endpoint_id, host: new URL(due.url).host, reason, at: isoTime(now) };
-      const subject = subjects.event(webhook.name, 'endpointDisabled');
-      return insertOutbox(tx, [{ subject, msgId: `endpointDisabled:${endpoint_id}:${now}`, payload }]);
+      return insertOutbox(tx, [event('webhook.endpointDisabled', payload)]);
     });
-    relay.dispatch(told);
+    relay.dispatch(outbox);
     count('settle.webhook.attempts', 1, { outcome: error ?? 'delivered' });
   };
 

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { type Attempt, DELIVERY_ERRORS, EventType } from '../../../shared/contract/webhook.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
+import { type DeliveryEvent, deliveries } from '../domain/delivery.ts';
 import { wants } from './endpoints.ts';
+
+const state = stateColumn(deliveries);
 
 const AttemptRow = z.object({
   at: z.string(),
@@ -14,7 +18,7 @@ const AttemptRow = z.object({
 const Row = z.object({
   event_id: z.string(),
   type: EventType,
-  status: z.enum(['pending', 'delivered', 'failed']),
+  status: z.enum(deliveries.states),
   attempts: z.array(AttemptRow),
   next_attempt_at: z.number().nullable(),
   created_at: z.number(),
@@ -72,7 +76,7 @@ export const claimDue = (
       from endpoints left join places using (account_id)
       cross join lateral (
         select event_id, next_attempt_at from deliveries
-        where deliveries.endpoint_id = endpoints.endpoint_id and status = 'pending'
+        where deliveries.endpoint_id = endpoints.endpoint_id and ${state.isFrom('deliver')}
           and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
         order by next_attempt_at
         limit greatest(0, case when failing_since is null then ${AT_ONCE}::int else 1 end
@@ -99,24 +103,26 @@ const KEPT_ATTEMPTS = 16;
 
 /**
  * Notes what came of a try; false when another replica has taken the delivery over, or it is deleted.
- * @param next status, and seconds until the next try while it is pending
+ * @param outcome what it is by the table, and seconds until the next try when there is one
  */
 export const finishTry = async (
   db: Db,
   { endpoint_id, event_id, tries }: Pick<DueRow, 'endpoint_id' | 'event_id' | 'tries'>,
   attempt: Attempt,
-  next: { status: 'delivered' | 'failed' } | { status: 'pending'; afterSeconds: number },
+  outcome:
+    | { event: Extract<DeliveryEvent, 'deliver' | 'exhaust'> }
+    | { event: Extract<DeliveryEvent, 'retry'>; afterSeconds: number },
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update deliveries set status = ${next.status}, leased_until = null,
+    update deliveries set status = ${state.after(outcome.event)}, leased_until = null,
       next_attempt_at = ${
-        next.status === 'pending'
-          ? sql.fragment`app_now() + make_interval(secs => ${next.afterSeconds}::float8)`
+        outcome.event === 'retry'
+          ? sql.fragment`app_now() + make_interval(secs => ${outcome.afterSeconds}::float8)`
           : sql.fragment`null`
       },
       attempts = jsonb_path_query_array(attempts || ${JSON.stringify([attempt])}::jsonb,
         ('$[last - ' || ${KEPT_ATTEMPTS - 1}::int || ' to last]')::jsonpath)
-    where endpoint_id = ${endpoint_id} and event_id = ${event_id} and status = 'pending' and tries = ${tries}
+    where endpoint_id = ${endpoint_id} and event_id = ${event_id} and ${state.allows(outcome.event)} and tries = ${tries}
       and leased_until is not null`);
   return rowCount > 0;
 };
@@ -144,7 +150,7 @@ export const redeliverEvents = async (
           : sql.fragment`event_id = ${event_id}`
       }
     order by event_id limit ${limit} for key share of endpoints
-    on conflict (endpoint_id, event_id) do update set status = 'pending', tries = 0, next_attempt_at = app_now(),
+    on conflict (endpoint_id, event_id) do update set status = ${state.after('redeliver')}, tries = 0, next_attempt_at = app_now(),
       leased_until = null
     where known.leased_until is null or known.leased_until <= app_now()`);
   return rowCount;
@@ -158,7 +164,7 @@ export const dueBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
     with due as (
       select next_attempt_at from deliveries join endpoints using (endpoint_id)
-      where status = 'pending' and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
+      where ${state.isFrom('deliver')} and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
         and disabled_reason is null and failing_since is null
       limit ${COUNT_UP_TO}
     )

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
+import { stateColumn } from '../../../shared/db/state-column.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
+import { endpoints } from '../domain/endpoint.ts';
+
+/** An endpoint that is on has no reason why it is not. */
+const state = stateColumn(endpoints, sql.fragment`coalesce(disabled_reason, 'on')`);
 
 const Row = z.object({
   endpoint_id: z.string(),
@@ -81,9 +86,7 @@ export const changeEndpoint = (
       disabled_reason = ${
         enabled === undefined
           ? sql.fragment`disabled_reason`
-          : enabled
-            ? sql.fragment`null`
-            : sql.fragment`coalesce(disabled_reason, 'owner')`
+          : sql.fragment`nullif(${state.after(enabled ? 'enable' : 'disable')}, 'on')`
       },
       failing_since = case when ${enabled ?? false} or ${url} is distinct from url and ${url !== null}
         then null else failing_since end
@@ -152,9 +155,9 @@ export const noteFailure = async (
   db.maybeOne(sql.type(Disabled)`
     with failed as (
       update endpoints set failing_since = coalesce(failing_since, app_now()),
-        disabled_reason = case when ${gone} then 'gone'
-          when failing_since <= app_now() - ${FAILING}::interval then 'failing' end
-      where endpoint_id = ${endpointId} and url = ${url} and disabled_reason is null
+        disabled_reason = case when ${gone} then ${state.after('gone')}
+          when failing_since <= app_now() - ${FAILING}::interval then ${state.after('fail')} end
+      where endpoint_id = ${endpointId} and url = ${url} and ${state.allows('fail')}
       returning account_id, disabled_reason
     )
     select account_id, disabled_reason, app_now() as now from failed where disabled_reason is not null`);

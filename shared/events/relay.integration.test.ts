@@ -6,10 +6,11 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { startProxy, type TcpProxy } from '../../test/support/proxy.ts';
 import { type Bus, connectBus } from '../bus/connect.ts';
 import type { BusUser } from '../contract/service.ts';
+import { connectPool } from '../db/pool.ts';
 import { failpoints } from '../lib/failpoint.ts';
 import { createLogger } from '../lib/logger.ts';
-import { insertOutbox, startRelay } from './outbox.ts';
-import { connectPool } from './pool.ts';
+import { insertOutbox } from './outbox.ts';
+import { startRelay } from './relay.ts';
 
 const logger = createLogger('settlement', 'silent');
 let database: TestDatabase;
@@ -104,14 +105,14 @@ test('a row that can never be published holds up nothing behind it', async () =>
   await admin.query('delete from outbox');
 });
 
-test('what lingers goes out together, at the latest when the service stops', async () => {
+test('a batch goes out when its window ends, at the latest when the service stops', async () => {
   const subject = 'evt.settlement.expired';
   const { pool, dispatch, stop } = await relay();
   const rows = await insertOutbox(
     pool,
     ['one', 'two'].map((msgId) => ({ subject, msgId, payload: {} })),
   );
-  for (const row of rows) dispatch([row], { lingerMs: 60_000 });
+  for (const row of rows) dispatch([row], { batchWindowMs: 60_000 });
   expect(await heard(subject)).toBe(0);
   await stop();
   expect({ heard: await heard(subject), left: await left() }).toEqual({ heard: 2, left: [] });

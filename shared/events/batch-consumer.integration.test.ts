@@ -3,16 +3,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { type Span, trace } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { createTestBus, type TestBus } from '../../test/support/bus.ts';
+import type { Bus } from '../bus/connect.ts';
+import { encode } from '../bus/envelope.ts';
+import { publish } from '../bus/publish.ts';
+import { eventDurable } from '../bus/topology.ts';
 import { settlement } from '../contract/index.ts';
 import { subjects } from '../contract/service.ts';
-import { newId } from '../lib/id.ts';
-import type { Bus } from './connect.ts';
-import { type Consuming, hearTogether } from './consume.ts';
-import { encode } from './envelope.ts';
-import { publish } from './publish.ts';
-import { eventDurable } from './topology.ts';
+import { newId, newServiceId } from '../lib/id.ts';
+import { subscribeInBatches } from './batch-consumer.ts';
+import type { Consuming } from './consume.ts';
+import { event, eventSubject } from './event.ts';
 
-/** The quote service hears `accepted`, `issued` and `failed` of settlement; nothing else is delivered to it. */
+/**
+ * The quote service subscribes to `accepted`, `issued` and `failed` of settlement; nothing else is
+ * delivered to it.
+ */
 let testBus: TestBus;
 let listener: Bus;
 let settler: Bus;
@@ -26,34 +31,42 @@ afterAll(() => testBus.stop(), 30_000);
 let batches: string[][];
 let aside: string[];
 let writes: (batch: readonly string[]) => Promise<void>;
-let hearing: Consuming;
+let subscription: Consuming;
 beforeEach(async () => {
   [batches, aside, writes] = [[], [], async () => {}];
   listener = await testBus.as('quote');
 });
-afterEach(() => hearing.stop());
+afterEach(() => subscription.stop());
 
-const start = (lingerMs: number) => {
-  const say = ({ quote_id }: { quote_id: string }) => [quote_id];
-  hearing = hearTogether(
+const start = (batchWindowMs: number) => {
+  const items = ({ quote_id }: { quote_id: string }) => [quote_id];
+  subscription = subscribeInBatches(
     listener,
     settlement,
-    { accepted: say, issued: say, failed: say },
-    async (said: readonly string[]) => {
-      batches.push([...said]);
-      await writes(said);
+    { accepted: items, issued: items, failed: items },
+    async (batch: readonly string[]) => {
+      batches.push([...batch]);
+      await writes(batch);
     },
-    { quarantine: async ({ reason }) => void aside.push(reason), lingerMs },
+    { quarantine: async ({ reason }) => void aside.push(reason), batchWindowMs },
   );
 };
-const tell = (name: keyof typeof settlement.events, fact: unknown) =>
-  settler.js.publish(subjects.event('settlement', name), encode(fact));
-/** A fact as it was told before it said who pays. */
-const ids = (quote_id: string) => ({ settlement_id: newId('stl'), quote_id });
-const accepted = (quote_id: string) => ({ ...ids(quote_id), account_id: newId('acct') });
-const failed = (quote_id: string) => ({ ...ids(quote_id), code: 'payment_failed' });
-const tellAccepted = async (quotes: readonly string[]) => {
-  for (const id of quotes) await tell('accepted', accepted(id));
+const publishRaw = (name: keyof typeof settlement.events, payload: unknown) =>
+  settler.js.publish(subjects.event('settlement', name), encode(payload));
+const accepted = (quote_id: string) => ({
+  settlement_id: newId('stl'),
+  quote_id,
+  account_id: newId('acct'),
+  delegate_id: null,
+  wallet_id: newId('wal'),
+  service_id: newServiceId(),
+  vendor_account_id: newId('acct'),
+  quote_amount: '1000000',
+  fee_amount: '10000',
+});
+const failed = (quote_id: string) => ({ ...accepted(quote_id), code: 'payment_failed' });
+const publishAccepted = async (quotes: readonly string[]) => {
+  for (const id of quotes) await publishRaw('accepted', accepted(id));
 };
 const until = async (good: () => boolean | Promise<boolean>) => {
   for (const deadline = Date.now() + 15_000; !(await good()); await sleep(20))
@@ -61,7 +74,9 @@ const until = async (good: () => boolean | Promise<boolean>) => {
       throw new Error(`did not come about: ${JSON.stringify(batches)}, aside ${aside.length}`);
 };
 const newIds = (count: number) => Array.from({ length: count }, () => newId('q'));
-/** Delivered and not acknowledged, and not delivered yet, of what the quote service hears of settlement. */
+/**
+ * Delivered and not acknowledged, and not delivered yet, of what the quote service subscribes to.
+ */
 const open = async (): Promise<number> => {
   let sum = 0;
   for (const name of ['accepted', 'issued', 'failed']) {
@@ -72,22 +87,22 @@ const open = async (): Promise<number> => {
   return sum;
 };
 
-test('what waits is written together, in the order of the stream whichever fact it is, and acknowledged', async () => {
+test('what waits is written together, in the order of the stream whichever event it is, and acknowledged', async () => {
   const quotes = newIds(80);
   for (const [index, id] of quotes.entries())
-    await (index < 40 ? tell('failed', failed(id)) : tell('accepted', accepted(id)));
+    await (index < 40 ? publishRaw('failed', failed(id)) : publishRaw('accepted', accepted(id)));
   start(200);
   await until(() => batches.flat().length === quotes.length);
   expect(batches).toEqual([quotes]);
   await until(async () => (await open()) === 0);
 });
 
-test('what is not heard is not delivered', async () => {
-  await tell('expired', ids(newId('q')));
-  await tell('redeemed', ids(newId('q')));
+test('what is not subscribed to is not delivered', async () => {
+  await publishRaw('expired', accepted(newId('q')));
+  await publishRaw('redeemed', accepted(newId('q')));
   start(0);
   const [id] = newIds(1);
-  await tellAccepted([id!]);
+  await publishAccepted([id!]);
   await until(() => batches.length > 0);
   expect([batches, aside]).toEqual([[[id]], []]);
 });
@@ -98,7 +113,7 @@ test('one that cannot be written holds up nobody; it comes again until it can be
   writes = async (batch) => {
     if (broken && batch.includes(bad)) throw new Error('a row that is refused');
   };
-  await tellAccepted([good, bad, other]);
+  await publishAccepted([good, bad, other]);
   start(200);
   await until(() => batches.length >= 5);
   expect(batches.slice(0, 4)).toEqual([[good, bad, other], [good], [bad], [other]]);
@@ -114,13 +129,13 @@ test('one that cannot be written holds up nobody; it comes again until it can be
   expect(batches.at(-1)).toEqual([bad]);
 });
 
-test('while the database is away each comes again later, not one by one at once', async () => {
+test('while the database does not answer each comes again later, not one by one at once', async () => {
   const quotes = newIds(3);
   let away = true;
   writes = async () => {
     if (away) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   };
-  await tellAccepted(quotes);
+  await publishAccepted(quotes);
   start(200);
   await until(() => batches.length > 0);
   expect(batches[0]).toEqual(quotes);
@@ -130,28 +145,28 @@ test('while the database is away each comes again later, not one by one at once'
   expect(batches.slice(1).flat().sort()).toEqual([...quotes].sort());
 });
 
-test('what cannot be read is put aside, with the rest of its batch written', async () => {
+test('what cannot be read is quarantined, with the rest of its batch written', async () => {
   const [first, last, right] = newIds(3) as [string, string, string];
-  await tellAccepted([first]);
-  await tell('accepted', { nonsense: true });
-  await tellAccepted([last]);
+  await publishAccepted([first]);
+  await publishRaw('accepted', { nonsense: true });
+  await publishAccepted([last]);
   start(200);
   await until(async () => batches.length > 0 && (await open()) === 0);
   expect([batches, aside.length]).toEqual([[[first, last]], 1]);
-  const subject = subjects.event('settlement', 'accepted');
-  expect(await hearing.again(subject, encode(accepted(right)))).toBe(true);
+  const subject = eventSubject('settlement.accepted');
+  expect(await subscription.again(subject, encode(accepted(right)))).toBe(true);
   expect(batches.at(-1)).toEqual([right]);
-  await expect(hearing.again(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
-  expect(await hearing.again(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
+  await expect(subscription.again(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
+  expect(await subscription.again(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
 });
 
 test('a stop writes and acknowledges what has come', async () => {
   const quotes = newIds(40);
   writes = () => sleep(300);
-  await tellAccepted(quotes);
+  await publishAccepted(quotes);
   start(100);
   await until(() => batches.length > 0);
-  await hearing.stop();
+  await subscription.stop();
   await admin.nc.flush();
   await listener.nc.flush();
   expect(batches.flat()).toEqual(quotes);
@@ -180,15 +195,10 @@ test('each message has its span in the trace of its sender; the writing stands u
     writer ??= trace.getActiveSpan()?.spanContext().spanId;
   };
   const quotes = newIds(3);
-  for (const id of quotes)
-    await publish(settler, {
-      subject: subjects.event('settlement', 'accepted'),
-      msgId: id,
-      payload: accepted(id),
-    });
+  for (const id of quotes) await publish(settler, event('settlement.accepted', accepted(id)));
   start(200);
   await until(() => ended.length === 6);
-  await hearing.stop();
+  await subscription.stop();
   await sdk.shutdown();
 
   expect(batches).toEqual([quotes]);

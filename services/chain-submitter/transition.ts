@@ -1,11 +1,12 @@
 import type { Deps } from './deps.ts';
 import type { Failure } from './domain/failure.ts';
 import type { Flight } from './flights.ts';
-import { progressMessage } from './progress.ts';
-import { type IntentRow, type Move, moveIntents } from './store/intents.ts';
+import { progressEvent } from './progress.ts';
+import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
 
 type Told = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
-type Step = {
+/** What an event is about: an intent in one generation, and what is known of it then. */
+type Change = {
   intent: Told;
   generation: number;
   txHash: string | null;
@@ -21,23 +22,24 @@ const STATUS = {
 } as const;
 
 /**
- * Moves intents by one event and tells it at once: state and fact are one commit, the publishing follows.
- * @returns how many moved; one that did not has moved on by another hand
+ * The transition of intents by one event, which is published at once: state and outbox row are one
+ * commit, the publishing follows.
+ * @returns how many changed; one that did not was changed by another worker before
  */
-export const move = async (
+export const transition = async (
   { pool, relay }: Pick<Deps, 'pool' | 'relay'>,
   event: keyof typeof STATUS,
-  steps: readonly Step[],
+  changes: readonly Change[],
 ): Promise<number> => {
-  const moves = steps.map(
-    ({ intent, generation, txHash, slot, failure }): Move => ({
+  const transitions = changes.map(
+    ({ intent, generation, txHash, slot, failure }): Transition => ({
       intentId: intent.intent_id,
       generation,
       ...(txHash === null ? {} : { txHash }),
       ...(slot === undefined ? {} : { slot }),
       ...(failure === undefined ? {} : { failure }),
       traceparent: intent.traceparent,
-      message: progressMessage(intent, {
+      message: progressEvent(intent, {
         status: STATUS[event],
         generation,
         tx_hash: txHash,
@@ -46,13 +48,13 @@ export const move = async (
       }),
     }),
   );
-  const rows = await moveIntents(pool, event, moves);
+  const rows = await transitionIntents(pool, event, transitions);
   relay.dispatch(rows);
   return rows.length;
 };
 
-/** A step about the bytes of a flight. */
-export const stepOf = ({ intent, generation, signature, slot }: Flight): Step => ({
+/** The bytes of a flight, as what an event is about. */
+export const changeOf = ({ intent, generation, signature, slot }: Flight): Change => ({
   intent,
   generation,
   txHash: signature,

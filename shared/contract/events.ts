@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { contracts } from './index.ts';
+
+/**
+ * Names and payloads of everything that services publish, and what makes a message of it the same
+ * message.
+ */
+type Contracts = typeof contracts;
+type Names<Part extends 'events' | 'jobs'> = {
+  [S in keyof Contracts]: `${S}.${string & keyof Contracts[S][Part]}`;
+}[keyof Contracts];
+
+/** Every event, as `<service that publishes it>.<event>`. */
+export type EventName = Names<'events'>;
+/** Every job, as `<service that carries it out>.<job>`. */
+export type JobName = Names<'jobs'>;
+
+export type EventPayload<N extends EventName> = N extends `${infer S extends keyof Contracts}.${infer E}`
+  ? E extends keyof Contracts[S]['events']
+    ? z.infer<Extract<Contracts[S]['events'][E], z.ZodType>>
+    : never
+  : never;
+export type JobPayload<N extends JobName> = N extends `${infer S extends keyof Contracts}.${infer J}`
+  ? J extends keyof Contracts[S]['jobs']
+    ? z.infer<Extract<Contracts[S]['jobs'][J], { payload: z.ZodType }>['payload']>
+    : never
+  : never;
+
+/**
+ * Of an event that is published again on purpose while its state is the same: each time is a
+ * message of its own.
+ */
+export const EACH_TIME = 'each time';
+
+/** A field of a payload, or of an object in it. */
+type Field<P> = {
+  [K in keyof P & string]: P[K] extends string | number | boolean | null | readonly string[]
+    ? K
+    : `${K}.${keyof P[K] & string}`;
+}[keyof P & string];
+type Identity<P> = readonly (Field<P> | typeof EACH_TIME)[];
+
+const ofSettlement = ['settlement_id'] as const;
+// The same state is published again when its job is dispatched again, and after a second fork, also
+// within the stream's duplicate window, which would drop a repeated id.
+const ofProgress = ['object_id', 'generation', 'status', EACH_TIME] as const;
+
+/**
+ * The fields that distinguish an event among those of its name. A message whose id is known is
+ * dropped by the stream, so two events need two identities, and the same event, whoever publishes
+ * it again, has one.
+ */
+export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<N>> } = {
+  'quote.expired': ['quote_id'],
+  'settlement.accepted': ofSettlement,
+  'settlement.issued': ofSettlement,
+  'settlement.finalized': ofSettlement,
+  'settlement.failed': ofSettlement,
+  'settlement.reversed': ofSettlement,
+  'settlement.redeemed': ofSettlement,
+  'settlement.expired': ofSettlement,
+  'wallet.delegationChanged': ['wallet_id', 'slot', 'status'],
+  // After a fork an object may have the same status by another transaction.
+  'funding.moved': ['object_id', 'status', 'tx_hash'],
+  'funding.withdrawalChanged': ['withdrawal.withdrawal_id', 'withdrawal.status', 'withdrawal.tx_hash'],
+  'funding.refundChanged': ['refund.refund_id', 'refund.status', 'refund.tx_hash'],
+  'funding.depositChanged': ['deposit.deposit_id', 'deposit.status', 'deposit.tx_hash'],
+  // A key is revoked once.
+  'identity.keysEnded': ['key_hashes'],
+  'identity.sessionEnded': ['session_id'],
+  'identity.delegateChanged': ['change_id'],
+  'identity.keyChanged': ['change_id'],
+  'webhook.endpointDisabled': ['endpoint_id', 'at'],
+  'chain-submitter.settleProgressed': ofProgress,
+  'chain-submitter.fundProgressed': ofProgress,
+  'chain-submitter.delegationProgressed': ofProgress,
+  'chain-submitter.tokenAccountProgressed': ofProgress,
+  'chain-submitter.withdrawalProgressed': ofProgress,
+  'chain-submitter.refundProgressed': ofProgress,
+};
+
+/**
+ * The fields that distinguish a job among those of its name. How often it was dispatched belongs to its message id besides: the
+ * queue drops a repeated id inside its window, even after the first was consumed (docs/design/settle.md, rule 6).
+ */
+export const JOB_IDENTITY: { readonly [N in JobName]: readonly Field<JobPayload<N>>[] } = {
+  'chain-submitter.settle': ['account_id', 'payment_attempt_id'],
+  'chain-submitter.fund': ['fund_id'],
+  'chain-submitter.createTokenAccount': ['wallet_id'],
+};

@@ -1,0 +1,112 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { type SpanContext, SpanKind } from '@opentelemetry/api';
+import type { z } from 'zod';
+import { type Bus, track } from '../bus/connect.ts';
+import { type Delivery, refuse } from '../bus/durable.ts';
+import { inBusSpan } from '../bus/trace.ts';
+import type { EventOf, ServiceContract } from '../contract/service.ts';
+import { isUnavailable } from '../lib/unavailable.ts';
+import type { Quarantine } from './consume.ts';
+import { type Consuming, consume, readPayload, type Source, subscription } from './consume.ts';
+
+/** At most so many messages in one statement. */
+const MAX_BATCH = 128;
+
+/** What an event asks to be written, of which there may be nothing. */
+type BatchSource<Item> = Source & { itemsOf: (payload: unknown) => readonly Item[] };
+/** A message that was read. */
+type Member<Item> = { msg: Delivery; items: readonly Item[] };
+type Write<Item> = (items: readonly Item[]) => Promise<unknown>;
+
+/**
+ * Writes a batch in the trace of its first message: each has its span in the trace of who published
+ * it, and those of the others link to the span of the write.
+ */
+const writeTraced = async <Item>(batch: readonly Member<Item>[], write: Write<Item>): Promise<void> => {
+  const items = batch.flatMap((each) => each.items);
+  let writing: Promise<unknown> | undefined;
+  let first: SpanContext | undefined;
+  await Promise.all(
+    batch.map(({ msg: { subject: destination, headers, info } }) =>
+      inBusSpan({ operation: 'process', destination, kind: SpanKind.CONSUMER, headers }, (span) => {
+        span.setAttribute('messaging.nats.delivery_count', info.redeliveryCount);
+        span.setAttribute('messaging.batch.message_count', batch.length);
+        if (first !== undefined) span.addLink({ context: first });
+        first ??= span.spanContext();
+        writing ??= items.length === 0 ? Promise.resolve() : write(items);
+        return writing;
+      }),
+    ),
+  );
+};
+
+/**
+ * Subscribes to events as `subscribe` does, and writes what those ask for that come within the
+ * batch window by one statement with one commit, in the order of the stream. Acknowledged is after
+ * the commit, in one write to the server. A batch that fails is tried message by message, so that
+ * one that cannot be written holds up nobody; while a dependency is unavailable all come again
+ * later.
+ * @param itemsOf what an event asks to be written, of which there may be nothing
+ * @param write writes all of it, or nothing; never called with nothing
+ * @param batchWindowMs how long a first message waits for others. 0 on a payment's path: those that
+ * are there already share a statement
+ */
+export const subscribeInBatches = <S extends ServiceContract, Item>(
+  bus: Bus,
+  source: S,
+  itemsOf: { [E in EventOf<S>]?: (event: z.infer<S['events'][E]>) => readonly Item[] },
+  write: Write<Item>,
+  { quarantine, batchWindowMs }: { quarantine: Quarantine; batchWindowMs: number },
+): Consuming => {
+  const sources = Object.entries(itemsOf as Record<string, BatchSource<Item>['itemsOf']>).map(
+    ([name, itemsOfEvent]): BatchSource<Item> => ({
+      ...subscription(bus, source, name),
+      itemsOf: itemsOfEvent,
+      handle: async (payload) => {
+        const items = itemsOfEvent(payload);
+        if (items.length > 0) await write(items);
+      },
+    }),
+  );
+  let waiting: { source: BatchSource<Item>; msg: Delivery }[] = [];
+  let running = false;
+
+  const read = async ({ source, msg }: (typeof waiting)[number]): Promise<Member<Item>[]> => {
+    try {
+      const message = await readPayload(msg, source.schema, quarantine);
+      if (message !== null) return [{ msg, items: source.itemsOf(message.payload) }];
+      msg.ack();
+    } catch (error) {
+      refuse(bus, msg, error);
+    }
+    return [];
+  };
+
+  const handle = async (batch: readonly Member<Item>[]): Promise<void> => {
+    try {
+      await writeTraced(batch, write);
+      for (const { msg } of batch) msg.ack();
+    } catch (error) {
+      if (batch.length > 1 && !isUnavailable(error)) await Promise.all(batch.map((one) => handle([one])));
+      else for (const { msg } of batch) refuse(bus, msg, error);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      if (waiting.length < MAX_BATCH) await (batchWindowMs > 0 ? sleep(batchWindowMs) : setImmediate());
+      const next = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      const batch = (await Promise.all(next.map(read))).flat();
+      if (batch.length > 0) await handle(batch.sort((a, b) => a.msg.seq - b.msg.seq));
+    }
+    running = false;
+  };
+
+  return consume(bus, sources, (source, msg) => {
+    waiting.push({ source, msg });
+    if (running) return;
+    running = true;
+    track(bus, run());
+  });
+};

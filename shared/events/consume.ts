@@ -1,0 +1,176 @@
+import { SpanKind } from '@opentelemetry/api';
+import type { z } from 'zod';
+import { type Bus, track } from '../bus/connect.ts';
+import { type Delivery, pull, refuse } from '../bus/durable.ts';
+import { decode } from '../bus/envelope.ts';
+import { type Durable, eventDurable, jobDurable } from '../bus/topology.ts';
+import { inBusSpan } from '../bus/trace.ts';
+import { conflict } from '../contract/errors.ts';
+import {
+  type EventOf,
+  type JobOf,
+  type ServiceContract,
+  type ServiceName,
+  subjects,
+} from '../contract/service.ts';
+
+/** Puts a message aside that cannot be handled. */
+export type Quarantine = (message: { subject: string; body: Uint8Array; reason: string }) => Promise<void>;
+
+/**
+ * Subscriptions. A message is acknowledged after its handler resolved, which is after its effect
+ * was committed; a handler that throws gets it again, later. What cannot be parsed is quarantined
+ * and then acknowledged: it would fail for ever.
+ */
+export type Consuming = {
+  stop: () => Promise<void>;
+  /**
+   * Handles the bytes of a quarantined message as if they came now.
+   * @returns false when this consumer has no handler for the subject
+   * @throws ServiceError conflict when they still cannot be parsed; whatever the handler throws
+   */
+  again: (subject: string, body: Uint8Array) => Promise<boolean>;
+};
+
+/**
+ * One subject: where its messages come from, how they are read, and what is done with one by
+ * itself.
+ */
+export type Source = {
+  durable: Durable;
+  schema: z.ZodType;
+  handle: (payload: unknown) => Promise<void>;
+};
+
+type Parsed = { ok: true; payload: unknown } | { ok: false; reason: string };
+const parse = (schema: z.ZodType, body: Uint8Array): Parsed => {
+  try {
+    const result = schema.safeParse(decode(body));
+    return result.success ? { ok: true, payload: result.data } : { ok: false, reason: result.error.message };
+  } catch (error) {
+    return { ok: false, reason: String(error) };
+  }
+};
+
+/** The payload of a message, or null after it was quarantined. */
+export const readPayload = async (
+  { subject, data: body }: Delivery,
+  schema: z.ZodType,
+  quarantine: Quarantine,
+): Promise<{ payload: unknown } | null> => {
+  const message = parse(schema, body);
+  if (message.ok) return message;
+  await quarantine({ subject, body, reason: message.reason.slice(0, 1000) });
+  return null;
+};
+
+/** Hands over the messages of several subjects. */
+export const consume = <S extends Source>(
+  bus: Bus,
+  sources: readonly S[],
+  accept: (source: S, msg: Delivery) => void,
+): Consuming => {
+  const pulls = sources.map((source) => pull(bus, source.durable, (msg) => accept(source, msg)));
+  return {
+    stop: async () => void (await Promise.all(pulls.map(({ stop }) => stop()))),
+    again: async (subject, body) => {
+      const source = sources.find(({ durable }) => durable.filter === subject);
+      if (source === undefined) return false;
+      const message = parse(source.schema, body);
+      if (!message.ok) throw conflict(`it still cannot be read here: ${message.reason.slice(0, 500)}`);
+      await source.handle(message.payload);
+      return true;
+    },
+  };
+};
+
+/** Handles messages one by one, many at a time. */
+const consumeEach = (bus: Bus, sources: readonly Source[], quarantine: Quarantine): Consuming =>
+  consume(bus, sources, ({ schema, handle }, msg) => {
+    const one = async () => {
+      try {
+        const { subject: destination, headers, info } = msg;
+        await inBusSpan(
+          { operation: 'process', destination, kind: SpanKind.CONSUMER, headers },
+          async (span) => {
+            span.setAttribute('messaging.nats.delivery_count', info.redeliveryCount);
+            const message = await readPayload(msg, schema, quarantine);
+            if (message !== null) await handle(message.payload);
+          },
+        );
+        msg.ack();
+      } catch (error) {
+        refuse(bus, msg, error);
+      }
+    };
+    track(bus, one());
+  });
+
+/** Handlers of events or jobs by their names, as `Source.handle` takes them. */
+const sourcesOf = (handlers: object, of: (name: string) => Pick<Source, 'durable' | 'schema'>): Source[] =>
+  Object.entries(handlers as Record<string, Source['handle']>).map(([name, handle]) => ({
+    ...of(name),
+    handle,
+  }));
+
+/** The subscription of this service to an event of another one. */
+export const subscription = (bus: Bus, source: ServiceContract, name: string) => ({
+  durable: eventDurable(bus.user, source.name as ServiceName, name),
+  schema: source.events[name]!,
+});
+
+/**
+ * Subscribes to events of another service through this service's durable consumers, one for each
+ * event. Events repeat and overtake one another, so a handler's effect is guarded by state.
+ */
+export const subscribe = <S extends ServiceContract>(
+  bus: Bus,
+  source: S,
+  handlers: { [E in EventOf<S>]?: (event: z.infer<S['events'][E]>) => Promise<void> },
+  quarantine: Quarantine,
+): Consuming =>
+  consumeEach(
+    bus,
+    sourcesOf(handlers, (name) => subscription(bus, source, name)),
+    quarantine,
+  );
+
+/** Accepts the jobs of this service, each by its handler. Leaving one out does not compile. */
+export const acceptJobs = <S extends ServiceContract>(
+  bus: Bus,
+  contract: S,
+  handlers: { [J in JobOf<S>]: (job: z.infer<S['jobs'][J]['payload']>) => Promise<void> },
+  quarantine: Quarantine,
+): Consuming =>
+  consumeEach(
+    bus,
+    sourcesOf(handlers, (name) => ({
+      durable: jobDurable(contract.name, name),
+      schema: contract.jobs[name]!.payload,
+    })),
+    quarantine,
+  );
+
+/**
+ * Subscribes every instance to events as they happen (the contract's `subscribesLive`). Core NATS:
+ * what happens while this instance is not connected is missed, so nothing may rest on it alone.
+ */
+export const subscribeLive = <S extends ServiceContract>(
+  bus: Bus,
+  source: S,
+  handlers: { [E in EventOf<S>]?: (event: z.infer<S['events'][E]>) => void },
+): void => {
+  for (const [name, handler] of Object.entries(handlers)) {
+    const subject = subjects.event(source.name, name);
+    bus.nc.subscribe(subject, {
+      callback: (error, msg) => {
+        try {
+          if (error !== null) throw error;
+          (handler as (event: unknown) => void)(source.events[name]!.parse(decode(msg.data)));
+        } catch (failure) {
+          bus.logger.error({ err: failure, subject }, 'event not handled');
+        }
+      },
+    });
+  }
+};

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import { intents } from '../services/chain-submitter/domain/intent.ts';
+import { preparations } from '../services/chain-submitter/domain/preparation.ts';
+import { transactions } from '../services/chain-submitter/domain/transaction.ts';
+import { deposits } from '../services/funding/domain/deposit.ts';
+import { HOLDS_NOTHING, refunds } from '../services/funding/domain/refund.ts';
+import { withdrawals } from '../services/funding/domain/withdrawal.ts';
+import { services } from '../services/identity/domain/service.ts';
+import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
+import { STORED } from '../services/quote/store/quotes.ts';
+import { chainStatuses, statuses } from '../services/settlement/domain/settlement.ts';
+import { DELEGATION_STATUSES } from '../services/wallet/domain/delegation.ts';
+import { transactions as projected } from '../services/wallet/domain/transaction.ts';
+import { deliveries } from '../services/webhook/domain/delivery.ts';
+import { endpoints } from '../services/webhook/domain/endpoint.ts';
+import { contractList } from '../shared/contract/index.ts';
+import { UNDECIDED, work } from '../shared/lib/progress.ts';
+
+/**
+ * The schemas against the tables of the state machines: their columns, constraints and partial
+ * indexes.
+ */
+
+const root = path.resolve(import.meta.dirname, '..');
+const schemas = new Map(
+  contractList
+    .filter(({ name }) => name !== 'gateway')
+    .map(({ name }) => [
+      name as string,
+      readFileSync(path.join(root, 'services', name, 'schema.sql'), 'utf8'),
+    ]),
+);
+
+/** A column that holds a state, with the states that the predicates of partial indexes name. */
+type Column = { states: readonly string[]; indexes?: Readonly<Record<string, readonly string[]>> };
+
+const isPaying = statuses.states.filter((state) => state !== 'failed');
+const COLUMNS: Readonly<Record<string, Column>> = {
+  'settlement.settlements.status': {
+    states: statuses.states,
+    indexes: { settlements_by_quote: isPaying, settlements_to_expire: statuses.from('elapse') },
+  },
+  'settlement.settlements.chain_status': {
+    states: chainStatuses.states,
+    indexes: { settlements_under_way: chainStatuses.open },
+  },
+  'chain-submitter.intents.status': {
+    states: intents.states,
+    indexes: { intents_open: intents.open, intents_failed_by_quote: ['failed'] },
+  },
+  'chain-submitter.transactions.status': {
+    states: transactions.states,
+    indexes: { transactions_one_live: ['live'], transactions_one_creation: ['live'] },
+  },
+  'chain-submitter.preparations.status': {
+    states: preparations.states,
+    indexes: {
+      preparations_one_open: preparations.from('replace'),
+      preparations_creating: preparations.from('submit'),
+    },
+  },
+  'funding.deposits.status': { states: deposits.states },
+  'funding.withdrawals.status': {
+    states: withdrawals.states,
+    indexes: { withdrawals_open: withdrawals.open },
+  },
+  'funding.refunds.status': {
+    states: refunds.states,
+    indexes: { refunds_open: refunds.open, refunds_to_release: HOLDS_NOTHING },
+  },
+  'funding.dev_funds.status': { states: work.states, indexes: { dev_funds_due: UNDECIDED } },
+  'wallet.preparations.status': { states: work.states },
+  'wallet.wallets.token_account_status': {
+    states: work.states,
+    indexes: { wallets_token_account_due: UNDECIDED },
+  },
+  // Derived at each observation, so without transitions.
+  'wallet.sights.delegation_status': { states: DELEGATION_STATUSES },
+  'wallet.transactions.status': {
+    states: projected.states,
+    indexes: { transactions_unsure: ['confirmed'] },
+  },
+  'webhook.deliveries.status': {
+    states: deliveries.states,
+    indexes: { deliveries_due: deliveries.from('deliver') },
+  },
+  // An endpoint that is on has no reason.
+  'webhook.endpoints.disabled_reason': { states: endpoints.states.filter((state) => state !== 'on') },
+  'identity.services.status': {
+    states: services.states,
+    indexes: { services_to_end: services.from('end') },
+  },
+};
+
+const sorted = (names: Iterable<string>) => [...names].sort();
+const quoted = (list: string) => [...list.matchAll(/'([a-z_]+)'::text/g)].map(([, name]) => name!);
+
+/** Of each table of a schema: its definition, and its indexes by name. */
+const tablesOf = (schema: string) =>
+  [...schema.matchAll(/^create table (\w+) \((.*?)^\);\n((?:CREATE [^\n]*\n)*)/gms)].map(
+    ([, table, definition, indexes]) => ({
+      table: table!,
+      definition: definition!,
+      indexes: new Map(
+        [...indexes!.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+) (.*);$/gm)].map(([, name, text]) => [
+          name!,
+          text!,
+        ]),
+      ),
+    }),
+  );
+const tables = [...schemas].flatMap(([service, schema]) =>
+  tablesOf(schema).map((table) => ({ ...table, name: `${service}.${table.table}` })),
+);
+
+/** The states that a condition on a column names, one list for each time. */
+const conditions = (text: string, column: string, states: readonly string[]): string[][] =>
+  [
+    ...text.matchAll(
+      new RegExp(`(?<![a-z_])${column} (=|<>) (?:'([a-z_]+)'|(?:ANY|ALL) \\(ARRAY\\[(.*?)\\])`, 'g'),
+    ),
+  ].map(([, operator, single, list]) => {
+    const named = single === undefined ? quoted(list!) : [single];
+    return operator === '=' ? named : states.filter((state) => !named.includes(state));
+  });
+
+test('every column that holds a state is here', () => {
+  const constrained = tables.flatMap(({ name, definition }) =>
+    [...definition.matchAll(/CHECK \((status|\w+_status|\w+_reason) = ANY \(ARRAY/g)].map(
+      ([, column]) => `${name}.${column}`,
+    ),
+  );
+  expect(sorted(new Set(constrained))).toEqual(sorted(Object.keys(COLUMNS)));
+});
+
+test.each(Object.entries(COLUMNS))('%s: its check lists the states of the table', (key, { states }) => {
+  const [service, name, column] = key.split('.') as [string, string, string];
+  const { definition, indexes } = tables.find((table) => table.name === `${service}.${name}`)!;
+  const checked = new RegExp(`CHECK \\(${column} = ANY \\(ARRAY\\[(.*?)\\]`).exec(definition)![1]!;
+  expect(sorted(quoted(checked))).toEqual(sorted(states));
+  const first = new RegExp(`^  ${column} text default '(\\w+)'`, 'm').exec(definition)?.[1];
+  expect([undefined, states[0]]).toContain(first);
+  // A constraint that names a state that is none would hold for every row, or for no row.
+  for (const named of conditions(definition + [...indexes.values()].join('\n'), column, states))
+    expect(states).toEqual(expect.arrayContaining(named));
+});
+
+test.each(Object.entries(COLUMNS))(
+  '%s: its partial indexes are over the states that statements name',
+  (key, column) => {
+    const [service, name, columnName] = key.split('.') as [string, string, string];
+    const { indexes } = tables.find((table) => table.name === `${service}.${name}`)!;
+    const partial = [...indexes].flatMap(([index, text]) =>
+      conditions(/ WHERE (.*)$/.exec(text)?.[1] ?? '', columnName, column.states).map(
+        (states) => [index, sorted(states)] as const,
+      ),
+    );
+    const expected = Object.entries(column.indexes ?? {}).map(([index, states]) => [index, sorted(states)]);
+    expect(Object.fromEntries(partial)).toEqual(Object.fromEntries(expected));
+  },
+);
+
+test('a quote keeps the state of its settlement by its place, from 1', () => {
+  expect(sorted(STORED)).toEqual(sorted(quoteSettlements.states));
+  expect(schemas.get('quote')).toContain(
+    `CHECK (settlement_step >= 1 AND settlement_step <= ${STORED.length})`,
+  );
+});
