@@ -8,8 +8,8 @@ import { deposits } from '../services/funding/domain/deposit.ts';
 import { HOLDS_NOTHING, refunds } from '../services/funding/domain/refund.ts';
 import { withdrawals } from '../services/funding/domain/withdrawal.ts';
 import { services } from '../services/identity/domain/service.ts';
-import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
-import { STORED } from '../services/quote/store/quotes.ts';
+import { settlements as quoteSettlements } from '../services/quote/quotes/model/status.ts';
+import { STORED_STATES } from '../services/quote/quotes/store.ts';
 import { chainStatuses, statuses } from '../services/settlement/domain/settlement.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/domain/delegation.ts';
 import { transactions as projected } from '../services/wallet/domain/transaction.ts';
@@ -163,8 +163,8 @@ test.each(Object.entries(COLUMNS))(
 );
 
 test('a quote keeps the state of its settlement by its place, from 1', () => {
-  expect(sorted(STORED)).toEqual(sorted(quoteSettlements.states));
+  expect(sorted(STORED_STATES)).toEqual(sorted(quoteSettlements.states));
   expect(schemas.get('quote')).toContain(
-    `CHECK (settlement_step >= 1 AND settlement_step <= ${STORED.length})`,
+    `CHECK (settlement_state >= 1 AND settlement_state <= ${STORED_STATES.length})`,
   );
 });

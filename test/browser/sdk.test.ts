@@ -12,10 +12,10 @@ import {
   type Vendor,
 } from '../../deploy/local/people/people.ts';
 import { linkToken } from '../../deploy/local/people/sign-in.ts';
-import { newSigningKey, startScene } from '../../services/gateway/test-support.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { startBrowser } from '../support/browser.ts';
+import { newSigningKey, startScene } from '../support/gateway.ts';
 import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
 
