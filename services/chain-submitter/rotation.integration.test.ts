@@ -111,8 +111,8 @@ test('a retired authority signs nothing, and what it paid before its record was 
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   expect(await outside.balance(other.owner.publicKey)).toBe(5_000_000n);
   const owner = payer.owner.publicKey.toBase58();
-  const { sights } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
-  expect(sights).toMatchObject([{ delegate: fixture.authority, served: false }]);
+  const { snapshots } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
+  expect(snapshots).toMatchObject([{ delegate: fixture.authority, served: false }]);
   await without.stop();
 
   // Both are here: whatever the job says, the one that the owner approved pays, and no other could.

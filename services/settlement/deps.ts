@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import type { chainSubmitter, WalletSight } from '../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, WalletSnapshot } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
@@ -51,5 +51,5 @@ export type Deps = {
   findPayment: (
     quote: z.infer<typeof chainSubmitter.internal.findPayment.input>,
   ) => Promise<z.infer<typeof chainSubmitter.internal.findPayment.output>>;
-  observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>>;
+  observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>>;
 };

@@ -72,8 +72,8 @@ export const AttemptSight = z.strictObject({
 });
 export type AttemptSight = z.infer<typeof AttemptSight>;
 
-/** A token account as the chain shows it, and the slot of that sight. */
-export const WalletSight = z.strictObject({
+/** A token account as the chain shows it, and the slot of that snapshot. */
+export const WalletSnapshot = z.strictObject({
   token_account: SolanaAddress,
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
@@ -118,7 +118,7 @@ const CosigningLimits = z.strictObject({
 export const MAX_COSIGNING_FACTOR = 1000;
 
 /** As many as one RPC call reads. */
-export const MAX_WALLETS_SEEN = 100;
+export const MAX_OBSERVED_WALLETS = 100;
 
 export const chainSubmitter = service({
   name: 'chain-submitter',
@@ -191,7 +191,7 @@ export const chainSubmitter = service({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
       callers: ['settlement', 'funding'],
       input: z.strictObject({ owner: SolanaAddress }),
-      output: WalletSight,
+      output: WalletSnapshot,
     }),
     observeTransfers: internalOperation({
       summary: 'What a transaction moved into an owner’s token account, once it is finalized',
@@ -213,8 +213,8 @@ export const chainSubmitter = service({
     observeWallets: internalOperation({
       summary: 'The same for up to 100 owners by one call to the chain, in their order',
       callers: ['wallet'],
-      input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_WALLETS_SEEN) }),
-      output: z.strictObject({ sights: z.array(WalletSight) }),
+      input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_OBSERVED_WALLETS) }),
+      output: z.strictObject({ snapshots: z.array(WalletSnapshot) }),
     }),
     describeWallet: internalOperation({
       summary:

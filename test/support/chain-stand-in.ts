@@ -191,7 +191,7 @@ export const startChainStandIn = (bus: Bus) => {
         throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
       looks.push(owners.length);
       slot += 1;
-      return { sights: owners.map(observe) };
+      return { snapshots: owners.map(observe) };
     },
     observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true, budget_refills_in_seconds: null }),
