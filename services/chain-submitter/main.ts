@@ -21,7 +21,7 @@ import { cancelPrepared } from './handlers/cancelPrepared.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
 import { findPayment } from './handlers/findPayment.ts';
-import { observeAttempt } from './handlers/observeAttempt.ts';
+import { getAttemptReport } from './handlers/getAttemptReport.ts';
 import { observeChain } from './handlers/observeChain.ts';
 import { observePrepared } from './handlers/observePrepared.ts';
 import { observeTransfers } from './handlers/observeTransfers.ts';
@@ -134,7 +134,7 @@ await runService(base, {
     setCosigning: setCosigning(deps),
     observeChain: observeChain(deps),
     findPayment: findPayment(deps),
-    observeAttempt: observeAttempt(deps),
+    getAttemptReport: getAttemptReport(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
     observeWallets: observeWallets(deps),

@@ -44,9 +44,9 @@ export type Deps = {
   /** Whether an account is frozen; at most 1 s old. */
   isFrozen: (accountId: string) => Promise<boolean>;
   /** How far chain-submitter has brought an attempt, and what the chain proves about it. */
-  observeAttempt: (
-    attempt: z.infer<typeof chainSubmitter.internal.observeAttempt.input>,
-  ) => Promise<z.infer<typeof chainSubmitter.internal.observeAttempt.output>>;
+  getAttemptReport: (
+    attempt: z.infer<typeof chainSubmitter.internal.getAttemptReport.input>,
+  ) => Promise<z.infer<typeof chainSubmitter.internal.getAttemptReport.output>>;
   /** Whether a quote's payment stands on the chain, and which of these owners made it. */
   findPayment: (
     quote: z.infer<typeof chainSubmitter.internal.findPayment.input>,

@@ -37,14 +37,14 @@ export const Progress = z.strictObject({
 });
 export type Progress = z.infer<typeof Progress>;
 
-/** What is known of an attempt: for an operator's eyes, and for a decision that must not be wrong. */
-export const AttemptSight = z.strictObject({
+/** Everything known about an attempt: for an operator, and for a decision that must not be wrong. */
+export const AttemptReport = z.strictObject({
   /**
-   * `landed`: final, on every provider. `cannot_land`: proven by rule 11 of docs/design/settle.md.
-   * `open`: neither is proven.
+   * `included`: a transaction of it is finalized on every provider. `excluded`: none can be included any more
+   * (docs/design/settle.md, rule 11). `open`: neither is proven.
    */
-  verdict: z.enum(['landed', 'cannot_land', 'open']),
-  why: z.string(),
+  outcome: z.enum(['included', 'excluded', 'open']),
+  reason: z.string(),
   intent: z
     .strictObject({
       status: z.string(),
@@ -61,8 +61,8 @@ export const AttemptSight = z.strictObject({
       generation: z.int(),
       status: z.string(),
       last_valid_block_height: z.int(),
-      /** What each provider says of it, in the order of SOLANA_RPC_URLS. */
-      seen: z.array(z.string()),
+      /** One for each provider, in the order of SOLANA_RPC_URLS. */
+      provider_statuses: z.array(z.string()),
     }),
   ),
   /** Succeeded transactions that name the quote's reference, whoever made them. */
@@ -70,7 +70,7 @@ export const AttemptSight = z.strictObject({
   /** The lowest finalized block height of the providers. */
   finalized_height: z.int(),
 });
-export type AttemptSight = z.infer<typeof AttemptSight>;
+export type AttemptReport = z.infer<typeof AttemptReport>;
 
 /** A token account as the chain shows it, and the slot of that snapshot. */
 export const WalletSnapshot = z.strictObject({
@@ -166,7 +166,7 @@ export const chainSubmitter = service({
         budget_refills_in_seconds: z.int().min(0).nullable(),
       }),
     }),
-    observeAttempt: internalOperation({
+    getAttemptReport: internalOperation({
       summary: 'All that is known of an attempt to pay a quote, and what the chain proves about it',
       callers: ['settlement'],
       input: z.strictObject({
@@ -174,7 +174,7 @@ export const chainSubmitter = service({
         payment_attempt_id: PaymentAttemptId,
         quote_token: CompactToken,
       }),
-      output: AttemptSight,
+      output: AttemptReport,
     }),
     findPayment: internalOperation({
       summary:

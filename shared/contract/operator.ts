@@ -23,7 +23,7 @@ export const OperatorAction = z.strictObject({
 export type OperatorAction = z.infer<typeof OperatorAction>;
 
 /** What may be decided on a quarantined message (docs/operations.md). */
-export const DECISIONS = ['retry', 'dismiss', 'landed', 'failed'] as const;
+export const DECISIONS = ['retry', 'dismiss', 'included', 'failed'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 const quarantined = {

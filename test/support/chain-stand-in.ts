@@ -161,7 +161,7 @@ export const startChainStandIn = (bus: Bus) => {
     findPayment: notAsked,
     showCosigning: notAsked,
     setCosigning: notAsked,
-    observeAttempt: notAsked,
+    getAttemptReport: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
         throw new ServiceError('validation_error', 'destination_address: is a program');
