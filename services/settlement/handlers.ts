@@ -11,7 +11,7 @@ import { list } from './handlers/list.ts';
 import { listPaid } from './handlers/listPaid.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
-import { redriveSettlement } from './handlers/redriveSettlement.ts';
+import { redispatchSettlement } from './handlers/redispatchSettlement.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
 import { setIntake } from './handlers/setIntake.ts';
@@ -42,5 +42,5 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   showCaps: showCaps(deps),
   showIntake: showIntake(deps),
   setIntake: setIntake(deps),
-  redriveSettlement: redriveSettlement(deps),
+  redispatchSettlement: redispatchSettlement(deps),
 });

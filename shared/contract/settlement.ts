@@ -348,12 +348,16 @@ export const settlement = service({
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), intake: Intake }),
     }),
-    redriveSettlement: internalOperation({
+    redispatchSettlement: internalOperation({
       summary:
-        'Sends the job of a payment that is under way again at once, as the sweeper does after 15 s (docs/design/settle.md, rule 16)',
+        'Sends the job of an open payment again at once, as the sweeper does after 15 s without progress (docs/design/settle.md, rule 16)',
       callers: ['operator'],
       input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
-      output: z.strictObject({ drive: z.int().min(0), status: SettlementStatus, chain_status: ChainStatus }),
+      output: z.strictObject({
+        dispatch_count: z.int().min(0),
+        status: SettlementStatus,
+        chain_status: ChainStatus,
+      }),
     }),
     ...operatorOperations,
     findPaid: internalOperation({
