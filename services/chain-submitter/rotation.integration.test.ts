@@ -25,7 +25,7 @@ afterAll(() => fixture.stop());
 
 const { prepare, submit } = transfersOver(() => fixture);
 const shown = async () =>
-  call(await fixture.operatorBus(), chainSubmitter, 'showSigning', {}, { timeoutMs: 10_000 });
+  call(await fixture.operatorBus(), chainSubmitter, 'getSigning', {}, { timeoutMs: 10_000 });
 /** Who paid for a transaction that landed. */
 const payerOf = async (signature: string) => {
   const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };

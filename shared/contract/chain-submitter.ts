@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
+import { getCapsOperation, operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -125,27 +125,27 @@ export const chainSubmitter = service({
   operations: {},
   internal: {
     ...operatorOperations,
-    showCaps: showCapsOperation,
-    showSigning: internalOperation({
+    getCaps: getCapsOperation,
+    getSigning: internalOperation({
       summary: 'Whether anything is signed, what is under way, and by which keys',
       callers: ['operator'],
       input: z.strictObject({}),
       output: Signing,
     }),
-    setSigning: internalOperation({
+    setSigningPaused: internalOperation({
       summary:
         'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), signing: Signing }),
     }),
-    showCosigning: internalOperation({
+    getCosigningLimits: internalOperation({
       summary: 'How many transactions an account may have co-signed a day, and how many it had today',
       callers: ['operator'],
       input: z.strictObject({ account_id: AccountId }),
       output: CosigningLimits,
     }),
-    setCosigning: internalOperation({
+    setCosigningFactor: internalOperation({
       summary: 'Multiplies the number of co-signatures of an account',
       callers: ['operator'],
       input: z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
-import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
+import { getCapsOperation, operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -335,14 +335,14 @@ export const settlement = service({
       }),
       output: z.array(Paid),
     }),
-    showCaps: showCapsOperation,
-    showIntake: internalOperation({
+    getCaps: getCapsOperation,
+    getIntake: internalOperation({
       summary: 'Whether payments are paused',
       callers: ['operator'],
       input: z.strictObject({}),
       output: Intake,
     }),
-    setIntake: internalOperation({
+    setIntakePaused: internalOperation({
       summary: 'Pauses or resumes payments; those accepted go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),

@@ -94,7 +94,7 @@ export const operatorHandlers = <Subject>({
 
   return {
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
-    showBacklog: async () => ({ outbox: await countOutbox(pool) }),
+    getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
     showQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);

@@ -43,7 +43,7 @@ const notAsked = async (): Promise<never> => {
 /** What a stand-in answers to operators. */
 export const notForOperators = {
   listOperatorActions: notAsked,
-  showBacklog: notAsked,
+  getBacklog: notAsked,
   listQuarantined: notAsked,
   showQuarantined: notAsked,
   decideQuarantined: notAsked,
@@ -155,12 +155,12 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
-    showCaps: notAsked,
-    showSigning: notAsked,
-    setSigning: notAsked,
+    getCaps: notAsked,
+    getSigning: notAsked,
+    setSigningPaused: notAsked,
     findPayment: notAsked,
-    showCosigning: notAsked,
-    setCosigning: notAsked,
+    getCosigningLimits: notAsked,
+    setCosigningFactor: notAsked,
     getAttemptReport: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))

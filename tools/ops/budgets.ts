@@ -6,7 +6,7 @@ import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
-type Cosigning = z.infer<typeof chainSubmitter.internal.showCosigning.output>;
+type Cosigning = z.infer<typeof chainSubmitter.internal.getCosigningLimits.output>;
 
 const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Cosigning): Said => ({
   json,
@@ -22,7 +22,7 @@ const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Co
 const cosigningOf = async (operator: Operator, word: string | undefined) => {
   const status = await accountStatusOf(operator, word);
   const { account_id } = status;
-  return { status, cosigning: await operator.call(chainSubmitter, 'showCosigning', { account_id }) };
+  return { status, cosigning: await operator.call(chainSubmitter, 'getCosigningLimits', { account_id }) };
 };
 
 const planFactor = async (operator: Operator, word: string | undefined, factor: number): Promise<Planned> => {
@@ -35,7 +35,11 @@ const planFactor = async (operator: Operator, word: string | undefined, factor: 
         : changeTable(status, 'co-signatures a day', [`×${cosigning.factor}`, `×${factor}`]),
     notes: ['At once, for approvals, withdrawals, refunds and revocations. The budgets in lamports stay.'],
     make: async (signed) => {
-      const answer = await operator.call(chainSubmitter, 'setCosigning', { account_id, factor, ...signed });
+      const answer = await operator.call(chainSubmitter, 'setCosigningFactor', {
+        account_id,
+        factor,
+        ...signed,
+      });
       return saidOf(answer, answer.cosigning);
     },
   };
