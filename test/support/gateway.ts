@@ -232,7 +232,7 @@ export const startGateway = async (
   const folder = mkdtempSync(path.join(tmpdir(), 'gateway-limits-'));
   const limitsFile = path.join(folder, 'limits.json');
   writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'main.ts')], {
+  const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../services/gateway/main.ts')], {
     env: {
       PATH: process.env.PATH,
       HTTP_HOST: '127.0.0.1',
