@@ -21,9 +21,14 @@ export const config = z.object({
   ...commonConfig,
   /** The address at which clients reach this gateway, as the OpenAPI document shows it. */
   PUBLIC_URL: z.url(),
-  /** Origins of the pages that may keep a refresh token in the cookie; by default that of PUBLIC_URL. */
+  /**
+   * Origins of the pages that may keep a refresh token in the cookie; by default that of
+   * PUBLIC_URL.
+   */
   BROWSER_ORIGINS: OriginList.optional(),
-  /** Origins of other pages whose scripts may call the API, or `*` for all of them; by default none. */
+  /**
+   * Origins of other pages whose scripts may call the API, or `*` for all of them; by default none.
+   */
   CORS_ORIGINS: z.union([z.literal('*'), OriginList]).optional(),
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
@@ -39,6 +44,9 @@ export const config = z.object({
    * other traces.
    */
   TRACEPARENT_OF_PROXIES: z.enum(['link', 'adopt']).default('link'),
-  /** How long readiness answers 503 before the port closes, so that a load balancer stops sending calls first. */
+  /**
+   * How long readiness answers 503 before the port closes, so that a load balancer stops sending
+   * calls first.
+   */
   DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
 });

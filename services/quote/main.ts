@@ -20,7 +20,10 @@ import { type QuerySettlementDeps, querySettlement } from './quotes/query-settle
 import { quoteActivity } from './quotes/quote-activity.ts';
 
 const QUERY_EVERY_MS = 5000;
-/** No caller waits for the status of a quote, so events that arrive close to each other share a statement. */
+/**
+ * No caller waits for the status of a quote, so events that arrive close to each other share a
+ * statement.
+ */
 const BATCH_WINDOW_MS = 250;
 const RESERVATION_STEP_MS = 300_000;
 

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { natsUserName } from '../../deploy/local/nats-conf.ts';
 import { createPortPicker } from '../../deploy/local/ports.ts';
 import { natsServer, redisServer } from '../../deploy/local/servers.ts';
@@ -23,15 +22,17 @@ import { newId } from '../../shared/lib/id.ts';
 import { keyHash } from '../../shared/lib/key-text.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
+import { waitUntil } from './wait-until.ts';
 
 /**
- * What the gateway's tests stand on: a real NATS with two environments and the real rights, a real Redis, the
- * gateway as its own process. Behind the subjects stand answers that a test sets, served through the contract.
+ * The fixture of the gateway's tests: a real NATS with two environments and the real rights, a real
+ * Redis, and the gateway as its own process. The services answer what a test sets, through the
+ * contract.
  */
-export const ENVIRONMENTS = ['test', 'live'] as const;
+const ENVIRONMENTS = ['test', 'live'] as const;
 
 type Answer = (input: Record<string, unknown>, caller?: Principal) => unknown;
-export type Call = {
+type Call = {
   environment: Environment;
   operation: string;
   input: unknown;
@@ -39,24 +40,24 @@ export type Call = {
 };
 
 export type Services = {
-  /** Calls that reached a service, newest last, without identity's look-ups. */
+  /** Calls that reached a service, newest last, without the credential queries of identity. */
   calls: Call[];
-  /** `<service>.<operation>` → what is answered; throws what it throws. */
+  /** `<service>.<operation>` → the function that answers. The service throws what it throws. */
   answers: Record<string, Answer>;
-  /** What an earlier call of an operation, whatever its key, was answered. */
-  kept: Record<string, object>;
-  /** Keys that identity knows, by the hash of their text. */
+  /** `<service>.<operation>` → the answer of an earlier call with any Idempotency-Key. */
+  earlierAnswers: Record<string, object>;
+  /** The keys of identity, by the hash of their text. */
   keys: Map<string, Principal>;
-  closedSessions: Set<string>;
-  /** Account → by how much its limits are multiplied; others by 1. */
+  revokedSessions: Set<string>;
+  /** Account → the factor of its limits; 1 for all others. */
   limitFactors: Map<string, number>;
-  /** Ends a session and tells it as identity does. */
-  endSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
+  /** Revokes a session and publishes the event as identity does. */
+  revokeSession: (environment: Environment, session: { account_id: string; session_id: string }) => void;
   addKey: (text: string, principal: Principal) => string;
-  /** Hashes that identity was asked for, newest last. */
-  lookUps: string[];
-  /** Says a fact in the name of the service. */
-  say: (environment: Environment, service: string, fact: string, payload: object) => Promise<void>;
+  /** The key hashes that the gateway queried from identity, newest last. */
+  queriedHashes: string[];
+  /** Publishes an event in the name of a service. */
+  publish: (environment: Environment, service: string, event: string, payload: object) => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -68,13 +69,13 @@ export type Servers = {
 
 const password = (environment: string, user: string) => `${environment}-${user}-password`;
 
-/** How the gateway logs in to an environment. */
+/** The NATS credentials of the gateway in an environment. */
 export const gatewayUser = (environment: Environment) => ({
   natsUser: natsUserName(environment, 'gateway'),
   password: password(environment, 'gateway'),
 });
 
-/** nats-server with an account per environment, and redis-server. */
+/** Starts nats-server with an account per environment, and redis-server. */
 export const startServers = async (): Promise<Servers> => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'gateway-'));
   const picker = createPortPicker();
@@ -102,29 +103,29 @@ export const startServers = async (): Promise<Servers> => {
   };
 };
 
-/** All services of both environments, each with its own NATS user. */
+/** Starts all services of both environments, each with its own NATS user. */
 export const startServices = async ({ natsPort }: Servers): Promise<Services> => {
   const logger = createLogger('test', 'fatal');
   const buses: Bus[] = [];
   const busOf = new Map<string, Bus>();
-  const lookUps: string[] = [];
+  const queriedHashes: string[] = [];
   const serving: Serving[] = [];
   const keys = new Map<string, Principal>();
-  const closedSessions = new Set<string>();
+  const revokedSessions = new Set<string>();
   const limitFactors = new Map<string, number>();
   const factorOf = (principal: Principal) =>
     principal.kind === 'none' ? 1 : (limitFactors.get(principal.account_id) ?? 1);
   const calls: Call[] = [];
   const answers: Record<string, Answer> = {};
-  const kept: Record<string, object> = {};
+  const earlierAnswers: Record<string, object> = {};
   const identity: Record<string, Answer> = {
     findKey: ({ key_hash }) => {
-      lookUps.push(key_hash as string);
+      queriedHashes.push(key_hash as string);
       const principal = keys.get(key_hash as string);
       return principal === undefined ? null : { principal, limit_factor: factorOf(principal) };
     },
     findSession: ({ session_id, account_id }) => ({
-      open: !closedSessions.has(session_id as string),
+      open: !revokedSessions.has(session_id as string),
       frozen: false,
       limit_factor: limitFactors.get(account_id as string) ?? 1,
     }),
@@ -157,7 +158,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
         names.map((name) => [name, handler(environment, contract.name, name)]),
       ) as unknown as Handlers<ServiceContract>;
       const calls: IdempotentCalls = async (call, work) => {
-        const answer = kept[`${contract.name}.${call.operation}`];
+        const answer = earlierAnswers[`${contract.name}.${call.operation}`];
         const key = { begun: null } as CallKey;
         return answer === undefined ? { ok: await work(key) } : { ok: answer, replayed: true };
       };
@@ -168,12 +169,12 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   return {
     calls,
     answers,
-    kept,
+    earlierAnswers,
     keys,
-    closedSessions,
+    revokedSessions,
     limitFactors,
-    endSession: (environment, session) => {
-      closedSessions.add(session.session_id);
+    revokeSession: (environment, session) => {
+      revokedSessions.add(session.session_id);
       const { nc } = busOf.get(`${environment}.identity`)!;
       nc.publish(subjects.event('identity', 'sessionEnded'), encode(session));
     },
@@ -181,10 +182,10 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
       keys.set(keyHash(text), principal);
       return text;
     },
-    lookUps,
-    say: async (environment, service, fact, payload) => {
+    queriedHashes,
+    publish: async (environment, service, event, payload) => {
       const { nc } = busOf.get(`${environment}.${service}`)!;
-      nc.publish(`evt.${service}.${fact}`, JSON.stringify(payload));
+      nc.publish(`evt.${service}.${event}`, JSON.stringify(payload));
       await nc.flush();
     },
     stop: async () => {
@@ -194,7 +195,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
   };
 };
 
-/** A signing key of one environment and use, with its entry of the public list. */
+/** A signing key of one environment and use, with its entry in the list of public keys. */
 export const newSigningKey = (kid: string, retired_at?: string) => {
   const { privateKey } = generateKeyPairSync('ed25519');
   const signing: SigningKey = { kid, key: privateKey };
@@ -211,7 +212,7 @@ export type Gateway = {
   stop: () => Promise<number | null>;
 };
 
-/** The gateway as its own process, ready to take calls. */
+/** Starts the gateway as its own process and waits until it answers. */
 export const startGateway = async (
   { natsPort, redisPort }: { natsPort: Record<Environment, number>; redisPort: number },
   {
@@ -232,32 +233,36 @@ export const startGateway = async (
   const folder = mkdtempSync(path.join(tmpdir(), 'gateway-limits-'));
   const limitsFile = path.join(folder, 'limits.json');
   writeFileSync(limitsFile, JSON.stringify(limits ?? {}));
-  const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../services/gateway/main.ts')], {
-    env: {
-      PATH: process.env.PATH,
-      HTTP_HOST: '127.0.0.1',
-      HTTP_PORT: String(port),
-      LOG_LEVEL: 'debug',
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      ENVIRONMENTS: JSON.stringify(
-        environments.map((name) => ({
-          name,
-          nats_url: `nats://127.0.0.1:${natsPort[name]}`,
-          nats_user: natsUserName(name, 'gateway'),
-          nats_password: password(name, 'gateway'),
-        })),
-      ),
-      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
-      PUBLIC_KEYS: JSON.stringify(publicKeys),
-      USDC_MINTS: '{}',
-      LIMITS_FILE: limitsFile,
-      // The tests set the address they come from.
-      TRUSTED_PROXIES: '127.0.0.1',
-      DRAIN_SECONDS: '0.3',
-      ...env,
+  const child = spawn(
+    process.execPath,
+    [path.resolve(import.meta.dirname, '../../services/gateway/main.ts')],
+    {
+      env: {
+        PATH: process.env.PATH,
+        HTTP_HOST: '127.0.0.1',
+        HTTP_PORT: String(port),
+        LOG_LEVEL: 'debug',
+        PUBLIC_URL: `http://127.0.0.1:${port}`,
+        ENVIRONMENTS: JSON.stringify(
+          environments.map((name) => ({
+            name,
+            nats_url: `nats://127.0.0.1:${natsPort[name]}`,
+            nats_user: natsUserName(name, 'gateway'),
+            nats_password: password(name, 'gateway'),
+          })),
+        ),
+        REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+        PUBLIC_KEYS: JSON.stringify(publicKeys),
+        USDC_MINTS: '{}',
+        LIMITS_FILE: limitsFile,
+        // Tests set the address from which they call.
+        TRUSTED_PROXIES: '127.0.0.1',
+        DRAIN_SECONDS: '0.3',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (log += String(text)));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -274,20 +279,23 @@ export const startGateway = async (
       return code;
     },
   };
-  const path_ = waitForReady ? '/v1/health/ready' : '/v1/health';
-  for (let tries = 0; tries < 200; tries++) {
-    const response = await fetch(url + path_).catch(() => null);
-    if (response?.ok) return gateway;
-    await sleep(100);
+  const probe = waitForReady ? '/v1/health/ready' : '/v1/health';
+  const isUp = async () => (await fetch(url + probe).catch(() => null))?.ok === true;
+  try {
+    await waitUntil(isUp, { withinMs: 30_000, everyMs: 100 });
+  } catch {
+    await gateway.stop();
+    throw new Error(`the gateway did not become ready:\n${log}`);
   }
-  await gateway.stop();
-  throw new Error(`the gateway did not become ready:\n${log}`);
+  return gateway;
 };
 
-export type Scene = { services: Services; gateway: Gateway; stop: () => Promise<void> };
+export type GatewayFixture = { services: Services; gateway: Gateway; stop: () => Promise<void> };
 
-/** A gateway with all that stands behind it, for suites that take none of it away. */
-export const startScene = async (options: Parameters<typeof startGateway>[1]): Promise<Scene> => {
+/** Starts a gateway with its servers and services, for suites that stop none of them. */
+export const startGatewayFixture = async (
+  options: Parameters<typeof startGateway>[1],
+): Promise<GatewayFixture> => {
   const servers = await startServers();
   const services = await startServices(servers);
   const natsPort = { test: servers.natsPort, live: servers.natsPort };
@@ -303,12 +311,21 @@ export const startScene = async (options: Parameters<typeof startGateway>[1]): P
   };
 };
 
-export type Wire = { port: number; state: 'open' | 'cut' | 'silent'; stop: () => Promise<void> };
+/** `open`: bytes pass; `cut`: connections end and new ones fail; `silent`: bytes are dropped. */
+type LinkState = 'open' | 'cut' | 'silent';
 
-/** A line to a local server that can be cut (connections end, new ones fail) or fall silent (bytes go nowhere). */
-export const createWire = async (targetPort: number) => {
+export type Link = {
+  port: number;
+  set: (state: LinkState) => void;
+  /** Whether connections to the server are open. */
+  isConnected: () => boolean;
+  stop: () => Promise<void>;
+};
+
+/** Starts a link to a local server that a test can cut or silence. */
+export const startLink = async (targetPort: number): Promise<Link> => {
   const sockets = new Set<Socket>();
-  let state: Wire['state'] = 'open';
+  let state: LinkState = 'open';
   const server = createServer((inner) => {
     if (state === 'cut') return void inner.destroy();
     const outer = connect(targetPort, '127.0.0.1');
@@ -328,7 +345,8 @@ export const createWire = async (targetPort: number) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as { port: number }).port,
-    set: (next: Wire['state']) => {
+    isConnected: () => sockets.size > 0,
+    set: (next) => {
       state = next;
       if (next === 'cut') for (const socket of sockets) socket.destroy();
     },
@@ -339,7 +357,10 @@ export const createWire = async (targetPort: number) => {
   };
 };
 
-/** Sends bytes as they are and reads until the server closes; for what no HTTP client would send. */
+/**
+ * Sends bytes unchanged and reads until the server closes, for requests that no HTTP client would
+ * send.
+ */
 export const sendRaw = (port: number, bytes: string | Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     let answer = '';
@@ -350,7 +371,7 @@ export const sendRaw = (port: number, bytes: string | Buffer): Promise<string> =
     socket.on('close', () => resolve(answer));
   });
 
-/** Principals with ids of their own, so that tests do not share windows. */
+/** Principals with new ids, so that tests do not share rate limits. */
 export const newServiceKey = (account = newId('acct')): Extract<Principal, { kind: 'service_key' }> => ({
   kind: 'service_key',
   account_id: account,

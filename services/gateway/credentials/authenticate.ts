@@ -9,7 +9,10 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { CREDENTIAL_MAX_AGE_MS, type GatewayEnvironment } from '../environments/environment.ts';
 import type { RefusedKeys } from './refused-keys.ts';
 
-/** The caller, the environment, and the factor by which an operator has raised the limits of the account. */
+/**
+ * The caller, the environment, and the factor by which an operator has raised the limits of the
+ * account.
+ */
 export type Authenticated = { environment: GatewayEnvironment; principal: Principal; limitFactor: number };
 
 /**
@@ -18,7 +21,9 @@ export type Authenticated = { environment: GatewayEnvironment; principal: Princi
  */
 export type Authenticate = (rawHeaders: readonly string[], address: string) => Promise<Authenticated>;
 
-/** Keys have 60 characters and access tokens about 500. A longer text is neither hashed nor parsed. */
+/**
+ * Keys have 60 characters and access tokens about 500. A longer text is neither hashed nor parsed.
+ */
 const MAX_CREDENTIAL_LENGTH = 4096;
 
 /**
@@ -29,8 +34,8 @@ const REFUSAL_FLOOR_MS = 20;
 
 /** The only Bearer credential of the request. Null for none, several or another scheme. */
 const bearerOf = (rawHeaders: readonly string[]): string | null => {
-  // Node uses the first of several Authorization headers and drops the rest silently, so the raw list
-  // is read. The server has already refused such a request; this is the second check.
+  // Node uses the first of several Authorization headers and drops the rest silently, so the raw
+  // list is read. The server has already refused such a request; this is the second check.
   const values = rawHeaders.filter(
     (_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'authorization',
   );

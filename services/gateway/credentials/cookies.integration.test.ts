@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { newSigningKey, type Scene, startScene } from '../../../test/support/gateway.ts';
+import { type GatewayFixture, newSigningKey, startGatewayFixture } from '../../../test/support/gateway.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
-/** The cookies of a page: its refresh token with the proof beside it, and the nonce of a sign-in link. */
+/** The cookies of a page: its refresh token with the proof, and the nonce of a sign-in link. */
 const ORIGIN = 'https://console.example';
 const signing = newSigningKey('test.session.1');
-let scene: Scene;
+let fixture: GatewayFixture;
 beforeAll(async () => {
-  scene = await startScene({
+  fixture = await startGatewayFixture({
     publicKeys: [signing.entry],
     limits: { scale: 100 },
     env: { BROWSER_ORIGINS: `https://other.example,http://localhost:3000,${ORIGIN}` },
   });
 }, 60_000);
-afterAll(() => scene.stop(), 30_000);
+afterAll(() => fixture.stop(), 30_000);
 
 const newToken = () =>
   signAccessToken(
@@ -39,7 +39,7 @@ const post = async (
   path: string,
   { body, headers = {} }: { body?: object; headers?: Record<string, string> } = {},
 ) => {
-  const response = await fetch(scene.gateway.url + path, {
+  const response = await fetch(fixture.gateway.url + path, {
     method: 'POST',
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     ...(body ? { body: JSON.stringify(body) } : {}),
@@ -51,30 +51,30 @@ const post = async (
     body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
   };
 };
-const seen: Record<string, unknown>[] = [];
+const inputs: Record<string, unknown>[] = [];
 beforeAll(() => {
   for (const name of ['verifyMagicLink', 'passkeyLoginVerify', 'refresh']) {
-    scene.services.answers[`identity.${name}`] = (input) => {
-      seen.push(input);
+    fixture.services.answers[`identity.${name}`] = (input) => {
+      inputs.push(input);
       if (input.refresh_token === 'rt_test_bad') throw new ServiceError('unauthorized', 'ended');
       return session(2);
     };
   }
-  scene.services.answers['identity.logout'] = () => null;
+  fixture.services.answers['identity.logout'] = () => null;
 });
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
 const PROOF = '__Host-quittance_refresh_proof_test';
 const proofOf = (token: string) => `${PROOF}=${hashOf(token)}`;
 const cookie = `quittance_refresh_test=rt_test_1; ${proofOf('rt_test_1')}`;
-const KEPT = 'Max-Age=2592000; HttpOnly; Secure; SameSite=Strict';
+const ATTRIBUTES = 'Max-Age=2592000; HttpOnly; Secure; SameSite=Strict';
 const SET = [
-  `quittance_refresh_test=rt_test_2; Path=/v1/auth/refresh; ${KEPT}`,
-  `${proofOf('rt_test_2')}; Path=/; ${KEPT}`,
+  `quittance_refresh_test=rt_test_2; Path=/v1/auth/refresh; ${ATTRIBUTES}`,
+  `${proofOf('rt_test_2')}; Path=/; ${ATTRIBUTES}`,
 ];
 const link = { token: 'ml_test_x' };
 const fromPage = { origin: ORIGIN };
 
-test('sign-in: in the body unless asked for, in the cookie alone when asked for', async () => {
+test('sign-in: the token is in the body by default, and only in the cookie on request', async () => {
   const inBody = await post('/v1/auth/magic-link/verify', { body: link, headers: fromPage });
   expect(inBody).toMatchObject({ status: 200, cookies: [], body: { refresh_token: 'rt_test_2' } });
   const inCookie = await post('/v1/auth/magic-link/verify', {
@@ -85,7 +85,7 @@ test('sign-in: in the body unless asked for, in the cookie alone when asked for'
   expect(inCookie.body).not.toHaveProperty('refresh_token');
 });
 
-test('refresh: the cookie is taken and replaced, with or without a body', async () => {
+test('refresh: the token of the cookie is used and replaced, with or without a body', async () => {
   for (const body of [undefined, {}, { environment: 'test' }]) {
     const answer = await post('/v1/auth/refresh', {
       ...(body ? { body } : {}),
@@ -93,27 +93,27 @@ test('refresh: the cookie is taken and replaced, with or without a body', async 
     });
     expect(answer).toMatchObject({ status: 200, cookies: SET });
     expect(answer.body).not.toHaveProperty('refresh_token');
-    expect(seen.at(-1)).toMatchObject({ refresh_token: 'rt_test_1' });
+    expect(inputs.at(-1)).toMatchObject({ refresh_token: 'rt_test_1' });
   }
 });
 
-test('refresh: a token in the body is exchanged in the body, whatever cookie comes along', async () => {
+test('refresh: a token in the body is exchanged in the body, whatever the cookie', async () => {
   const answer = await post('/v1/auth/refresh', {
     body: { refresh_token: 'rt_test_7' },
     headers: { cookie },
   });
   expect(answer).toMatchObject({ status: 200, cookies: [], body: { refresh_token: 'rt_test_2' } });
-  expect(seen.at(-1)).toEqual({ refresh_token: 'rt_test_7' });
+  expect(inputs.at(-1)).toEqual({ refresh_token: 'rt_test_7' });
 });
 
 test.each([
   ['another site', { origin: 'https://evil.example', cookie }],
   ['a neighbour of the same site', { origin: 'https://blog.console.example', cookie }],
   ['our host over http', { origin: 'http://console.example', cookie }],
-  ['an origin that is hidden', { origin: 'null', cookie }],
+  ['a hidden origin', { origin: 'null', cookie }],
   ['no page', { cookie }],
 ])('refresh from %s is refused, and the token is not used', async (_name, headers) => {
-  const before = seen.length;
+  const before = inputs.length;
   const answer = await post('/v1/auth/refresh', { headers });
   expect(answer).toMatchObject({ status: 403, cookies: [], body: { error: { code: 'forbidden' } } });
   const signIn = await post('/v1/auth/magic-link/verify', {
@@ -121,7 +121,7 @@ test.each([
     headers,
   });
   expect(signIn).toMatchObject({ status: 403, cookies: [] });
-  expect(seen).toHaveLength(before);
+  expect(inputs).toHaveLength(before);
 });
 
 test.each([
@@ -131,10 +131,13 @@ test.each([
   ['two of them', `${cookie}; quittance_refresh_test=rt_test_planted`],
   ['one that a neighbour planted into an empty jar', 'quittance_refresh_test=rt_test_planted'],
   [
-    'one planted beside its proof in a spelling that a neighbour may set',
+    'one planted with a proof cookie whose name a neighbour may set',
     `quittance_refresh_test=rt_test_9; quittance_refresh_proof_test=${hashOf('rt_test_9')}`,
   ],
-  ['one planted where the own has ended', `quittance_refresh_test=rt_test_planted; ${proofOf('rt_test_1')}`],
+  [
+    'one planted beside the proof of an expired one',
+    `quittance_refresh_test=rt_test_planted; ${proofOf('rt_test_1')}`,
+  ],
   ['one that identity refuses', `quittance_refresh_test=rt_test_bad; ${proofOf('rt_test_bad')}`],
   ['one that is no token', `quittance_refresh_test="><script>; ${proofOf('"><script>')}`],
 ])('refresh with %s is refused', async (_name, value) => {
@@ -143,26 +146,27 @@ test.each([
   expect(answer.cookies).toEqual([]);
 });
 
-test('neither cookie nor token stands in the log', async () => {
-  const log = () => scene.gateway.log();
-  // Lines wait for one another a moment; what follows is written after those of before.
+test('the log contains neither cookie nor token', async () => {
+  const log = () => fixture.gateway.log();
+  // Log lines are written in batches and in order, so the line of a last call follows those before
+  // it.
   await post('/v1/auth/nothing', { headers: {} });
-  while (!/"status":404[^\n]*\n$/.test(log())) await sleep(20);
+  await waitUntil(() => /"status":404[^\n]*\n$/.test(log()));
   expect(log()).toContain('/v1/auth/refresh');
   expect(log()).not.toMatch(/rt_test_|quittance_refresh/);
 });
 
-test('over http, where browsers know no prefix, a page of localhost is served too', async () => {
+test('a page of localhost over http gets cookies without the prefix', async () => {
   const local = { origin: 'http://localhost:3000' };
-  const given = await post('/v1/auth/magic-link/verify', {
+  const signIn = await post('/v1/auth/magic-link/verify', {
     body: { ...link, refresh_in: 'cookie' },
     headers: local,
   });
-  expect(given.cookies.map((each) => each.split('=')[0])).toEqual([
+  expect(signIn.cookies.map((each) => each.split('=')[0])).toEqual([
     'quittance_refresh_test',
     'quittance_refresh_proof_test',
   ]);
-  const jar = given.cookies.map((each) => each.split(';')[0]).join('; ');
+  const jar = signIn.cookies.map((each) => each.split(';')[0]).join('; ');
   expect(await post('/v1/auth/refresh', { headers: { ...local, cookie: jar } })).toMatchObject({
     status: 200,
   });
@@ -170,24 +174,23 @@ test('over http, where browsers know no prefix, a page of localhost is served to
 
 describe('the browser of a sign-in link', () => {
   const BROWSER = '__Host-quittance_browser';
-  const asking = { email: 'ada@example.com' };
-  const inputs: Record<string, unknown>[] = [];
+  const request = { email: 'ada@example.com' };
   beforeAll(() => {
     for (const [name, answer] of Object.entries({
       requestMagicLink: { status: 'sent' },
       createAccount: { status: 'sent' },
       readMagicLink: { email: 'ada@example.com', same_browser: true },
     }))
-      scene.services.answers[`identity.${name}`] = (input) => {
+      fixture.services.answers[`identity.${name}`] = (input) => {
         inputs.push(input);
         return answer;
       };
   });
 
   test.each(['/v1/auth/magic-link', '/v1/accounts'])(
-    '%s gives it a nonce that no script reads, and keeps the one it has',
+    '%s sets a nonce that no script can read, and keeps an existing one',
     async (path) => {
-      const first = await post(path, { body: asking, headers: fromPage });
+      const first = await post(path, { body: request, headers: fromPage });
       expect(first.cookies).toEqual([
         expect.stringMatching(
           new RegExp(
@@ -196,17 +199,17 @@ describe('the browser of a sign-in link', () => {
         ),
       ]);
       const value = first.cookies[0]!.slice(BROWSER.length + 1).split(';')[0]!;
-      expect(inputs.at(-1)).toEqual({ ...asking, browser_nonce: value });
+      expect(inputs.at(-1)).toEqual({ ...request, browser_nonce: value });
       const again = await post(path, {
-        body: asking,
+        body: request,
         headers: { ...fromPage, cookie: `${BROWSER}=${value}` },
       });
       expect(again.cookies).toEqual(first.cookies);
-      expect(inputs.at(-1)).toEqual({ ...asking, browser_nonce: value });
+      expect(inputs.at(-1)).toEqual({ ...request, browser_nonce: value });
     },
   );
 
-  test('a nonce that is not one of ours, or stands twice, is replaced', async () => {
+  test('a malformed, repeated or planted nonce is replaced', async () => {
     const planted = 'p'.repeat(43);
     for (const cookie of [
       `${BROWSER}=short`,
@@ -214,7 +217,7 @@ describe('the browser of a sign-in link', () => {
       `quittance_browser=${planted}`,
     ]) {
       const { cookies } = await post('/v1/auth/magic-link', {
-        body: asking,
+        body: request,
         headers: { ...fromPage, cookie },
       });
       expect(cookies).toHaveLength(1);
@@ -222,7 +225,7 @@ describe('the browser of a sign-in link', () => {
     }
   });
 
-  test('reading and using a link show it to identity; who is no page has none', async () => {
+  test('reading and using a link pass the nonce to identity; a caller without page has none', async () => {
     const value = 'n'.repeat(43);
     const headers = { ...fromPage, cookie: `${BROWSER}=${value}` };
     expect(await post('/v1/auth/magic-link/read', { body: link, headers })).toMatchObject({
@@ -232,22 +235,22 @@ describe('the browser of a sign-in link', () => {
     });
     expect(inputs.at(-1)).toEqual({ ...link, browser_nonce: value });
     await post('/v1/auth/magic-link/verify', { body: { ...link, refresh_in: 'cookie' }, headers });
-    expect(seen.at(-1)).toMatchObject({ browser_nonce: value });
+    expect(inputs.at(-1)).toMatchObject({ browser_nonce: value });
 
     for (const from of [{}, { origin: 'https://evil.example' }]) {
-      const asked = await post('/v1/auth/magic-link', {
-        body: asking,
+      const answer = await post('/v1/auth/magic-link', {
+        body: request,
         headers: { ...from, cookie: headers.cookie },
       });
-      expect(asked.cookies).toEqual([]);
-      expect(inputs.at(-1)).toEqual(asking);
+      expect(answer.cookies).toEqual([]);
+      expect(inputs.at(-1)).toEqual(request);
       await post('/v1/auth/magic-link/read', { body: link, headers: { ...from, cookie: headers.cookie } });
       expect(inputs.at(-1)).toEqual(link);
     }
   });
 });
 
-test('signing out clears it', async () => {
+test('signing out clears the refresh cookie', async () => {
   const answer = await post('/v1/auth/logout', {
     headers: { ...fromPage, authorization: `Bearer ${await newToken()}` },
   });

@@ -9,8 +9,8 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 
 /**
  * How long the gateway caches what identity knows of a credential. A revoked key or session must be
- * refused everywhere within 2 s, even if its event is lost. A frozen account and changed limits have
- * no event and must take effect in the same time.
+ * refused everywhere within 2 s, even if its event is lost. A frozen account and changed limits
+ * have no event and must take effect in the same time.
  */
 export const CREDENTIAL_MAX_AGE_MS = 1000;
 
@@ -24,7 +24,9 @@ export type GatewayEnvironment = {
   bus: () => Bus;
   /** The bus after the first connection, for health checks and the drain. */
   busIfConnected: () => Bus | undefined;
-  /** Resolves after the first connection to its NATS, or after its NATS has refused this gateway. */
+  /**
+   * Resolves after the first connection to its NATS, or after its NATS has refused this gateway.
+   */
   reached: Promise<void>;
   findKey: (keyHash: string) => Promise<FoundKey | null>;
   findSession: (session: {

@@ -21,10 +21,16 @@ const SERVED = contractList.filter(
 const CHECK_TIMEOUT_MS = 1500;
 /** Probes of several monitors share one round of checks. */
 const CHECK_MAX_AGE_MS = 500;
-/** After this time one complete environment is enough: a broken test environment must not delay live. */
+/**
+ * After this time one complete environment is enough: a broken test environment must not delay
+ * live.
+ */
 const START_PATIENCE_MS = 120_000;
 
-/** Checks NATS and the services of one environment. Redis is not checked, because calls go on without it. */
+/**
+ * Checks NATS and the services of one environment. Redis is not checked, because calls go on
+ * without it.
+ */
 const stateOf = (environment: GatewayEnvironment): Promise<Record<string, 'up' | 'down'>> =>
   runChecks({
     nats: async () => pingBus(environment.bus()),
@@ -38,15 +44,18 @@ const stateOf = (environment: GatewayEnvironment): Promise<Record<string, 'up' |
     ),
   });
 
-/** Payments do not wait for webhooks: the gateway starts without the service, and its calls answer 503. */
+/**
+ * Payments do not wait for webhooks: the gateway starts without the service, and its calls answer
+ * 503.
+ */
 const NOT_REQUIRED: string = webhook.name;
 const missingIn = (state: Record<string, 'up' | 'down'>): string[] =>
   Object.entries(state).flatMap(([part, up]) => (up === 'up' || part === NOT_REQUIRED ? [] : [part]));
 
 /**
- * Readiness means that load balancers may send calls. It is reached once, when every environment has
- * answered completely. After that, a broken environment shows in the body and in the 503 of its own
- * calls, and only draining ends readiness.
+ * Readiness means that load balancers may send calls. It is reached once, when every environment
+ * has answered completely. After that, a broken environment shows in the body and in the 503 of its
+ * own calls, and only draining ends readiness.
  */
 export const createReadiness = (environments: readonly GatewayEnvironment[]): Readiness => {
   let phase: 'starting' | 'ready' | 'draining' = 'starting';

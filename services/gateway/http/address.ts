@@ -5,7 +5,8 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
 /**
  * An address in its normal form: mapped IPv4 as IPv4, IPv6 short and without its zone. Some proxies
- * write a port into X-Forwarded-For. It is dropped, because every connection would be another caller.
+ * write a port into X-Forwarded-For. It is dropped, because every connection would be another
+ * caller.
  * @returns null for a text that is no address
  */
 export const parseAddress = (text: string): string | null => {
@@ -26,8 +27,9 @@ const groupsOf = (address: string): string[] => {
 };
 
 /**
- * The group in which a limit counts an address: an IPv4 address alone, an IPv6 address with its /64,
- * because one customer holds all 2^64 addresses of it. A text that is no address is its own group.
+ * The group in which a limit counts an address: an IPv4 address alone, an IPv6 address with its
+ * /64, because one customer holds all 2^64 addresses of it. A text that is no address is its own
+ * group.
  */
 export const addressGroup = (text: string): string => {
   const address = parseAddress(text);

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { RawBody } from '../../../shared/contract/primitives.ts';
 
-/** Deep enough for any scope. It keeps the recursive check from exhausting the stack on hostile nesting. */
+/**
+ * Deep enough for any scope. It keeps the recursive check from exhausting the stack on hostile
+ * nesting.
+ */
 const MAX_DEPTH = 32;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -10,7 +13,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const refuse = (message: string) => new ServiceError('validation_error', message);
 
 const checkText = (text: string) => {
-  // A lone surrogate cannot be encoded as UTF-8, so the signed and stored text would differ from the sent one.
+  // A lone surrogate cannot be encoded as UTF-8, so the signed and stored text would differ from
+  // the sent one.
   if (!text.isWellFormed()) throw refuse('the body has a string that is not valid Unicode');
 };
 
@@ -41,13 +45,15 @@ const check = (value: unknown, depth: number): number => {
 
 /**
  * The number of field names in a JSON text: its colons outside strings. It is exact for a text that
- * JSON.parse has accepted, and cheap (0.4 µs for a quote, 60 µs for the worst 60 kB). Libraries that
- * detect repeated names parse the whole text in JavaScript.
+ * JSON.parse has accepted, and cheap (0.4 µs for a quote, 60 µs for the worst 60 kB). Libraries
+ * that detect repeated names parse the whole text in JavaScript.
  */
 const countNames = (text: string): number =>
   text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '').split(':').length - 1;
 
-/** Refuses integers beyond 2^53. They lose digits, so a scope would be signed with another number. */
+/**
+ * Refuses integers beyond 2^53. They lose digits, so a scope would be signed with another number.
+ */
 const requireExact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
   const inexact =
     typeof value === 'number' && /^-?[0-9]+$/.test(context?.source ?? '') && !Number.isSafeInteger(value);
@@ -56,7 +62,8 @@ const requireExact = (_key: string, value: unknown, context?: { source?: string 
 };
 
 /**
- * The JSON object of a request body. No body counts as `{}`, and the schema then reports what is missing.
+ * The JSON object of a request body. No body counts as `{}`, and the schema then reports what is
+ * missing.
  * @throws ServiceError validation_error
  */
 export const parseBody = (bytes: Buffer | undefined): Record<string, unknown> => {

@@ -28,8 +28,8 @@ export const endUnusedOnClose = (app: FastifyInstance): void => {
     });
   });
   app.addHook('preClose', async () => {
-    // Waits for a turn that read nothing from the sockets: on a busy machine a request may wait there
-    // that is not counted yet, or arrive while others are read.
+    // Waits for a turn that read nothing from the sockets: on a busy machine a request may wait
+    // there that is not counted yet, or arrive while others are read.
     for (let turns = 0, before = -1; before !== arrived && turns < MAX_TURNS; turns += 1) {
       before = arrived;
       await new Promise((resolve) => setImmediate(resolve));

@@ -29,9 +29,11 @@ beforeAll(async () => {
   };
   const start = (env: Record<string, string>) =>
     startGateway(ports, { publicKeys: [], environments: ['test'], env });
-  gateways.off = await start({});
-  gateways.listed = await start({ CORS_ORIGINS: `${SHOP},https://second.example` });
-  gateways.all = await start({ CORS_ORIGINS: '*' });
+  [gateways.off, gateways.listed, gateways.all] = await Promise.all([
+    start({}),
+    start({ CORS_ORIGINS: `${SHOP},https://second.example` }),
+    start({ CORS_ORIGINS: '*' }),
+  ]);
 }, 60_000);
 
 afterAll(async () => {
@@ -63,12 +65,12 @@ const preflight = (gateway: string, origin: string) =>
   });
 const authorized = () => ({ authorization: `Bearer ${key}` });
 
-test('off by default: no page is allowed anything', async () => {
+test('without the setting no page may call the API', async () => {
   expect(await preflight('off', SHOP)).toEqual({ status: 404, vary: null, allowed: {} });
   expect(await send('off', 'GET', SHOP, authorized())).toEqual({ status: 200, vary: null, allowed: {} });
 });
 
-test('a listed origin: its preflight is kept, its calls and their refusals can be read', async () => {
+test('a listed origin: its preflight is cached, and its page can read answers and refusals', async () => {
   expect(await preflight('listed', SHOP)).toMatchObject({
     status: 204,
     vary: 'Origin',
@@ -94,7 +96,7 @@ test('a listed origin: its preflight is kept, its calls and their refusals can b
 });
 
 test.each([OTHER, 'null', `${SHOP}.evil.example`, 'http://shop.example', 'https://SHOP.example'])(
-  'an origin that is not listed: %s',
+  'the page of an origin that is not listed may read nothing: %s',
   async (origin) => {
     for (const { allowed, vary } of [
       await preflight('listed', origin),
@@ -107,7 +109,7 @@ test.each([OTHER, 'null', `${SHOP}.evil.example`, 'http://shop.example', 'https:
   },
 );
 
-test('all origins: none with cookies', async () => {
+test('with all origins allowed, no page may send cookies', async () => {
   for (const { allowed } of [await preflight('all', OTHER), await send('all', 'GET', OTHER, authorized())]) {
     expect(allowed).toMatchObject({ 'access-control-allow-origin': '*' });
     expect(allowed).not.toHaveProperty('access-control-allow-credentials');

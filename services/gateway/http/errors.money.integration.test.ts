@@ -5,25 +5,25 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
+  type GatewayFixture,
   newDelegateKey,
   newServiceKey,
   newSigningKey,
-  type Scene,
   type Services,
-  startScene,
+  startGatewayFixture,
 } from '../../../test/support/gateway.ts';
 
-/** What an error says of money, and who may say it. */
+/** What an error reports about money, and who may report it. */
 
 const session = newSigningKey('test.session.1');
-let scene: Scene;
+let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;
 beforeAll(async () => {
-  scene = await startScene({ publicKeys: [session.entry], limits: { scale: 100 } });
-  ({ services, gateway } = scene);
+  fixture = await startGatewayFixture({ publicKeys: [session.entry], limits: { scale: 100 } });
+  ({ services, gateway } = fixture);
 }, 30_000);
-afterAll(() => scene.stop(), 60_000);
+afterAll(() => fixture.stop(), 60_000);
 
 const send = async (
   method: string,
@@ -56,7 +56,7 @@ const accessToken = () =>
     session.signing,
   );
 
-test('errors of money calls say whether money moved and what is safe; others do not', async () => {
+test('errors of money calls report whether money moved and which action is safe; other errors do not', async () => {
   const key = delegateKey();
   const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
   const settleError = async (answer: () => never, sent: unknown = body) => {
@@ -66,7 +66,7 @@ test('errors of money calls say whether money moved and what is safe; others do 
   const fail = (error: Error) => () => {
     throw error;
   };
-  // What the service says is handed on, the settlement that it names too.
+  // The report of the service is passed on, with the settlement that it names.
   const paid = {
     money_moved: 'yes',
     safe_action: 'read_settlement',
@@ -77,15 +77,15 @@ test('errors of money calls say whether money moved and what is safe; others do 
     message: 'late',
     ...paid,
   });
-  const said = { money_moved: 'unknown', safe_action: 'retry_same_attempt' } as const;
-  expect(await settleError(fail(new ServiceError('conflict', 'x', said)))).toMatchObject(said);
+  const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' } as const;
+  expect(await settleError(fail(new ServiceError('conflict', 'x', unknown)))).toMatchObject(unknown);
   expect(await settleError(fail(new Error('the secret inside')))).toMatchObject({
     code: 'internal_error',
-    ...said,
+    ...unknown,
   });
   expect(await settleError(fail(new Error('not reached')), { ...body, x: 1 })).toMatchObject({
     code: 'validation_error',
-    ...said,
+    ...unknown,
     details: [{ path: 'x' }],
   });
   expect((await send('POST', '/v1/quote', { key: serviceKey(), body: {} })).body.error).not.toHaveProperty(
@@ -93,8 +93,8 @@ test('errors of money calls say whether money moved and what is safe; others do 
   );
 });
 
-test('what the gateway refuses by itself never says that no money moved by a call that may be a repeat', async () => {
-  const said = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
+test('a refusal by the gateway never claims that no money moved by a call that may be a repeat', async () => {
+  const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
   const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
   const refusals: [number, Parameters<typeof send>[2]][] = [
     [401, { body }],
@@ -106,12 +106,13 @@ test('what the gateway refuses by itself never says that no money moved by a cal
   ];
   for (const [status, sent] of refusals) {
     const reply = await send('POST', '/v1/settle', sent);
-    expect([status, reply.status, reply.body.error]).toMatchObject([status, status, said]);
+    expect([status, reply.status, reply.body.error]).toMatchObject([status, status, unknown]);
   }
-  // Approving submits; creating only prepares, and says so.
+  // Approving submits a payment. Creating only prepares one, and the error reports that no money
+  // moved.
   const jwt = await accessToken();
   const approve = await send('POST', `/v1/withdrawals/${newId('wd')}/approve`, { key: jwt, body: { x: 1 } });
-  expect(approve.body.error).toMatchObject({ code: 'validation_error', ...said });
+  expect(approve.body.error).toMatchObject({ code: 'validation_error', ...unknown });
   const create = await send('POST', '/v1/withdrawals', { key: jwt, body: { x: 1 } });
   expect(create.body.error).toMatchObject({
     code: 'validation_error',

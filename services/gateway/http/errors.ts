@@ -13,8 +13,10 @@ import type { HttpOperation } from '../../../shared/contract/service.ts';
 /** Headers of every answer: no cache may store it, and no browser may guess its type. */
 export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-/** What the errors of an operation report about money (the contract's `money`); undefined: nothing. */
-export type Money = HttpOperation['money'];
+/**
+ * What the errors of an operation report about money (the contract's `money`); undefined: nothing.
+ */
+type Money = HttpOperation['money'];
 
 /** What a caller can do, for errors in which the service has not named a better action. */
 const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
@@ -29,9 +31,9 @@ const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
 
 /**
  * A call that moves money may repeat an earlier one that was executed and whose answer was lost. A
- * refusal that does not come from the record of the payment says nothing about that earlier call, so
- * the corrected call may be sent again. A call that only prepares has moved nothing. Unless it is
- * known to have failed, an earlier one may have prepared.
+ * refusal that does not come from the record of the payment says nothing about that earlier call,
+ * so the corrected call may be sent again. A call that only prepares has moved nothing. Unless it
+ * is known to have failed, an earlier one may have prepared.
  */
 const moneyOf = (money: Money, code: ErrorCode): Partial<ErrorBody> => {
   if (money === undefined) return {};
@@ -94,7 +96,10 @@ const SOCKET_ERRORS: Record<string, readonly [string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
 };
 
-/** Answers bytes that are not HTTP, which never become a request, on the socket and in the same shape. */
+/**
+ * Answers bytes that are not HTTP, which never become a request, on the socket and in the same
+ * shape.
+ */
 export const answerSocketError = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const [status, message] = SOCKET_ERRORS[error.code ?? ''] ?? [

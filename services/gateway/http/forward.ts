@@ -4,9 +4,12 @@ import type { HttpOperation, ServiceContract } from '../../../shared/contract/se
 import type { Authenticated } from '../credentials/authenticate.ts';
 
 /** A successful answer; `body` is null for 204. */
-export type Answer = { status: number; body: unknown; headers: Record<string, string> };
+type Answer = { status: number; body: unknown; headers: Record<string, string> };
 
-/** Status and headers of a result, as the contract defines them (settle answers 202 for a pending payment). */
+/**
+ * Status and headers of a result, as the contract defines them (settle answers 202 for a pending
+ * payment).
+ */
 export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown): Answer => {
   const { alternative, status } = http;
   if (alternative !== undefined) {
@@ -19,7 +22,9 @@ export const answerOf = ({ http }: Pick<HttpOperation, 'http'>, result: unknown)
   return { status, body: status === 204 ? null : result, headers: {} };
 };
 
-/** Sends a validated call to its service and waits for the answer. Throws the errors of the service. */
+/**
+ * Sends a validated call to its service and waits for the answer. Throws the errors of the service.
+ */
 export const forward = (
   contract: ServiceContract,
   name: string,

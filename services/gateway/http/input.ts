@@ -4,7 +4,9 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { IDEMPOTENCY_KEY, IdempotencyKey } from '../../../shared/contract/idempotency.ts';
 import type { HttpOperation } from '../../../shared/contract/service.ts';
 
-/** Fields of a call before validation, all parts side by side: names never collide (contract test). */
+/**
+ * Fields of a call before validation, all parts side by side: names never collide (contract test).
+ */
 export type RawInput = Record<string, unknown>;
 
 export const DEFAULT_ENVIRONMENT = 'test';
@@ -15,7 +17,9 @@ export const rawInputOf = (request: FastifyRequest, body: RawInput): RawInput =>
   ...(request.params as RawInput),
 });
 
-/** The environment that a call without credential names, in a field or in the prefix of its token. */
+/**
+ * The environment that a call without credential names, in a field or in the prefix of its token.
+ */
 export const environmentNameOf = ({ environment }: HttpOperation, input: RawInput): string => {
   if (environment === undefined) return DEFAULT_ENVIRONMENT;
   if ('field' in environment) {

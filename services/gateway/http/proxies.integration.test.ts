@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type Gateway,
@@ -9,10 +8,11 @@ import {
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 /**
- * Which address a call is counted for, over real sockets: 127.0.0.1 and ::1 are our proxies, as is what stands in the
- * networks below; 127.0.0.2 and 127.0.0.3 are anybody.
+ * The address for which a call is counted, over real sockets. 127.0.0.1, ::1 and the networks below
+ * are trusted proxies. 127.0.0.2 and 127.0.0.3 are foreign.
  */
 
 const CALLS = 1200;
@@ -31,29 +31,29 @@ beforeAll(async () => {
   };
   const start = (env: Record<string, string>) =>
     startGateway(ports, { publicKeys: [], environments: ['test'], env: { HTTP_HOST: '::', ...env } });
-  gateway = await start({
-    TRUSTED_PROXIES: '127.0.0.1, ::1, 10.0.0.0/8, 2001:db8:ffff::/48',
-    OTEL_TRACES_EXPORTER: 'console',
-  });
-  direct = await start({ TRUSTED_PROXIES: '' });
-  traced = await start({
-    TRUSTED_PROXIES: '127.0.0.1',
-    TRACEPARENT_OF_PROXIES: 'adopt',
-    OTEL_TRACES_EXPORTER: 'console',
-  });
-}, 30_000);
+  [gateway, direct, traced] = await Promise.all([
+    start({
+      TRUSTED_PROXIES: '127.0.0.1, ::1, 10.0.0.0/8, 2001:db8:ffff::/48',
+      OTEL_TRACES_EXPORTER: 'console',
+    }),
+    start({ TRUSTED_PROXIES: '' }),
+    start({
+      TRUSTED_PROXIES: '127.0.0.1',
+      TRACEPARENT_OF_PROXIES: 'adopt',
+      OTEL_TRACES_EXPORTER: 'console',
+    }),
+  ]);
+}, 60_000);
 
 afterAll(async () => {
-  await gateway.stop();
-  await direct.stop();
-  await traced.stop();
+  await Promise.all([gateway, direct, traced].map((each) => each.stop()));
   await services.stop();
   await servers.stop();
-});
+}, 60_000);
 
 type From = { headers?: string[]; peer?: string; to?: Gateway; path?: string };
 
-/** Calls health and says how many calls its address has left in its window. */
+/** Calls health and returns how many calls the window of its address has left. */
 const remaining = ({
   headers = [],
   peer = '127.0.0.1',
@@ -76,7 +76,7 @@ const remaining = ({
     });
   });
 const xff = (...values: string[]) => values.map((value) => `x-forwarded-for: ${value}`);
-/** A call that is counted for this very address. */
+/** A call that is counted for exactly this address. */
 const as = (address: string): From => ({ headers: xff(address) });
 
 test.each<[string, From, From]>([
@@ -88,28 +88,28 @@ test.each<[string, From, From]>([
     { headers: xff(`${Array.from({ length: 500 }, (_, i) => `3.3.${i % 250}.1`).join(', ')}, 192.0.2.4`) },
     as('192.0.2.4'),
   ],
-  ['an invented proxy of ours', { headers: xff('1.1.1.1, 10.0.0.1, 192.0.2.5') }, as('192.0.2.5')],
-  ['two proxies of ours', { headers: xff('1.1.1.1, 192.0.2.6, 10.1.2.3') }, as('192.0.2.6')],
-  ['a proxy of ours, mapped', { headers: xff('1.1.1.1, 192.0.2.7, ::ffff:10.1.2.3') }, as('192.0.2.7')],
-  ['a proxy of ours in an IPv6 block', { headers: xff('192.0.2.8, 2001:db8:ffff:7::1') }, as('192.0.2.8')],
+  ['an invented trusted proxy', { headers: xff('1.1.1.1, 10.0.0.1, 192.0.2.5') }, as('192.0.2.5')],
+  ['two trusted proxies', { headers: xff('1.1.1.1, 192.0.2.6, 10.1.2.3') }, as('192.0.2.6')],
+  ['a trusted proxy, mapped', { headers: xff('1.1.1.1, 192.0.2.7, ::ffff:10.1.2.3') }, as('192.0.2.7')],
+  ['a trusted proxy in an IPv6 block', { headers: xff('192.0.2.8, 2001:db8:ffff:7::1') }, as('192.0.2.8')],
   ['several headers, the last counts', { headers: xff('1.1.1.1', '2.2.2.2, 192.0.2.9') }, as('192.0.2.9')],
   ['empty entries', { headers: xff('1.1.1.1,192.0.2.10, ,,') }, as('192.0.2.10')],
   ['with a port', { headers: xff('192.0.2.11:5060') }, as('192.0.2.11')],
   ['with another port', { headers: xff('192.0.2.11:5061') }, as('192.0.2.11')],
-  ['a proxy of ours with a port', { headers: xff('192.0.2.12, 10.0.0.1:443') }, as('192.0.2.12')],
+  ['a trusted proxy with a port', { headers: xff('192.0.2.12, 10.0.0.1:443') }, as('192.0.2.12')],
   ['mapped IPv4', { headers: xff('::ffff:192.0.2.13') }, as('192.0.2.13')],
   ['mapped IPv4 in hexadecimal', { headers: xff('::FFFF:c000:20e') }, as('192.0.2.14')],
   ['IPv6, another of its /64', { headers: xff('2001:db8:1:2::1') }, as('2001:DB8:1:2:ffff:ffff:ffff:ffff')],
   ['IPv6 with a port', { headers: xff('[2001:db8:1:3::1]:443') }, as('2001:db8:1:3::2')],
-  ['only proxies of ours: the farthest', { headers: xff('10.9.9.9, 10.0.0.1') }, as('10.9.9.9')],
+  ['only trusted proxies: the farthest', { headers: xff('10.9.9.9, 10.0.0.1') }, as('10.9.9.9')],
   ['garbage', { headers: xff('unknown') }, {}],
-  ['garbage of another text', { headers: xff('_hidden, "x"') }, {}],
-  ['garbage before a proxy of ours', { headers: xff('1.1.1.1, <script>, 10.7.7.7') }, as('10.7.7.7')],
+  ['other garbage', { headers: xff('_hidden, "x"') }, {}],
+  ['garbage before a trusted proxy', { headers: xff('1.1.1.1, <script>, 10.7.7.7') }, as('10.7.7.7')],
   ['garbage that foreign hops invented', { headers: xff('x, 192.0.2.15') }, as('192.0.2.15')],
   ['no header', {}, {}],
   ['an empty header', { headers: xff('') }, {}],
   [
-    'other headers of the kind',
+    'similar headers',
     {
       headers: [
         'x-real-ip: 1.1.1.1',
@@ -121,50 +121,57 @@ test.each<[string, From, From]>([
     {},
   ],
   ['a foreign connection', { headers: xff('1.1.1.1'), peer: '127.0.0.2' }, { peer: '127.0.0.2' }],
-  ['a foreign connection via ours', { headers: xff('127.0.0.1'), peer: '127.0.0.2' }, { peer: '127.0.0.2' }],
+  [
+    'a foreign connection that claims a trusted proxy',
+    { headers: xff('127.0.0.1'), peer: '127.0.0.2' },
+    { peer: '127.0.0.2' },
+  ],
 ])('counted for the right address: %s', async (_name, spoofed, counted) => {
   const before = await remaining(counted);
   expect(await remaining(spoofed)).toBe(before - 1);
   expect(await remaining(counted)).toBe(before - 2);
 });
 
-test('nobody is trusted by default', async () => {
+test('no proxy is trusted by default', async () => {
   const before = await remaining({ to: direct });
   expect(await remaining({ to: direct, headers: xff('1.1.1.1') })).toBe(before - 1);
 });
 
-test('neighbours are not counted together: addresses, /64s, foreign connections', async () => {
+test('neighbouring addresses, /64s and foreign connections have separate counts', async () => {
   for (const from of [as('198.51.100.1'), as('198.51.100.2'), as('2001:db8:5:1::1'), as('2001:db8:5:2::1')]) {
     expect(await remaining(from)).toBe(CALLS - 1);
   }
   expect(await remaining({ peer: '127.0.0.3', headers: xff('198.51.100.1') })).toBe(CALLS - 1);
 });
 
-/** A span's own trace stands two spaces in, that of what it is linked to deeper. */
+/**
+ * The exporter prints the trace id of a span with two spaces of indentation, that of a link with
+ * more.
+ */
 const traceOf = async (id: string, from: From): Promise<'adopted' | 'linked'> => {
   const { to = gateway, headers = [] } = from;
   const traceparent = `traceparent: 00-${id}-aaaaaaaaaaaaaaaa-01`;
   await remaining({ ...from, path: '/.well-known/jwks.json', headers: [...headers, traceparent] });
-  // The span ends after the answer has gone out.
-  while (!to.log().includes(id)) await sleep(20);
-  await sleep(200);
+  // The span ends after the answer was sent. Its text is complete with the closing bracket.
+  const isPrinted = new RegExp(`${id}[^]*?\\n}`);
+  await waitUntil(() => isPrinted.test(to.log()));
   return new RegExp(`^ {2}traceId: '${id}'`, 'm').test(to.log()) ? 'adopted' : 'linked';
 };
 
-test('a traceparent is a link, also behind a proxy that passes on what its caller sent', async () => {
+test('a traceparent becomes a link, also behind a proxy that passes on what its caller sent', async () => {
   expect(await traceOf('2'.repeat(32), { peer: '127.0.0.2', headers: xff('127.0.0.1') })).toBe('linked');
   expect(await traceOf('3'.repeat(32), { headers: xff('192.0.2.77') })).toBe('linked');
   expect(await traceOf('4'.repeat(32), {})).toBe('linked');
 });
 
-test('a traceparent is adopted only from proxies that are known to begin the traces', async () => {
+test('a traceparent is adopted only from proxies that begin the traces', async () => {
   expect(await traceOf('5'.repeat(32), { to: traced, headers: xff('192.0.2.77') })).toBe('adopted');
   expect(await traceOf('6'.repeat(32), { to: traced, peer: '127.0.0.2' })).toBe('linked');
 });
 
-test('host and protocol are believed from nobody', async () => {
-  const told = await fetch(`${gateway.url}/openapi.json`, {
+test('no forwarded host or protocol is trusted', async () => {
+  const document = await fetch(`${gateway.url}/openapi.json`, {
     headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'gopher', 'x-forwarded-port': '1' },
   });
-  expect(await told.text()).not.toMatch(/evil|gopher/);
+  expect(await document.text()).not.toMatch(/evil|gopher/);
 });

@@ -36,14 +36,15 @@ export const ProxyList = z
 
 /**
  * The origin of a request: its connection, or, while that is a trusted proxy, the entries that this
- * proxy and those before it wrote, read from the right. Entries to the left of the first foreign hop
- * are claims of that hop and are ignored. Fastify's `trustProxy` is not used, because it accepts an
- * entry with a port, or any other text, as an address, and then also trusts the host and protocol of
- * the request. Nothing here uses those: the gateway's own address is PUBLIC_URL.
+ * proxy and those before it wrote, read from the right. Entries to the left of the first foreign
+ * hop are claims of that hop and are ignored. Fastify's `trustProxy` is not used, because it
+ * accepts an entry with a port, or any other text, as an address, and then also trusts the host and
+ * protocol of the request. Nothing here uses those: the gateway's own address is PUBLIC_URL.
  */
 export const originOf = ({ headers, socket }: IncomingMessage, proxies: BlockList): Origin => {
   const isTrusted = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  // A connection that has ended in the meantime has no address. All such requests count as one caller.
+  // A connection that has ended in the meantime has no address. All such requests count as one
+  // caller.
   let address = parseAddress(socket.remoteAddress ?? '') ?? 'unknown';
   const viaProxy = isIP(address) !== 0 && isTrusted(address);
   // Node joins several headers of one name in their order.
@@ -52,7 +53,8 @@ export const originOf = ({ headers, socket }: IncomingMessage, proxies: BlockLis
     const text = hops.pop()!.trim();
     if (text === '') continue;
     const next = parseAddress(text);
-    // The trusted proxy wrote no address, so the proxy itself is counted, not a text that a caller may vary.
+    // The trusted proxy wrote no address, so the proxy itself is counted, not a text that a caller
+    // may vary.
     if (next === null) break;
     address = next;
   }

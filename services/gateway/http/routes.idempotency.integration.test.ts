@@ -12,7 +12,9 @@ import {
   startServices,
 } from '../../../test/support/gateway.ts';
 
-/** docs/adr/0017-idempotency-keys.md: what of it is the gateway's. What a key means is tested in the services. */
+/**
+ * The part of docs/adr/0017-idempotency-keys.md that the gateway has. The services test the rest.
+ */
 let servers: Servers;
 let services: Services;
 let gateway: Gateway;
@@ -46,7 +48,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   services.calls.length = 0;
-  delete services.kept['quote.create'];
+  delete services.earlierAnswers['quote.create'];
 });
 
 const send = (method: string, path: string, key: string) =>
@@ -62,27 +64,30 @@ const send = (method: string, path: string, key: string) =>
       : { body: JSON.stringify({ service_id: '0190a5b0-0000-7000-8000-000000000001' }) }),
   });
 
-test('a first call says nothing of it; a repeat has status, body and the header that says so', async () => {
+test('a repeat has the status and body of the first call, and the header that marks a repeat', async () => {
   const first = await send('POST', '/v1/quote', 'k');
   expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null]);
-  services.kept['quote.create'] = quote;
+  services.earlierAnswers['quote.create'] = quote;
   const repeat = await send('POST', '/v1/quote', '~'.repeat(255));
   expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
   expect(await repeat.json()).toEqual(await first.json());
   expect(services.calls).toHaveLength(1);
 });
 
-test.each(['', 'a b', 'é', 'a'.repeat(256)])('a key "%s" is refused, and counted', async (key) => {
-  const response = await send('POST', '/v1/quote', key);
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({
-    error: { code: 'validation_error', details: [{ path: 'idempotency-key' }] },
-  });
-  expect(response.headers.get('ratelimit')).not.toBeNull();
-  expect(services.calls).toEqual([]);
-});
+test.each(['', 'a b', 'é', 'a'.repeat(256)])(
+  'the key "%s" is refused, and the call is counted',
+  async (key) => {
+    const response = await send('POST', '/v1/quote', key);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'validation_error', details: [{ path: 'idempotency-key' }] },
+    });
+    expect(response.headers.get('ratelimit')).not.toBeNull();
+    expect(services.calls).toEqual([]);
+  },
+);
 
-test('two keys of one call are refused, whichever a proxy has read', async () => {
+test('a call with two keys is refused, because a proxy may have read either', async () => {
   const body = '{"service_id":"0190a5b0-0000-7000-8000-000000000001"}';
   const answer = await sendRaw(
     gateway.port,
@@ -103,7 +108,7 @@ test('two keys of one call are refused, whichever a proxy has read', async () =>
   expect(services.calls).toEqual([]);
 });
 
-test('where nothing can happen twice the header says nothing, whatever is in it', async () => {
+test('an operation without idempotency ignores the header, whatever its value', async () => {
   const response = await send('GET', '/v1/quotes', 'a b');
   expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([200, null]);
 });

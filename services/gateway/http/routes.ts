@@ -94,7 +94,9 @@ const createAnswerOwn = (handlers: RouteDeps['handlers'], countCall: CountCall) 
   };
 };
 
-/** The body of a forwarded call, with the values of its cookies. `sent` is the body without them. */
+/**
+ * The body of a forwarded call, with the values of its cookies. `sent` is the body without them.
+ */
 const readBody = ({ route: { operation }, request, reply }: Call, origins: readonly string[]) => {
   const bytes = request.body as Buffer | undefined;
   const sent: RawInput = operation.rawBody === true ? rawBodyOf(bytes, request.headers) : parseBody(bytes);
@@ -104,7 +106,10 @@ const readBody = ({ route: { operation }, request, reply }: Call, origins: reado
 
 /** Forwards a call to its service and waits for the answer. */
 const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
-  /** The caller of a call that needs no credential. An environment that is not served is a wrong field value. */
+  /**
+   * The caller of a call that needs no credential. An environment that is not served is a wrong
+   * field value.
+   */
   const anonymous = (environmentName: string): Authenticated => {
     const environment = deps.environments.get(environmentName);
     if (environment !== undefined) return { environment, principal: { kind: 'none' }, limitFactor: 1 };

@@ -3,30 +3,30 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
+  type GatewayFixture,
   newDelegateKey,
   newServiceKey,
-  type Scene,
   type Services,
   sendRaw,
-  startScene,
+  startGatewayFixture,
 } from '../../../test/support/gateway.ts';
 
-let scene: Scene;
+let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;
 let key = '';
 let payer = '';
 
 beforeAll(async () => {
-  scene = await startScene({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
-  ({ services, gateway } = scene);
+  fixture = await startGatewayFixture({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
+  ({ services, gateway } = fixture);
   key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   payer = services.addKey(createKeyText('dk_test_'), newDelegateKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['quote.create'] = () => quote;
 }, 30_000);
 
-afterAll(() => scene.stop(), 60_000);
+afterAll(() => fixture.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;
@@ -57,7 +57,7 @@ const send = async (
       authorization: `Bearer ${credential}`,
       ...(type === null || body === undefined ? {} : { 'content-type': type }),
     },
-    // Bytes, as fetch gives text a content type of its own.
+    // Bytes, because fetch adds a content type to text.
     ...(body === undefined ? {} : { body: Buffer.from(body as string) }),
   });
   expect(response.headers.get('x-request-id')).not.toBeNull();
@@ -75,7 +75,7 @@ const send = async (
 const post = (value: unknown) => send('POST', '/v1/quote', JSON.stringify(value));
 const refused = { status: 400, code: 'validation_error' };
 
-test('the order itself is good, so what follows is refused for what is added to it', async () => {
+test('the order itself is valid, so the cases below are refused for what they add', async () => {
   expect(await post(order)).toMatchObject({ status: 201 });
   expect(services.calls[0]?.input).toEqual(order);
 });
@@ -113,7 +113,7 @@ test.each([
   expect(services.calls).toEqual([]);
 });
 
-test('a field of the body in the query, or of the path in the body, is unknown there', async () => {
+test('a field in the wrong part of a request is unknown there', async () => {
   const { service_id, ...rest } = order;
   expect(await send('POST', `/v1/quote?service_id=${service_id}`, JSON.stringify(rest))).toMatchObject(
     refused,
@@ -202,7 +202,7 @@ test.each<[string, string | Buffer, number]>([
   ['nothing where fields are required', '', 400],
   ['65 kB', `{"service_id":"${'a'.repeat(65 * 1024)}"}`, 413],
   ['1 MB', `{"service_id":"${'a'.repeat(1024 * 1024)}"}`, 413],
-  // Beyond what the network buffers: the sender must be let finish, or it never reads the answer.
+  // More than the network buffers: the sender must finish sending, or it never reads the answer.
   ['16 MB', `{"service_id":"${'a'.repeat(16 * 1024 * 1024)}"}`, 413],
 ])('body: %s', async (_name, body, status) => {
   const code = { 201: undefined, 400: 'validation_error', 413: 'payload_too_large' }[status];
@@ -225,11 +225,11 @@ test.each<[string | null, number]>([
   expect(reply).toMatchObject({ status, code: status === 415 ? 'unsupported_media_type' : undefined });
 });
 
-test('a GET with a body is refused, a POST without one may be fine', async () => {
+test('a GET with a body is refused, and a POST without a body passes where the body is optional', async () => {
   const get = `GET /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n`;
   expect(await sendRaw(gateway.port, `${get}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
   expect(await sendRaw(gateway.port, `${get}content-length: 2\r\n\r\n{}`)).toMatch(/^HTTP\/1.1 400 /);
-  services.answers['settlement.verify'] = () => null; // Its output check fails, so 500: the call got through.
+  services.answers['settlement.verify'] = () => null; // The check of the output fails, so 500 shows that the call reached the service.
   expect(await send('POST', `/v1/settlements/${newId('stl')}/verify`)).toMatchObject({ status: 500 });
   expect(services.calls.map(({ operation }) => operation)).toEqual(['quote.list', 'settlement.verify']);
 });
@@ -267,7 +267,7 @@ test.each<[string, unknown]>([
   expect(services.calls).toEqual([]);
 });
 
-test('an environment that is not served here', async () => {
+test('calls to an environment that this gateway does not serve are refused', async () => {
   const live = services.addKey(createKeyText('vendor_live_'), newServiceKey());
   expect(await send('GET', '/v1/quotes', undefined, { credential: live })).toMatchObject({ status: 401 });
   const account = JSON.stringify({ email: 'a@example.com', environment: 'live' });
@@ -289,7 +289,7 @@ test.each([
   ['OPTIONS', '/v1/quote'],
   ['GET', '/console/assets/../../package.json'],
   ['GET', '/pages/docs.html'],
-])('no such route: %s %s', async (method, path) => {
+])('%s %s is no route', async (method, path) => {
   expect(await send(method, path)).toMatchObject({ status: 404, code: 'not_found' });
 });
 

@@ -3,26 +3,26 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
   type Gateway,
+  type GatewayFixture,
   newServiceKey,
-  type Scene,
   type Services,
   sendRaw,
-  startScene,
+  startGatewayFixture,
 } from '../../../test/support/gateway.ts';
 
 /**
- * Bytes that two parsers could read as two different requests (RFC 9112, 11.2): whatever stands before this gateway
- * may have read the other one, so it is refused here and the connection ends.
+ * Bytes that two parsers may read as different requests (RFC 9112, section 11.2). A proxy before
+ * this gateway may have read the other request, so the bytes are refused and the connection ends.
  */
 
-let scene: Scene;
+let fixture: GatewayFixture;
 let services: Services;
 let gateway: Gateway;
 let key = '';
 
 beforeAll(async () => {
-  scene = await startScene({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
-  ({ services, gateway } = scene);
+  fixture = await startGatewayFixture({ publicKeys: [], limits: { scale: 1000 }, environments: ['test'] });
+  ({ services, gateway } = fixture);
   key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['settlement.verify'] = () => ({
@@ -33,13 +33,13 @@ beforeAll(async () => {
   });
 }, 30_000);
 
-afterAll(() => scene.stop(), 60_000);
+afterAll(() => fixture.stop(), 60_000);
 
 beforeEach(() => {
   services.calls.length = 0;
 });
 
-/** Stands for the key, which is not there yet when the tables are written. */
+/** The placeholder of the key, which does not exist yet when the tables are defined. */
 const KEY = '<key>';
 const END = 'connection: close\r\n\r\n';
 const get = (path: string, headers = '', { host = 'host: x\r\n' } = {}) =>
@@ -52,7 +52,7 @@ const statuses = async (bytes: string) =>
   );
 const JSON_TYPE = 'content-type: application/json\r\n';
 
-test('the requests that follow are good without what is added to them', async () => {
+test('the requests themselves are valid, so the cases below are refused for what they add', async () => {
   expect(await statuses(get('/v1/quotes'))).toEqual([200]);
   await statuses(post(`${JSON_TYPE}content-length: 2\r\n`, '{}'));
   await statuses(post(`${JSON_TYPE}transfer-encoding: chunked\r\n`, '2\r\n{}\r\n0\r\n\r\n'));
@@ -133,7 +133,7 @@ test.each([
   '*',
   'http://x/v1/quotes',
   'http://other/v1/quotes',
-])('refused with 400 or 404, never taken for another path: %s', async (path) => {
+])('%s is refused and never read as another path', async (path) => {
   const found = await statuses(get(path));
   expect(found).toHaveLength(1);
   expect([400, 404]).toContain(found[0]);

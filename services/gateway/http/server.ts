@@ -18,7 +18,10 @@ import { registerTracing } from './trace.ts';
 
 /** No body of the API is larger: a settle has a quote token of at most 16 kB. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** The time for a whole request to arrive. A client that sends a byte a minute must not hold a connection. */
+/**
+ * The time for a whole request to arrive. A client that sends a byte a minute must not hold a
+ * connection.
+ */
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How long a refused body is still read, so that its sender receives the refusal. */
 const REFUSED_BODY_MS = 1000;
@@ -28,7 +31,10 @@ const requestIdOf = ({ headers }: IncomingMessage): string => {
   return typeof sent === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(sent) ? sent : randomUUID();
 };
 
-/** Reads the rest of a body: closing while a sender sends makes its network stack discard the answer. */
+/**
+ * Reads the rest of a body: closing while a sender sends makes its network stack discard the
+ * answer.
+ */
 const discardBody = async ({ raw }: FastifyRequest): Promise<void> => {
   raw.resume();
   await Promise.race([
@@ -40,18 +46,23 @@ const discardBody = async ({ raw }: FastifyRequest): Promise<void> => {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** Of several such headers Node uses the first and drops the rest silently. A proxy may have used the last. */
+/**
+ * Of several such headers Node uses the first and drops the rest silently. A proxy may have used
+ * the last.
+ */
 const SINGLE_HEADERS = ['host', 'authorization', 'content-type'];
 
 /**
- * Why a request that Node's parser accepts is refused: two parsers may read it as different requests.
+ * Why a request that Node's parser accepts is refused: two parsers may read it as different
+ * requests.
  * @returns null for a good request
  */
 const findMalformation = ({ headers, rawHeaders, httpVersion, url = '' }: IncomingMessage): string | null => {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return 'only HTTP/1.0 and HTTP/1.1 are supported; send HTTP/1.1';
   if (headers.host === undefined && httpVersion === '1.1') return 'the Host header is missing';
-  // Fastify answers `*` like `/`. The form with a host is for proxies and may contradict the Host header.
+  // Fastify answers `*` like `/`. The form with a host is for proxies and may contradict the Host
+  // header.
   if (!url.startsWith('/')) return 'the request target must be a path';
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   const repeated = SINGLE_HEADERS.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
@@ -102,7 +113,8 @@ const createFastify = (): FastifyInstance => {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     genReqId: requestIdOf,
-    // Node's own answer to a missing Host header has another shape; `checkRequests` answers in ours.
+    // Node's own answer to a missing Host header has another shape; `checkRequests` answers in
+    // ours.
     http: { requireHostHeader: false },
     clientErrorHandler: answerSocketError,
     frameworkErrors: (error, request, reply) => {
@@ -110,7 +122,8 @@ const createFastify = (): FastifyInstance => {
       void sendError(reply, toServiceError(error));
     },
   });
-  // The body stays bytes, because routes.ts decides in which order it is counted, decoded and refused.
+  // The body stays bytes, because routes.ts decides in which order it is counted, decoded and
+  // refused.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) =>
     done(null, bytes),
@@ -174,8 +187,8 @@ const answerErrors = (app: FastifyInstance, logger: Logger): void => {
 };
 
 /**
- * The HTTP side of the gateway, not yet listening. Errors of Fastify and Node are answered in our own
- * shape. Hooks run in the order in which they are added here.
+ * The HTTP side of the gateway, not yet listening. Errors of Fastify and Node are answered in our
+ * own shape. Hooks run in the order in which they are added here.
  */
 export const createServer = (deps: ServerDeps): FastifyInstance => {
   const app = createFastify();

@@ -86,7 +86,10 @@ export const registerTracing = (app: FastifyInstance, adopts: boolean): void => 
   });
 };
 
-/** Runs the work of a call in its span, which reading the body has left. Adds the ids of the answer to it. */
+/**
+ * Runs the work of a call in its span, which reading the body has left. Adds the ids of the answer
+ * to it.
+ */
 export const inCallSpan = async <T extends { body: unknown }>(
   { span }: FastifyRequest,
   work: () => Promise<T>,

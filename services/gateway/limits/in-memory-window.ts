@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { WindowState } from './quota.ts';
 
 /**
- * A true sliding window in the memory of this process. It limits what the gateway answers itself. It
- * is also the fallback for calls that go on while Redis is unavailable. Each replica then counts for
- * itself.
+ * A true sliding window in the memory of this process. It limits what the gateway answers itself.
+ * It is also the fallback for calls that go on while Redis is unavailable. Each replica then counts
+ * for itself.
  */
-export type InMemoryWindow = {
+type InMemoryWindow = {
   /** Consumes a point if one is free. */
   consume: (key: string, points: number, windowSeconds: number) => WindowState;
 };

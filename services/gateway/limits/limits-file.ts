@@ -9,8 +9,8 @@ const OPERATIONS = new Set(
 );
 
 /**
- * What a deployment may change about the limits of the contract. No entry can switch a limit off. The
- * limits of a single account are changed by `npm run ops -- limits` (docs/operations.md).
+ * What a deployment may change about the limits of the contract. No entry can switch a limit off.
+ * The limits of a single account are changed by `npm run ops -- limits` (docs/operations.md).
  */
 const Overrides = z.strictObject({
   /** Multiplies the points of every limit. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
@@ -6,8 +5,8 @@ import { signAccessToken } from '../../../shared/lib/access-token.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { createKeyText } from '../../../shared/lib/key-text.ts';
 import {
-  createWire,
   type Gateway,
+  type Link,
   newDelegateKey,
   newServiceKey,
   newSigningKey,
@@ -15,24 +14,26 @@ import {
   type Services,
   sendRaw,
   startGateway,
+  startLink,
   startServers,
   startServices,
 } from '../../../test/support/gateway.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 const session = newSigningKey('test.session.1');
-const raised = newId('acct');
+const raisedAccount = newId('acct');
 const WINDOW_SECONDS = 2;
 const POINTS = 10;
 
 let servers: Servers;
 let services: Services;
 let gateway: Gateway;
-let redis: Awaited<ReturnType<typeof createWire>>;
+let redis: Link;
 
 beforeAll(async () => {
   servers = await startServers();
   services = await startServices(servers);
-  redis = await createWire(servers.redisPort);
+  redis = await startLink(servers.redisPort);
   const perAccount = { points: POINTS, windowSeconds: WINDOW_SECONDS, per: 'account' };
   gateway = await startGateway(
     { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: redis.port },
@@ -50,7 +51,7 @@ beforeAll(async () => {
       },
     },
   );
-  services.limitFactors.set(raised, 2);
+  services.limitFactors.set(raisedAccount, 2);
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
   services.answers['settlement.list'] = () => ({ data: [], next_cursor: null });
   services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });
@@ -105,62 +106,79 @@ const tokenOf = (accountId: string) =>
     },
     session.signing,
   );
-/** Email addresses that no other test uses. */
+/** A mail address that no other test uses. */
 const mailbox = () => `${newId('acct')}@example.com`;
 
-test('a burst over the edge of a window: never more than the points in any window', async () => {
+const timesUnavailable = () => gateway.log().split('redis unavailable').length - 1;
+const cutRedis = async () => {
+  const before = timesUnavailable();
+  redis.set('cut');
+  await waitUntil(() => timesUnavailable() > before);
+};
+/** Restores Redis and waits until the gateway uses it again. */
+const reopenRedis = async () => {
+  redis.set('open');
+  const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.2' });
+  await waitUntil(async () => (await mail()).status !== 503, { everyMs: 100 });
+};
+
+test('a burst across the edge of a window gets no more than the points in any window', async () => {
   const key = keyOf(newServiceKey());
   const list = () => send('GET', '/v1/quotes', { key });
   const startedAt = performance.now();
+  const isPast = (ms: number) => () => performance.now() - startedAt >= ms;
   expect((await list()).status).toBe(200);
-  await sleep(WINDOW_SECONDS * 1000 - 250 - (performance.now() - startedAt));
+  await waitUntil(isPast(WINDOW_SECONDS * 1000 - 250));
   expect(passed(await times(POINTS - 1, list))).toBe(POINTS - 1);
-  await sleep(WINDOW_SECONDS * 1000 + 50 - (performance.now() - startedAt));
-  // Just past the edge: a fixed window would let ten more through, the sliding one has one free at most.
+  await waitUntil(isPast(WINDOW_SECONDS * 1000 + 50));
+  // Just past the edge: a fixed window would allow ten more, the sliding one has one free point at
+  // most.
   expect(passed(await times(POINTS, list))).toBeLessThanOrEqual(1);
 });
 
-test('200 calls at once: exactly the points pass', async () => {
+test('of 200 concurrent calls exactly the points pass', async () => {
   const key = keyOf(newServiceKey());
   expect(passed(await times(200, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
 });
 
-test('Retry-After is true: refused before it, free after it', async () => {
+test('Retry-After is exact: calls are refused before it and pass after it', async () => {
   const key = keyOf(newServiceKey());
   const list = () => send('GET', '/v1/quotes', { key });
   expect(passed(await times(POINTS, list))).toBe(POINTS);
   const refused = await list();
   expect(refused).toMatchObject({ status: 429, code: 'rate_limited' });
-  // In whole seconds, rounded up: how much of the window is left depends on how long the calls took.
+  // Whole seconds, rounded up. The rest of the window depends on the duration of the calls.
   const seconds = Number((refused as { retryAfter: string }).retryAfter);
   expect(seconds).toBeGreaterThanOrEqual(1);
   expect(seconds).toBeLessThanOrEqual(WINDOW_SECONDS);
-  await sleep(seconds * 1000 + 20);
+  const freeAt = performance.now() + seconds * 1000 + 20;
+  await waitUntil(() => performance.now() >= freeAt);
   expect((await list()).status).toBe(200);
 });
 
-test('RateLimit and RateLimit-Policy say where the caller stands, on answers of every kind', async () => {
+test('RateLimit and RateLimit-Policy report the quotas of the caller on answers of every kind', async () => {
   const key = keyOf(newServiceKey());
   const policy = `"account";q=${POINTS};w=${WINDOW_SECONDS}`;
-  const told = (remaining: number) => ({ policy, quota: `"account";r=${remaining};t=${WINDOW_SECONDS}` });
-  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 200, ...told(POINTS - 1) });
+  const quotaOf = (remaining: number) => ({ policy, quota: `"account";r=${remaining};t=${WINDOW_SECONDS}` });
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 200, ...quotaOf(POINTS - 1) });
   expect(await send('GET', '/v1/quotes?limit=0', { key })).toMatchObject({
     status: 400,
-    ...told(POINTS - 2),
+    ...quotaOf(POINTS - 2),
   });
   await times(POINTS - 2, () => send('GET', '/v1/quotes', { key }));
-  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 429, ...told(0) });
-  // Two limits; and one of which a stranger must not hear how far its owner has used it.
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 429, ...quotaOf(0) });
+  // Two limits. The limit of the mailbox is not reported, because a stranger must not learn its
+  // use.
   const both = await send('GET', `/v1/quotes/${newId('q')}`, { key });
   expect(both.policy).toBe(`"account";q=3;w=${WINDOW_SECONDS}, "address";q=100;w=60`);
   const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.77' });
   expect(mail).toMatchObject({ status: 202, policy: '"address";q=30;w=600', quota: '"address";r=29;t=600' });
-  // What the gateway answers by itself.
+  // An operation that the gateway answers itself.
   const health = await send('GET', '/v1/health', { from: '192.0.2.78' });
   expect(health).toMatchObject({ policy: '"address";q=1200;w=60', quota: '"address";r=1199;t=60' });
 });
 
-test('one account has one window, over all its credentials and addresses', async () => {
+test('an account has one window for all its credentials and addresses', async () => {
   const account = newId('acct');
   const credentials = [
     ...(await times(4, async () => keyOf(newServiceKey(account)))),
@@ -175,7 +193,7 @@ test('one account has one window, over all its credentials and addresses', async
   expect((await send('GET', '/v1/settlements', { key: other })).status).toBe(200);
 });
 
-test('the same account in the other environment, and another operation, have windows of their own', async () => {
+test('the same account has other windows in the other environment and for another operation', async () => {
   const account = newId('acct');
   const [test, live] = [keyOf(newServiceKey(account)), keyOf(newServiceKey(account), 'live')];
   expect(passed(await times(POINTS + 1, () => send('GET', '/v1/quotes', { key: test })))).toBe(POINTS);
@@ -183,7 +201,7 @@ test('the same account in the other environment, and another operation, have win
   expect((await send('GET', '/v1/settlements', { key: test })).status).toBe(200);
 });
 
-test('failed calls count: refused by validation, malformed, refused by the service', async () => {
+test('calls that validation refuses count, and malformed ones too', async () => {
   const key = keyOf(newServiceKey());
   const bad = await times(POINTS, () => send('GET', '/v1/quotes?limit=0', { key }));
   expect(bad.every(({ status }) => status === 400)).toBe(true);
@@ -208,8 +226,8 @@ const fetchMalformed = (key: string, n: number) =>
 test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
   ['another kind of credential', 403, { payer: true }],
   ['another content type', 415, { type: 'text/plain', body: '{}' }],
-  ['too large a body', 413, { body: `"${'a'.repeat(100_000)}"` }],
-  ['too large a body, of no length told', 413, { body: `"${'b'.repeat(100_000)}"` }],
+  ['a body that is too large', 413, { body: `"${'a'.repeat(100_000)}"` }],
+  ['a body that is too large, without Content-Length', 413, { body: `"${'b'.repeat(100_000)}"` }],
 ])('failed calls count: %s', async (name, status, { type = 'application/json', body = '{}', payer }) => {
   const account = newId('acct');
   const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
@@ -220,7 +238,7 @@ test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
     const response = await fetch(`${gateway.url}/v1/quote`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': type },
-      ...(name.endsWith('told') ? { body: chunks(), duplex: 'half' as const } : { body }),
+      ...(name.endsWith('Content-Length') ? { body: chunks(), duplex: 'half' as const } : { body }),
     });
     await response.text();
     return { status: response.status, quota: response.headers.get('ratelimit') };
@@ -229,7 +247,7 @@ test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
   const rest = await times(29, quote);
   expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
   expect((await quote()).status).toBe(429);
-  // The account's, not the credential's.
+  // The limit belongs to the account, not to the credential.
   const other = keyOf(newServiceKey(account));
   expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
 });
@@ -242,7 +260,7 @@ test('failed calls count: a GET with a body', async () => {
   expect((await send('GET', '/v1/quotes', { key })).status).toBe(429);
 });
 
-test('several limits of one operation all hold, and an account can be raised', async () => {
+test('all limits of an operation apply, and the limits of an account can be raised', async () => {
   const path = `/v1/quotes/${newId('q')}`;
   const key = keyOf(newServiceKey());
   expect(passed(await times(9, () => send('GET', path, { key, from: '198.51.100.1' })))).toBe(3);
@@ -254,18 +272,18 @@ test('several limits of one operation all hold, and an account can be raised', a
     send('GET', path, { key: keyOf(newServiceKey()), from: '198.51.100.2' }),
   );
   expect(passed(rest)).toBe(40);
-  const vip = keyOf(newServiceKey(raised));
-  expect(passed(await times(30, () => send('GET', '/v1/quotes', { key: vip })))).toBe(2 * POINTS);
+  const raised = keyOf(newServiceKey(raisedAccount));
+  expect(passed(await times(30, () => send('GET', '/v1/quotes', { key: raised })))).toBe(2 * POINTS);
 });
 
-test('sign-in mail: per mail address whatever its spelling and origin; per network whatever the mail address', async () => {
+test('sign-in mail is limited per mailbox in every spelling and from every address, and per network for all mailboxes', async () => {
   const email = mailbox();
   const spellings = [email, email.toUpperCase(), email.replace('@', '＠')];
   const replies = await times(12, (i) =>
     send('POST', '/v1/auth/magic-link', { body: { email: spellings[i % 3] }, from: `203.0.113.${100 + i}` }),
   );
   expect(passed(replies)).toBe(5);
-  // One mailbox, with its domain in its own letters and as xn--.
+  // One mailbox, with its domain in its own script and as xn--.
   const idn = mailbox().replace('@', '@b\u00fccher-');
   const [local, domain] = idn.split('@') as [string, string];
   const both = [idn, `${local}@${domainToASCII(domain)}`];
@@ -273,7 +291,7 @@ test('sign-in mail: per mail address whatever its spelling and origin; per netwo
     send('POST', '/v1/auth/magic-link', { body: { email: both[i % 2] }, from: `203.0.113.${150 + i}` }),
   );
   expect(passed(named)).toBe(5);
-  // All addresses of one /64 are one customer's.
+  // All addresses of a /64 belong to one customer.
   const flood = await times(40, (i) =>
     send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: `2001:db8:1:2::${i + 1}` }),
   );
@@ -285,7 +303,7 @@ test('sign-in mail: per mail address whatever its spelling and origin; per netwo
   expect(neighbour.status).toBe(202);
 });
 
-test('an address that has used up its own window uses up nobody’s mailbox', async () => {
+test('an address that has used up its own window does not use up the window of a mailbox', async () => {
   const email = mailbox();
   const from = (address: string, to = mailbox()) =>
     send('POST', '/v1/auth/magic-link', { body: { email: to }, from: address });
@@ -296,9 +314,8 @@ test('an address that has used up its own window uses up nobody’s mailbox', as
   expect(owner.filter(({ status }) => status === 202)).toHaveLength(5);
 });
 
-test('Redis cut: money calls go on within the same points, sign-in mail is refused, and it recovers by itself', async () => {
-  redis.set('cut');
-  await sleep(100);
+test('while Redis is unavailable calls go on within the same points, sign-in mail is refused, and both recover', async () => {
+  await cutRedis();
   const key = keyOf(newServiceKey());
   expect(passed(await times(3 * POINTS, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
   const limited = await send('GET', '/v1/quotes', { key });
@@ -307,35 +324,28 @@ test('Redis cut: money calls go on within the same points, sign-in mail is refus
     retryAfter: String(WINDOW_SECONDS),
     quota: `"account";r=0;t=${WINDOW_SECONDS}`,
   });
-  // Well below what a call waits for a Redis that is there and silent.
+  // Well below the time that a call waits for a silent Redis.
   expect(limited.ms).toBeLessThan(450);
 
   const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });
   expect(await mail()).toMatchObject({ status: 503, code: 'service_unavailable', retryAfter: '5' });
   expect((await fetch(`${gateway.url}/v1/health/ready`)).status).toBe(200);
 
-  redis.set('open');
-  for (let tries = 0; tries < 30 && (await mail()).status !== 202; tries++) await sleep(100);
+  await reopenRedis();
   expect((await mail()).status).toBe(202);
 });
 
-describe('Redis away, by operation', () => {
-  beforeAll(async () => {
-    redis.set('cut');
-    await sleep(100);
-  });
-  afterAll(async () => {
-    redis.set('open');
-    const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.2' });
-    for (let tries = 0; tries < 30 && (await mail()).status === 503; tries++) await sleep(100);
-  });
+describe('while Redis is unavailable', () => {
+  beforeAll(cutRedis);
+  afterAll(reopenRedis);
 
-  // Nothing of the calls is valid: a call that is counted is 400, one that may not go uncounted 503 before that.
+  // No call is valid: a counted call gets 400, and one that must not go uncounted gets 503 before
+  // that.
   test.each([
     ['POST /v1/settle', 20, 'delegate'],
     ['POST /v1/quote', 30, 'service'],
     ['POST /v1/settlements/x/redeem', 30, 'service'],
-  ] as const)('goes on, within its own points: %s', async (call, points, kind) => {
+  ] as const)('%s goes on within its own points', async (call, points, kind) => {
     const key = keyOf(kind === 'delegate' ? newDelegateKey() : newServiceKey());
     const [method, path] = call.split(' ') as [string, string];
     const replies = await times(points + 5, () => send(method, path, { key, body: {} }));
@@ -356,7 +366,7 @@ describe('Redis away, by operation', () => {
     'POST /v1/delegates/x/key/reveal/verify',
     'POST /v1/dev/fund',
     'POST /v1/wallets/provision',
-  ])('refused, and nothing reaches a service: %s', async (call) => {
+  ])('%s is refused and reaches no service', async (call) => {
     const key = await tokenOf(newId('acct'));
     const [method, path] = call.split(' ') as [string, string];
     services.calls.length = 0;
@@ -370,7 +380,7 @@ describe('Redis away, by operation', () => {
   });
 });
 
-test('Redis hanging: only the first call of a second waits for it', async () => {
+test('while Redis hangs, only the first call of a second waits for it', async () => {
   redis.set('silent');
   const key = keyOf(newServiceKey());
   const first = await send('GET', '/v1/quotes', { key });

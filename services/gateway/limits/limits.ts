@@ -6,10 +6,13 @@ import type { Quota, WindowState } from './quota.ts';
 import { createRedisWindow } from './redis-window.ts';
 import { type CallSubjects, subjectOf } from './subject.ts';
 
-/** A minute, per address: more than a misconfigured client needs to notice, and little load for identity. */
+/**
+ * A minute, per address: more than a misconfigured client needs to notice, and little load for
+ * identity.
+ */
 const REFUSED_KEYS = 60;
 
-export type LimitedCall = CallSubjects & {
+type LimitedCall = CallSubjects & {
   environment: string;
   /** `<service>.<operation>` */
   name: string;
@@ -29,7 +32,9 @@ export type Limits = {
   stop: () => void;
 };
 
-/** The limits of all operations, counted in Redis. While Redis is unavailable, some count in memory. */
+/**
+ * The limits of all operations, counted in Redis. While Redis is unavailable, some count in memory.
+ */
 export const createLimits = ({
   overrides,
   ...redis
@@ -73,8 +78,8 @@ export const createLimits = ({
         call,
         limits.filter(([, { per }]) => typeof per === 'string'),
       );
-      // The window of a value that the caller sends belongs to somebody else, or to nobody. A caller
-      // whose own windows refuse it must not use that window up, nor fill Redis with values.
+      // The window of a value that the caller sends belongs to somebody else, or to nobody. A
+      // caller whose own windows refuse it must not use that window up, nor fill Redis with values.
       if (own.some(({ passed }) => !passed)) return own;
       const named = limits.filter(([, { per }]) => typeof per !== 'string');
       return [...own, ...(await countEach(call, named))];

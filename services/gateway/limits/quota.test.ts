@@ -28,6 +28,6 @@ test.each<[string, Quota[], object]>([
     [{ ...mail, passed: false, remaining: 0, resetMs: 5000 }],
     { 'ratelimit-policy': '"email";q=5;w=900', ratelimit: '"email";r=0;t=5' },
   ],
-])('%s', (_name, quotas, headers) => {
+])('the rate-limit headers: %s', (_name, quotas, headers) => {
   expect(rateLimitHeaders(quotas)).toEqual(headers);
 });

@@ -25,7 +25,10 @@ const nameOf = (per: Quota['per']): string => (typeof per === 'string' ? NAMES[p
  */
 const isShown = ({ per, passed }: Quota): boolean => typeof per === 'string' || !passed;
 
-/** `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, as structured field lists. */
+/**
+ * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-10, as structured
+ * field lists.
+ */
 export const rateLimitHeaders = (quotas: readonly Quota[]): Record<string, string> => {
   const shown = quotas.filter(isShown);
   if (shown.length === 0) return {};

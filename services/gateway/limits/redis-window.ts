@@ -5,20 +5,23 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { inSpan } from '../../../shared/lib/trace.ts';
 import type { WindowState } from './quota.ts';
 
-/** After a failure Redis is not called for this time, so that a hanging server does not delay every call. */
+/**
+ * After a failure Redis is not called for this time, so that a hanging server does not delay every
+ * call.
+ */
 const PAUSE_MS = 1000;
 const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
 
 /** Sliding windows in Redis, shared by all replicas. */
-export type RedisWindow = {
+type RedisWindow = {
   /** Consumes a point if one is free. Null while Redis is unavailable. */
   consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
   stop: () => void;
 };
 
 /**
- * The client of the limits alone, because the script is registered under one name per client for all
- * limiters on it.
+ * The client of the limits alone, because the script is registered under one name per client for
+ * all limiters on it.
  */
 const connectRedis = (url: string, logger: Logger): Redis => {
   const redis = new Redis(url, {
@@ -104,7 +107,8 @@ export const createRedisWindow = ({
           return state;
         });
       } catch {
-        // A missing connection fails at once. Only a connected server that does not answer costs time.
+        // A missing connection fails at once. Only a connected server that does not answer costs
+        // time.
         if (redis.status === 'ready') pausedUntil = performance.now() + PAUSE_MS;
         return null;
       }

@@ -14,8 +14,8 @@ export type CallSubjects = {
 
 /**
  * A mailbox in one spelling, so that it is counted once whether its domain is written in its own
- * script or as xn--. A longer text stays as it is: it is not validated yet, and normalizing 60 kB of
- * combining marks takes most of a second.
+ * script or as xn--. A longer text stays as it is: it is not validated yet, and normalizing 60 kB
+ * of combining marks takes most of a second.
  */
 const normalize = (value: string): string => {
   if (value.length > LONGEST_EMAIL) return value;
@@ -25,7 +25,10 @@ const normalize = (value: string): string => {
   return `${local}@${domainToASCII(domain) || domain}`;
 };
 
-/** The subject whose calls share a window, or null where the call has none: validation refuses it then. */
+/**
+ * The subject whose calls share a window, or null where the call has none: validation refuses it
+ * then.
+ */
 export const subjectOf = (per: Limit['per'], { accountId, ip, input }: CallSubjects): string | null => {
   if (per === 'account') return accountId ?? null;
   if (per === 'ip') return addressGroup(ip);

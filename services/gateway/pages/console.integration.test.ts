@@ -1,16 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Gateway, newSigningKey, type Scene, startScene } from '../../../test/support/gateway.ts';
+import {
+  type Gateway,
+  type GatewayFixture,
+  newSigningKey,
+  startGatewayFixture,
+} from '../../../test/support/gateway.ts';
 
-/** The console as set-up built it, served by a real gateway. */
-let scene: Scene;
+/** The console as the setup built it, served by a real gateway. */
+let fixture: GatewayFixture;
 let gateway: Gateway;
 beforeAll(async () => {
-  scene = await startScene({ publicKeys: [newSigningKey('test.session.1').entry], limits: { scale: 100 } });
-  ({ gateway } = scene);
+  fixture = await startGatewayFixture({
+    publicKeys: [newSigningKey('test.session.1').entry],
+    limits: { scale: 100 },
+  });
+  ({ gateway } = fixture);
 }, 30_000);
-afterAll(() => scene.stop(), 60_000);
+afterAll(() => fixture.stop(), 60_000);
 
-test('the console: one page for every path, files by their hash for ever, small for whoever takes it so', async () => {
+test('the console serves one page for every path, cacheable files by their hash, and compressed answers', async () => {
   const page = await fetch(`${gateway.url}/console/wallet/any/depth`, {
     headers: { 'accept-encoding': 'br' },
   });
@@ -30,7 +38,8 @@ test('the console: one page for every path, files by their hash for ever, small 
     expect(file.headers.get('vary')).toBe('accept-encoding');
     expect((await file.text()).length).toBeGreaterThan(10_000);
   }
-  // A file of an earlier release is gone, and is not a page instead; nor does a path lead out of the folder.
+  // A file of an earlier release is not found instead of the page, and no path leads out of the
+  // folder.
   for (const path of ['assets/index-0.js', 'assets/..%2f..%2fpackage.json', 'assets/..%2findex.html'])
     expect([path, (await fetch(`${gateway.url}/console/${path}`)).status]).toEqual([path, 404]);
 });

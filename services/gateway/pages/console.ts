@@ -11,9 +11,9 @@ import { admit } from '../limits/quota.ts';
 const LIMIT = { points: 1200, windowSeconds: 60, per: 'ip' } as const;
 
 /**
- * The console may load its own files and call the API of this origin, nothing else: no inline script
- * or style, no frame in either direction, no form target, no string that becomes a script. The only
- * policy that may create a script address is for its worker.
+ * The console may load its own files and call the API of this origin, nothing else: no inline
+ * script or style, no frame in either direction, no form target, no string that becomes a script.
+ * The only policy that may create a script address is for its worker.
  */
 const HEADERS = {
   'content-security-policy':
@@ -62,8 +62,8 @@ const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, 
 /**
  * GET /console and everything below: the built files, and for any other path the page, whose script
  * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
- * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for instance
- * from sources alone.
+ * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for
+ * instance from sources alone.
  */
 export const registerConsole = (app: FastifyInstance, { consoleFolder }: { consoleFolder: string }): void => {
   const assets = load(consoleFolder);

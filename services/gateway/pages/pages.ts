@@ -10,7 +10,10 @@ import { referenceScript } from './reference.ts';
 
 const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
 
-/** A page may run its own scripts and call this origin, nothing else. No page may frame it or learn its address. */
+/**
+ * A page may run its own scripts and call this origin, nothing else. No page may frame it or learn
+ * its address.
+ */
 const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
@@ -18,7 +21,10 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Scalar writes its style into the page at run time. Its script is a file, and it calls no other origin. */
+/**
+ * Scalar writes its style into the page at run time. Its script is a file, and it calls no other
+ * origin.
+ */
 const REFERENCE_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy':

@@ -34,8 +34,8 @@ create table idempotency (
   fingerprint bytea not null,
   -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- The answer of the call without its secret; null until the call is complete. Not jsonb, so that a
-  -- repeat gets the same text.
+  -- The answer of the call without its secret; null until the call is complete. Not jsonb, so that
+  -- a repeat gets the same text.
   answer json,
   -- Until then only the call that began may continue.
   leased_until timestamptz not null,

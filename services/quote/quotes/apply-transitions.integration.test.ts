@@ -17,7 +17,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** `A:accepted` is the first event of the older settlement. `B` is a later attempt on the same quote. */
+/**
+ * `A:accepted` is the first event of the older settlement. `B` is a later attempt on the same
+ * quote.
+ */
 test.each<[string, string]>([
   ['A:accepted A:issued', 'A:issued'],
   ['A:issued A:accepted', 'A:issued'],

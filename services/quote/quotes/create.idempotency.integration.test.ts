@@ -15,7 +15,9 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { type CreateDeps, create } from './create.ts';
 
-/** docs/adr/0017-idempotency-keys.md, for the call that a vendor makes for every request it prices. */
+/**
+ * docs/adr/0017-idempotency-keys.md, for the call that a vendor makes for every request it prices.
+ */
 const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 let database: TestDatabase;
 let testBus: TestBus;
@@ -41,7 +43,8 @@ beforeAll(async () => {
     mint: PAYOUT,
     fee: { bps: 50n, minMicro: 10_000n },
     signingKey: { kid: 'test.quote.1', key: privateKeyFromSeed(Buffer.alloc(32, 7)) },
-    // Every service belongs to the account: tests of identity and chain-submitter cover their answers.
+    // Every service belongs to the account: tests of identity and chain-submitter cover their
+    // answers.
     findService: async (service_id: string) => ({
       ...{ service_id, account_id, name: 'Weather', price: '2500000', payout_address: PAYOUT },
       ...{ redeem_window_seconds: 900, status: 'active' as const, next_payout: null },

@@ -39,7 +39,10 @@ const DEFAULT_EXPIRES_IN_SECONDS = 600;
  */
 const MAX_SCOPE_BYTES = 4096;
 
-/** A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to arrive. */
+/**
+ * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
+ * arrive.
+ */
 const SIGNED_WITHIN_MS = 90_000;
 
 const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
@@ -131,7 +134,8 @@ export const create = (deps: CreateDeps): Handler<typeof quote.operations.create
     return rows;
   });
   return async (input, caller, key) => {
-    // The scope of a key is its service. Any other service, of the same account or not, is not found.
+    // The scope of a key is its service. Any other service, of the same account or not, is not
+    // found.
     const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
     if (service === null || service.account_id !== caller.account_id) throw notFound('service');
     if (service.status !== 'active') throw conflict('the service is closing and takes no new quotes');

@@ -12,7 +12,9 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { insertQuotes } from './store.ts';
 
-/** A page of the largest quotes that a vendor can create exceeds the limit of a NATS message (1 MB). */
+/**
+ * A page of the largest quotes that a vendor can create exceeds the limit of a NATS message (1 MB).
+ */
 const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const SEED = Buffer.alloc(32, 7);
 const QUOTES = 100;

@@ -9,7 +9,10 @@ import { scopeOf, showQuote } from './view.ts';
 
 type Deps = { pool: Pool; clock: Clock; cursorKey: Buffer };
 
-/** GET /v1/quotes: a service key lists the quotes of its service, a JWT those of the account or of one service. */
+/**
+ * GET /v1/quotes: a service key lists the quotes of its service, a JWT those of the account or of
+ * one service.
+ */
 export const list = ({ pool, clock, cursorKey }: Deps): Handler<typeof quote.operations.list> =>
   listHandler({ pool, cursorKey }, 'quotes', {
     scope: ({ service_id, status }, caller) => {

@@ -43,11 +43,14 @@ const isInScope = ({ account_id, service_id }: QuoteScope) =>
     ? sql.fragment`account_id = ${account_id}`
     : sql.fragment`account_id = ${account_id} and service_id = ${service_id}`;
 
-/** How often settlement is queried about a quote that is being settled. Its events usually arrive within seconds. */
+/**
+ * How often settlement is queried about a quote that is being settled. Its events usually arrive
+ * within seconds.
+ */
 const QUERY_INTERVAL = '1 minute';
 /**
- * When settlement is queried about a quote that is not being settled. Nothing is signed later than a
- * minute after the expiry, and a signed transaction is valid for a minute and a half. After this
+ * When settlement is queried about a quote that is not being settled. Nothing is signed later than
+ * a minute after the expiry, and a signed transaction is valid for a minute and a half. After this
  * time the outcome is final.
  */
 const QUERY_AFTER_EXPIRY = '5 minutes';
@@ -78,7 +81,9 @@ export const insertQuotes = (db: Db, rows: readonly NewQuote[]): Promise<unknown
     )} as row (quote_id, account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, quote_token,
       expires_at, created_at)`);
 
-/** A quote of the scope. Null for every other quote, so that a caller cannot learn that it exists. */
+/**
+ * A quote of the scope. Null for every other quote, so that a caller cannot learn that it exists.
+ */
 export const findQuote = (db: Db, scope: QuoteScope, quoteId: string): Promise<QuoteRow | null> =>
   db.maybeOne(
     sql.type(Row)`select ${columns} from quotes where quote_id = ${quoteId} and ${isInScope(scope)}`,
@@ -147,8 +152,8 @@ export const transitionQuotes = (db: Db, transitions: readonly SettlementTransit
 const QuoteToQuery = z.object({ quote_id: z.string(), settlement_id: z.string().nullable() });
 
 /**
- * Claims quotes about which settlement is to be queried. Each is claimed again after a minute unless
- * it is closed.
+ * Claims quotes about which settlement is to be queried. Each is claimed again after a minute
+ * unless it is closed.
  */
 export const claimQuotesToQuery = (db: Db, limit: number): Promise<readonly z.infer<typeof QuoteToQuery>[]> =>
   db.any(sql.type(QuoteToQuery)`
@@ -175,9 +180,9 @@ const insertExpiredEvents = insertEvents('quote.expired', {
 });
 
 /**
- * Closes quotes after settlement has answered: those that are not being settled and can no longer be
- * paid are not queried again. Of these, the unpaid ones have expired. Their event is published once
- * by any number of replicas, because a row is closed once.
+ * Closes quotes after settlement has answered: those that are not being settled and can no longer
+ * be paid are not queried again. Of these, the unpaid ones have expired. Their event is published
+ * once by any number of replicas, because a row is closed once.
  * @returns the outbox rows of the events
  */
 export const closeQueriedQuotes = (db: Db, quoteIds: readonly string[]): Promise<readonly OutboxRow[]> =>

@@ -7,7 +7,9 @@ import { formatMicro } from '../../../shared/lib/micro.ts';
 import { quoteStatus } from './model/status.ts';
 import type { QuoteRow, QuoteScope } from './store.ts';
 
-/** The quotes that a caller may see: a service key those of its service, a JWT those of the account. */
+/**
+ * The quotes that a caller may see: a service key those of its service, a JWT those of the account.
+ */
 export const scopeOf = (caller: PrincipalOf<readonly ['service_key', 'jwt']>): QuoteScope => ({
   account_id: caller.account_id,
   service_id: caller.kind === 'service_key' ? caller.service_id : null,

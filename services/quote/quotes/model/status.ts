@@ -1,9 +1,13 @@
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
-/** The status of a quote. Settlement decides whether a quote is paid; this service only shows it. */
+/**
+ * The status of a quote. Settlement decides whether a quote is paid; this service only shows it.
+ */
 export type QuoteStatus = 'pending' | 'settling' | 'settled' | 'expired';
 
-/** The state of the settlement that pays a quote. The events of the settlement have the same names. */
+/**
+ * The state of the settlement that pays a quote. The events of the settlement have the same names.
+ */
 export type SettlementState = 'accepted' | 'issued' | 'failed';
 /** `failed` after `issued`: the payment was reversed on chain for good. */
 export const settlements = stateMachine<SettlementState, SettlementState>({
