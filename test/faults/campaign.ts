@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { replicas } from '../../deploy/local/services.ts';
+import { replicas } from '../../deploy/local/stack/programs.ts';
 import { createClient, createPeople } from './client.ts';
 import { gather } from './evidence.ts';
 import type { Fault } from './fault.ts';

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -8,8 +7,9 @@ import {
   type Quote,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import type { SignIn } from '../../deploy/local/people/sign-in.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/seed/api.ts';
+import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../support/stack.ts';
 import type { Attempt, Ledger } from './ledger.ts';
 import type { World } from './world.ts';

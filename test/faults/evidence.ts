@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { environmentKeys } from '../../deploy/local/keys.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Ledger } from './ledger.ts';

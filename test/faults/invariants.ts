@@ -1,4 +1,4 @@
-import type { Consumer } from '../../deploy/local/people/people.ts';
+import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Evidence, Landed, SettlementRow } from './evidence.ts';

@@ -1,4 +1,4 @@
-import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
+import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
 import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
 
 /**

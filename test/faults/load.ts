@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
+import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
 import { type Client, FIRST_PRICE, type Newcomer, type People } from './client.ts';
 import type { Attempt, Hedge, Ledger } from './ledger.ts';
 import type { Rng } from './rng.ts';

@@ -1,8 +1,8 @@
 // `npm run races`: races that must have one winner, again and again over a stack of its own.
 import pg from 'pg';
-import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/command-line.ts';
-import { HIGH_HOURLY_CAPS } from '../../deploy/local/settings.ts';
-import { startStack } from '../../deploy/local/stack.ts';
+import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
+import { startStack } from '../../deploy/local/stack/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { races, run } from './races.ts';
 import { openScene } from './scene.ts';

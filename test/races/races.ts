@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApproveCheckedInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
-import { must } from '../../deploy/local/people/api.ts';
-import { type Consumer, type Paid, settleWith } from '../../deploy/local/people/people.ts';
-import { signPrepared } from '../../deploy/local/people/wallet.ts';
+import { type Consumer, type Paid, settleWith } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
 import { BALANCE, PRICE, RACERS, type Scene } from './scene.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LAMPORTS_PER_SOL } from '@solana/web3.js';
 import type pg from 'pg';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -10,8 +9,9 @@ import {
   type Quote,
   quoteOf,
   settleWith,
-} from '../../deploy/local/people/people.ts';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { chainOf } from '../support/chain.ts';
 import { type LedgerRow, type Refusal, refusalIn, untrueRefusals } from '../support/refusals.ts';
 import { atOnce } from '../support/stack.ts';
