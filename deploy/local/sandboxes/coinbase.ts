@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { SandboxKeys } from './config.ts';
-import type { Desk } from './desk.ts';
+import type { Desk } from './purchase-flow.ts';
 import { behaviourFields, behaviourOf, buttons, donePage, facts, form, page } from './page.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 

@@ -2,7 +2,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { SandboxKeys } from './config.ts';
-import type { Desk } from './desk.ts';
+import type { Desk } from './purchase-flow.ts';
 import { behaviourFields, behaviourOf, buttons, donePage, facts, form, page } from './page.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 

@@ -2,7 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { registerCoinbase } from './coinbase.ts';
 import type { SandboxConfig } from './config.ts';
 import { createDelivery } from './delivery.ts';
-import { createDesk } from './desk.ts';
+import { createDesk } from './purchase-flow.ts';
 import { registerMoonpay } from './moonpay.ts';
 import { PAGE_HEADERS } from './page.ts';
 import { openPurchases } from './purchases.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
-import type { Attempt, Ledger } from './ledger.ts';
+import type { Attempt, ClientLog } from './client-log.ts';
 import type { Rng } from './rng.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 /** Every accepted attempt is at its end this long after the faults went. */
 export const TERMINAL_MS = 120_000;
@@ -38,10 +38,10 @@ export type Terminal = {
 
 /** How long after the heal those that were open then were at their end. */
 const timesAfter = async (
-  world: World,
+  harness: Harness,
   healedAt: number,
 ): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
-  const rows = await world.query<{ ms: number }>(
+  const rows = await harness.query<{ ms: number }>(
     `select (extract(epoch from progress_at) * 1000)::float8 - $1 as ms from settlement.settlements
      where chain_status in ('finalized', 'failed') and progress_at > to_timestamp($1 / 1000.0)
        and created_at < to_timestamp($1 / 1000.0)
@@ -53,8 +53,8 @@ const timesAfter = async (
 };
 
 /** Payments and the work behind them that are not at their end. */
-export const openWork = async (world: World): Promise<number> => {
-  const [row] = await world.query<{ open: number }>(`
+export const openWork = async (harness: Harness): Promise<number> => {
+  const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);
   return row!.open;
@@ -64,18 +64,18 @@ export const openWork = async (world: World): Promise<number> => {
  * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the others have lost all
  * but the id. Then everything must come to its end.
  */
-export const quietPhase = async (
-  world: World,
+export const recoveryPhase = async (
+  harness: Harness,
   {
     client,
-    ledger,
+    clientLog,
     rng,
     healedAt,
     terminalMs,
-  }: { client: Client; ledger: Ledger; rng: Rng; healedAt: number; terminalMs: number },
+  }: { client: Client; clientLog: ClientLog; rng: Rng; healedAt: number; terminalMs: number },
 ): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
-  const open = ledger.attempts.filter(({ standing }) => standing === 'open');
+  const open = clientLog.attempts.filter(({ standing }) => standing === 'open');
   // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
   const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
 
@@ -91,19 +91,19 @@ export const quietPhase = async (
 
   let terminalAt: number | null = null;
   const watch = until(deadline, async () => {
-    const left = await openWork(world).catch(() => Number.NaN);
+    const left = await openWork(harness).catch(() => Number.NaN);
     if (left !== 0) {
       terminalAt = null;
       return false;
     }
     terminalAt ??= Date.now();
     // A repeat may still be accepted for the first time: none may be left.
-    return ledger.attempts.every(({ standing }) => standing !== 'open');
+    return clientLog.attempts.every(({ standing }) => standing !== 'open');
   });
   await Promise.all([everyone, watch]);
-  const times = await timesAfter(world, healedAt);
+  const times = await timesAfter(harness, healedAt);
 
-  const paid = ledger.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
+  const paid = clientLog.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
   // What was answered once is answered the same way again, after everything that happened.
   await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
   const unredeemed = paid.filter(

@@ -78,9 +78,9 @@ type Event = { at: number; order: number; run: () => void };
  * The virtual clock and everything that passes time by it. Code under test runs as it is: its promises are answered
  * by events of this queue, one at a time, and between two events it runs until it waits again.
  */
-export type World = ReturnType<typeof createWorld>;
+export type Harness = ReturnType<typeof createHarness>;
 
-export const createWorld = (seed: number, { off = null, faults }: { off?: Rule | null; faults: Faults }) => {
+export const createHarness = (seed: number, { off = null, faults }: { off?: Rule | null; faults: Faults }) => {
   const random: Random = createRandom(seed);
   const queue: Event[] = [];
   const lines: string[] = [];

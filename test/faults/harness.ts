@@ -53,10 +53,10 @@ const RECORD_ACCEPTANCES = `
     deferrable initially deferred for each row execute function campaign.record_acceptance()`;
 
 /** The system under test as a campaign reaches it: its processes, its chain, its database. */
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /** Starts a stack of its own, every service with failpoints that can be armed. */
-export const startWorld = async (options: {
+export const startHarness = async (options: {
   stateDir: string;
   slotMs: number;
   /** How many of each service; by default two of some. */

@@ -68,7 +68,7 @@ export type Attempt = {
 /** A refusal, with the attempt that it was given to. */
 export type CampaignRefusal = Refusal & { attempt: Attempt };
 
-export type Ledger = ReturnType<typeof createLedger>;
+export type ClientLog = ReturnType<typeof createClientLog>;
 
 type Body = {
   status?: string;
@@ -90,7 +90,7 @@ const verdictOf = (answer: Answer): Exclude<Standing, 'open' | 'unknown'> | null
   return error.code === 'payment_failed' ? 'failed' : 'refused';
 };
 
-export const createLedger = () => {
+export const createClientLog = () => {
   const attempts: Attempt[] = [];
   const paid: Attempt[] = [];
   let answers = 0;

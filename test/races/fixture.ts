@@ -32,9 +32,9 @@ const RECORDED = `
 type Buyer = { token: string; accountId: string; causedByItself?: readonly string[] };
 
 /** What races run on: the public API of a stack, its chain, its database. */
-export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
-export const openScene = async (stack: Stack, database: pg.Pool) => {
+export const createFixture = async (stack: Stack, database: pg.Pool) => {
   const api = createApi(stack.gateway_url);
   const chain = chainOf(stack.environments.test!);
   const vendor = await createVendor(api, stack, { price: PRICE });

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
-import type { Ledger } from './ledger.ts';
-import { inParallel } from './quiet.ts';
-import type { World } from './world.ts';
+import type { ClientLog } from './client-log.ts';
+import { inParallel } from './recovery.ts';
+import type { Harness } from './harness.ts';
 
 const HANDS = 16;
 const PAGE = 1000;
@@ -38,8 +38,8 @@ export type Landed = {
   deltas: Map<string, bigint>;
 };
 
-/** Everything there is to judge by, read after the quiet phase. */
-export type Evidence = Awaited<ReturnType<typeof gather>>;
+/** Everything there is to judge by, read after the recovery phase. */
+export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
 
 type TokenBalance = { accountIndex: number; uiTokenAmount: { amount: string } };
 type TransactionJson = {
@@ -69,8 +69,8 @@ const landedOf = (signature: string, { transaction, meta }: TransactionJson): La
 };
 
 /** Reads chain and databases. The chain by plain RPC at its default commitment: what is not final has not happened. */
-export const gather = async (world: World, ledger: Ledger) => {
-  const { rpc, query, stateDir } = world;
+export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
+  const { rpc, query, stateDir } = harness;
   const keys = environmentKeys(path.resolve(stateDir), 'test');
 
   /** All signatures about an address, oldest pages last. */
@@ -101,7 +101,7 @@ export const gather = async (world: World, ledger: Ledger) => {
     join campaign.acceptances a using (settlement_id)`);
   const quoteIds = [
     ...new Set([
-      ...ledger.attempts.map(({ quote }) => quote.quote_id),
+      ...clientLog.attempts.map(({ quote }) => quote.quote_id),
       ...settlements.map(({ quote_id }) => quote_id),
     ]),
   ];
@@ -111,12 +111,12 @@ export const gather = async (world: World, ledger: Ledger) => {
 
   const owners = [
     ...new Set(
-      ledger.attempts.flatMap(({ payer, vendor }) => [payer.wallet.publicKey, vendor.payout.publicKey]),
+      clientLog.attempts.flatMap(({ payer, vendor }) => [payer.wallet.publicKey, vendor.payout.publicKey]),
     ),
   ].map((key) => key.toBase58());
-  const holders = [...owners, world.stack.environments.test!.fee_wallet];
+  const holders = [...owners, harness.stack.environments.test!.fee_wallet];
   const balances = await inParallel(holders, HANDS, async (owner) => {
-    const account = world.chain.tokenAccount(owner).toBase58();
+    const account = harness.chain.tokenAccount(owner).toBase58();
     const amount = await rpc<{ value: { amount: string } }>('getTokenAccountBalance', account).then(
       ({ value }) => BigInt(value.amount),
       () => 0n,
@@ -161,6 +161,6 @@ export const gather = async (world: World, ledger: Ledger) => {
     ),
     left,
     /** Every account's history against the records, as an operator would see it. */
-    reconciled: await reconcile(placeOf(world.stack, 'test')),
+    reconciled: await reconcile(placeOf(harness.stack, 'test')),
   };
 };

@@ -49,8 +49,8 @@ const publicKeys: PublicKeys = new Map(
 const id = (prefix: string, number: number) =>
   `${prefix}_01h455vb4pex5vsknk084s${String(number).padStart(4, '0')}`;
 
-export type Parties = typeof parties;
-export const parties = {
+export type Actors = typeof actors;
+export const actors = {
   mint,
   network,
   signers,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Break } from './invariants.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 const EVERY_MS = 400;
 
@@ -32,14 +32,14 @@ const looks: Record<string, string> = {
 };
 
 /** Looks again and again while the faults go on; a database that is away is looked at later. */
-export const startWatch = (world: World) => {
+export const startMonitor = (harness: Harness) => {
   const breaks = new Map<string, Break>();
   let looked = 0;
   let watching = true;
   const loop = async () => {
     while (watching) {
       for (const [invariant, sql] of Object.entries(looks)) {
-        const rows = await world.query<{ what: string }>(sql).catch(() => []);
+        const rows = await harness.query<{ what: string }>(sql).catch(() => []);
         for (const { what } of rows) breaks.set(`${invariant} ${what}`, { invariant, what });
       }
       looked += 1;
