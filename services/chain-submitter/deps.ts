@@ -3,17 +3,17 @@ import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
-import type { Caps } from './caps.ts';
-import type { ChainView } from './chain.ts';
-import type { Commits } from './commits.ts';
-import type { Network } from './domain/order.ts';
-import type { Driver } from './drive.ts';
-import type { Flights } from './flights.ts';
-import type { Limits } from './limits/budgets.ts';
+import type { Flights } from './broadcast/in-flight.ts';
+import type { Rpc } from './chain/rpc-pool.ts';
+import type { ChainView } from './chain/token-accounts.ts';
+import type { Driver } from './intents/executor.ts';
+import type { Commits } from './intents/group-commit.ts';
+import type { Network } from './intents/model/order.ts';
 import type { Cosigning } from './limits/cosigning.ts';
-import type { OwnWorkBudgets } from './limits/own-work.ts';
-import type { Rpc } from './rpc.ts';
-import type { Signers } from './signer.ts';
+import type { Limits } from './limits/fee-budgets.ts';
+import type { OwnWorkBudgets } from './limits/own-transactions.ts';
+import type { Caps } from './limits/spending-caps.ts';
+import type { Signers } from './transactions/signer.ts';
 
 /** What the handlers and jobs of this service depend on; main.ts builds it. */
 export type Deps = {

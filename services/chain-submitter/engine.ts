@@ -1,12 +1,12 @@
 import { deleteOldSpending } from '../../shared/db/budget.ts';
 import { everyMs, type Periodic } from '../../shared/lib/periodic.ts';
+import { expireFlights } from './broadcast/expiry.ts';
+import { startPolling } from './broadcast/poller.ts';
+import { rebroadcast } from './broadcast/rebroadcast.ts';
 import type { Deps } from './deps.ts';
-import { expireFlights } from './jobs/expire.ts';
-import { startPolling } from './jobs/poll.ts';
-import { rebroadcast } from './jobs/rebroadcast.ts';
-import { reconcile } from './jobs/reconcile.ts';
-import { releaseLapsed } from './store/grants.ts';
-import { keepAlive, retireWorker } from './store/workers.ts';
+import { keepAlive, retireWorker } from './intents/store/workers.ts';
+import { reconcile } from './intents/sweep.ts';
+import { releaseLapsed } from './limits/store/grants.ts';
 
 const SECOND_MS = 1000;
 const REBROADCAST_MS = 250;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { environmentKeys } from '../../deploy/local/keys.ts';
-import { referenceOf } from '../../services/chain-submitter/reference.ts';
+import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { Ledger } from './ledger.ts';
 import { inParallel } from './quiet.ts';

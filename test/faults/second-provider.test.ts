@@ -7,7 +7,7 @@ import {
   startChain,
   type TestChain,
 } from '../../deploy/local/chain/test-support.ts';
-import { createRpc } from '../../services/chain-submitter/rpc.ts';
+import { createRpc } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import { INVENTED_SLOT } from './lies.ts';
 import { type SecondProvider, startSecondProvider } from './second-provider.ts';
 

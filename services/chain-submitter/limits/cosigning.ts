@@ -1,12 +1,12 @@
 import { reservedAmounts } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Network, UserOrder } from '../domain/order.ts';
-import { findFactor, insertRefundCosignature, isRefundUsed } from '../store/cosigning.ts';
-import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './budgets.ts';
+import type { Network, UserOrder } from '../intents/model/order.ts';
+import { numberScope } from './cosigning-usage.ts';
+import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { feeLamports, isRevoke, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
-import { numberScope } from './number.ts';
-import { reserveCreation } from './rent.ts';
+import { findFactor, insertRefundCosignature, isRefundUsed } from './store/cosigning_factors.ts';
+import { reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that its owner signs and the platform pays for. */
 export type Cosigned = {

@@ -1,0 +1,105 @@
+import { count } from '../../../shared/lib/metrics.ts';
+import type { LandedBalances } from '../chain/balance-changes.ts';
+import type { Deps } from '../deps.ts';
+import { expectedDeltas, moved } from '../intents/adoption.ts';
+import type { Flight } from './in-flight.ts';
+import { confirmedView, type View } from './model/agreement.ts';
+import type { Seen } from './signature-statuses.ts';
+
+/** One that lags is given this time before what another says without it counts as a dispute. */
+const DOUBT_MS = 10_000;
+
+type AskedDeps = Pick<Deps, 'rpc' | 'network'>;
+
+/** Raises the alarm, once for these bytes: the payment waits until the providers agree or an operator takes one out. */
+export const dispute = (deps: Pick<Deps, 'logger'>, flight: Flight, views: readonly object[]): void => {
+  if (flight.disputed) return;
+  flight.disputed = true;
+  count('settle.anomalies', 1, { kind: 'providers_disagree' });
+  deps.logger.error(
+    { intent: flight.intent.intent_id, tx: flight.signature, views },
+    'providers disagree about a transaction, the payment waits',
+  );
+};
+
+/** What one provider says is not borne out by the others: for a moment they may lag, later it is a dispute. */
+export const doubt = (deps: Pick<Deps, 'logger'>, flight: Flight, views: readonly object[]): void => {
+  flight.doubtedAt ??= performance.now();
+  if (performance.now() - flight.doubtedAt >= DOUBT_MS) dispute(deps, flight, views);
+};
+
+/** What every provider says, in its history too. @throws RpcUnavailable when one of them is silent */
+export const askEverybody = (
+  { rpc }: Pick<Deps, 'rpc'>,
+  { signature }: Pick<Flight, 'signature'>,
+): Promise<View[]> =>
+  Promise.all(
+    rpc.providers.map(async (provider) => {
+      const { statuses } = await provider.statuses([signature], { history: true });
+      return { provider: provider.number, status: statuses[0] ?? null };
+    }),
+  );
+
+/** A provider's reading of a transaction's balances. */
+export type Witness = { provider: number; answer: LandedBalances } | null;
+
+/** Reads the balances of a transaction from another provider than this one; null while none has it as confirmed. */
+export const askWitness = (
+  { rpc }: Pick<Deps, 'rpc'>,
+  { signature }: Flight,
+  than: number,
+): Promise<Witness> => rpc.another(than, (provider) => provider.balances(signature, 'confirmed'));
+
+/**
+ * Whether a witness bears out that a transaction succeeded with the amounts of its order, in the same slot. Other amounts are no lie of
+ * one provider when the one that reported the transaction read them as well: then they are what happened, and the check
+ * before finality raises its own alarm.
+ * @param by the provider that has it as confirmed, in this slot
+ */
+const bearsOut = async (
+  { rpc, network }: AskedDeps,
+  { order, signature }: Flight,
+  { by, slot, witness }: { by: number; slot: number; witness: NonNullable<Witness> },
+): Promise<boolean> => {
+  const { answer } = witness;
+  // Whose sight of a wallet is older than the payment is decided by the slot: nobody may invent it.
+  if (answer.slot !== slot) return false;
+  if (moved(answer, order, network)) return true;
+  if (answer.err !== null || order === null) return false;
+  const first = await rpc.providers.find(({ number }) => number === by)!.balances(signature, 'confirmed');
+  return (
+    first !== null &&
+    first.err === null &&
+    expectedDeltas(order, network).every(([account]) => first.deltaOf(account) === answer.deltaOf(account))
+  );
+};
+
+/**
+ * One that a provider has as confirmed, once another one has read the same amounts. While it has not, the payment waits:
+ * what one provider invents would issue a settlement for nothing.
+ * @returns whether the flight may be confirmed
+ */
+export const isBorneOut = async (
+  deps: AskedDeps & Pick<Deps, 'logger'>,
+  { flight, views }: Seen,
+  asked?: Promise<Witness>,
+): Promise<boolean> => {
+  if (deps.rpc.providers.length === 1) return true;
+  const { provider: by, status } = confirmedView(views)!;
+  const early = await asked;
+  const witness = early && early.provider !== by ? early : await askWitness(deps, flight, by);
+  if (witness === null) {
+    doubt(deps, flight, views);
+    return false;
+  }
+  if (await bearsOut(deps, flight, { by, slot: status!.slot, witness })) {
+    deps.rpc.see(witness.provider, witness.answer.slot);
+    return true;
+  }
+  const { provider, answer } = witness;
+  const read = { provider, slot: answer.slot, err: answer.err };
+  // Each may have seen it on another side of a fork, or with other amounts.
+  if (answer.err === null && answer.slot !== status!.slot) doubt(deps, flight, [...views, read]);
+  else dispute(deps, flight, [...views, read]);
+  return false;
+};

@@ -1,0 +1,36 @@
+import type { Provider } from '../chain/rpc-pool.ts';
+import type { Deps } from '../deps.ts';
+import type { Flight } from './in-flight.ts';
+import type { View } from './model/agreement.ts';
+
+/** What providers say of a flight. */
+export type Seen = { flight: Flight; views: readonly View[] };
+
+/**
+ * Statuses of all given flights in as few calls as there are: from the first provider that answers, from those that do so
+ * soon, or from every one; then one that is silent leaves nothing.
+ */
+export const look = async (
+  { rpc }: Deps,
+  flights: readonly Flight[],
+  whom: 'first' | 'soon' | 'every',
+): Promise<Seen[]> => {
+  const signatures = flights.map(({ signature }) => signature);
+  // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
+  const history = flights.some(({ missed }) => missed > 0);
+  const ask = async (provider: Provider) => {
+    const { statuses } = await provider.statuses(signatures, { history });
+    return { provider: provider.number, statuses };
+  };
+  const ways = {
+    first: async () => [await rpc.first(ask)],
+    soon: () => rpc.soon(ask),
+    every: () => Promise.all(rpc.providers.map(ask)),
+  };
+  const answers = await ways[whom]();
+  if (answers.length === 0) return [];
+  return flights.map((flight, index) => ({
+    flight,
+    views: answers.map(({ provider, statuses }) => ({ provider, status: statuses[index] ?? null })),
+  }));
+};

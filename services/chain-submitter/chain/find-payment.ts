@@ -1,0 +1,42 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Deps } from '../deps.ts';
+import { paidQuote, readingsOf, signaturesUnder } from '../intents/adoption.ts';
+import { referenceOf } from '../transactions/reference.ts';
+import { tokenAccountOf } from './addresses.ts';
+import { reading } from './read-for-caller.ts';
+
+/**
+ * Internal: a payment of a quote that is on the chain, whether or not it is recorded here. Anybody may name the reference:
+ * only what moved the net to the vendor and the fee to the platform is a payment.
+ */
+export const findPayment =
+  ({
+    rpc,
+    network,
+    environment,
+    keys,
+  }: Pick<Deps, 'rpc' | 'network' | 'environment' | 'keys'>): Handler<
+    typeof chainSubmitter.internal.findPayment
+  > =>
+  async ({ quote_token, owners }) => {
+    const claims = verifyToken('quote', quote_token, { env: environment, keys });
+    const grossMicro = parseMicro(claims.quote_amount);
+    const feeMicro = parseMicro(claims.fee_amount);
+    const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
+    const reference = referenceOf(environment, claims.quote_id);
+    const search = { reference, since: Date.parse(claims.issued_at) };
+    let paid = false;
+    for (const signature of await reading(signaturesUnder(rpc, search, { everywhere: true }))) {
+      const [landed] = await reading(readingsOf(rpc, signature, false));
+      if (!paidQuote(landed!, { payoutAccount, grossMicro, feeMicro }, network)) continue;
+      paid = true;
+      const owner = owners.find(
+        (each) => landed!.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
+      );
+      if (owner !== undefined) return { paid, owner };
+    }
+    return { paid, owner: null };
+  };

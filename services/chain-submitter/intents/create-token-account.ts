@@ -1,0 +1,15 @@
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Deps } from '../deps.ts';
+import { takeJob } from './accept-job.ts';
+
+/** Creates a provisioned wallet's token account, within the account's quota. */
+export const createTokenAccount =
+  (deps: Deps) =>
+  (job: z.infer<typeof chainSubmitter.jobs.createTokenAccount.payload>): Promise<void> =>
+    takeJob(deps, {
+      intent_id: `tokenAccount:${job.wallet_id}`,
+      kind: 'createTokenAccount',
+      object_id: job.wallet_id,
+      request: job,
+    });

@@ -1,0 +1,62 @@
+import type { Flight } from '../broadcast/in-flight.ts';
+import type { Deps } from '../deps.ts';
+import { progressEvent } from './events.ts';
+import type { Failure } from './model/failure.ts';
+import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
+
+type Told = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
+/** What an event is about: an intent in one generation, and what is known of it then. */
+type Change = {
+  intent: Told;
+  generation: number;
+  txHash: string | null;
+  slot?: number;
+  failure?: Failure;
+};
+
+const STATUS = {
+  confirm: 'confirmed',
+  finalize: 'finalized',
+  fork: 'reopened',
+  fail: 'failed',
+} as const;
+
+/**
+ * The transition of intents by one event, which is published at once: state and outbox row are one
+ * commit, the publishing follows.
+ * @returns how many changed; one that did not was changed by another worker before
+ */
+export const transition = async (
+  { pool, relay }: Pick<Deps, 'pool' | 'relay'>,
+  event: keyof typeof STATUS,
+  changes: readonly Change[],
+): Promise<number> => {
+  const transitions = changes.map(
+    ({ intent, generation, txHash, slot, failure }): Transition => ({
+      intentId: intent.intent_id,
+      generation,
+      ...(txHash === null ? {} : { txHash }),
+      ...(slot === undefined ? {} : { slot }),
+      ...(failure === undefined ? {} : { failure }),
+      traceparent: intent.traceparent,
+      message: progressEvent(intent, {
+        status: STATUS[event],
+        generation,
+        tx_hash: txHash,
+        slot: slot ?? null,
+        failure: failure ?? null,
+      }),
+    }),
+  );
+  const rows = await transitionIntents(pool, event, transitions);
+  relay.dispatch(rows);
+  return rows.length;
+};
+
+/** The bytes of a flight, as what an event is about. */
+export const changeOf = ({ intent, generation, signature, slot }: Flight): Change => ({
+  intent,
+  generation,
+  txHash: signature,
+  ...(slot === null ? {} : { slot }),
+});

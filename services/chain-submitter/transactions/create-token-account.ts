@@ -1,0 +1,9 @@
+import type { TransactionInstruction } from '@solana/web3.js';
+import type { CreateTokenAccountOrder, Network } from '../intents/model/order.ts';
+import { createTokenAccount as create } from './instructions/create-token-account.ts';
+
+/** The token account of a provisioned wallet. */
+export const createTokenAccount = (
+  { owner, tokenAccount }: CreateTokenAccountOrder,
+  { mint, feePayer }: Network,
+): TransactionInstruction[] => [create({ payer: feePayer, tokenAccount, owner, mint })];

@@ -1,0 +1,16 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { invalid } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { tokenAccountOf } from '../chain/addresses.ts';
+import { reading } from '../chain/read-for-caller.ts';
+import type { Deps } from '../deps.ts';
+import { whyNotOwner } from './owner.ts';
+
+/** Whether an address may receive payouts. */
+export const checkPayoutAddress =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.checkPayoutAddress> =>
+  async ({ payout_address: address, allow_off_curve: allowOffCurve }) => {
+    const why = await reading(whyNotOwner(deps, address, { allowOffCurve }));
+    if (why !== null) throw invalid('payout_address', why);
+    return { token_account: tokenAccountOf(address, deps.network.mint) };
+  };
