@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { openBase, runService } from '../../shared/boot.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
-import { createBudgets } from '../../shared/db/budget.ts';
+import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptJobs } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { expireFlights } from './broadcast/expiry.ts';
 import { createFlights } from './broadcast/in-flight.ts';
+import { startPolling } from './broadcast/poller.ts';
+import { rebroadcast } from './broadcast/rebroadcast.ts';
 import { tokenAccountOf } from './chain/addresses.ts';
 import { findPayment } from './chain/find-payment.ts';
+import type { Network } from './chain/model/network.ts';
 import { observeChain } from './chain/observe-chain.ts';
 import { observeTransfers } from './chain/observe-transfers.ts';
 import { observeWallet } from './chain/observe-wallet.ts';
@@ -18,14 +23,13 @@ import { createRpc, lamportsReader } from './chain/rpc-pool.ts';
 import { createChainView } from './chain/token-accounts.ts';
 import { checkNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
-import type { Deps } from './deps.ts';
-import { startEngine } from './engine.ts';
 import { createTokenAccount } from './intents/create-token-account.ts';
 import { createDriver } from './intents/executor.ts';
 import { fund } from './intents/fund.ts';
 import { createCommits } from './intents/group-commit.ts';
-import type { Network } from './intents/model/order.ts';
 import { settle } from './intents/settle.ts';
+import { reconcile } from './intents/sweep.ts';
+import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { createOwnWork } from './limits/own-transactions.ts';
 import { reserveTokenAccount } from './limits/reserve-token-account.ts';
@@ -33,6 +37,7 @@ import { setCosigning } from './limits/set-cosigning.ts';
 import { showCaps } from './limits/show-caps.ts';
 import { showCosigning } from './limits/show-cosigning.ts';
 import { createCaps } from './limits/spending-caps.ts';
+import { releaseLapsed } from './limits/store/grants.ts';
 import { budgetsReading, capsReading, feePayerReading, intentsReading } from './operator/gauges.ts';
 import { observeAttempt } from './operator/observe-attempt.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
@@ -45,6 +50,10 @@ import { observePrepared } from './user-signed/observe-prepared.ts';
 import { prepareDelegation } from './user-signed/prepare-delegation.ts';
 import { prepareTransfer } from './user-signed/prepare-transfer.ts';
 import { submitPrepared } from './user-signed/submit-prepared.ts';
+
+const SECOND_MS = 1000;
+const REBROADCAST_MS = 250;
+const HOUR_MS = 3_600_000;
 
 const config = loadConfig(schema);
 const base = await openBase('chain-submitter', config);
@@ -74,9 +83,7 @@ try {
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 
-const caps = {
-  ...hourlyLimits(config),
-};
+const caps = hourlyLimits(config);
 const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
 
 const limits = limitsOf(config);
@@ -101,7 +108,7 @@ const parts = {
   commits: createCommits(pool, workerId),
   flights: createFlights(),
 };
-const deps: Deps = { ...parts, driver: createDriver(parts) };
+const deps = { ...parts, driver: createDriver(parts) };
 const signing = {
   pool,
   network,
@@ -113,7 +120,16 @@ const signing = {
     ]),
   ),
 };
-const engine = await startEngine(deps, { pollMs: config.POLL_MS });
+const worker = await startWorker(deps, () => ({
+  jobs: [
+    everyMs(SECOND_MS, 'reconcile', () => reconcile(deps), logger),
+    everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
+    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsed(pool), logger),
+    everyMs(SECOND_MS, 'expire', () => expireFlights(deps), logger),
+    everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
+  ],
+  poller: startPolling(deps, config.POLL_MS),
+}));
 
 const consuming = [
   acceptJobs(
@@ -149,7 +165,7 @@ await runService(base, {
     ...operating,
   }),
   consuming,
-  jobs: [engine],
+  jobs: [worker],
   readings: [
     intentsReading(pool),
     capsReading(pool, caps),

@@ -5,12 +5,12 @@ import { rebroadcast } from '../../services/chain-submitter/broadcast/rebroadcas
 import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
 import { rpcOver } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import { createChainView } from '../../services/chain-submitter/chain/token-accounts.ts';
-import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
 import { createDriver } from '../../services/chain-submitter/intents/executor.ts';
 import { createCommits } from '../../services/chain-submitter/intents/group-commit.ts';
 import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
 import { keepAlive } from '../../services/chain-submitter/intents/store/workers.ts';
 import { reconcile } from '../../services/chain-submitter/intents/sweep.ts';
+import type { OwnWorkBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
@@ -107,12 +107,12 @@ export const startSubmitter = (
     ownWork: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
       beforeSigning: async () => ({ release: () => {} }),
-    } as unknown as SubmitterDeps['ownWork'],
+    } as unknown as OwnWorkBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },
     commits: createCommits(pool, process.name),
     flights: createFlights(),
   };
-  const deps: SubmitterDeps = { ...parts, driver: createDriver(parts) };
+  const deps = { ...parts, driver: createDriver(parts) };
   const start = async (): Promise<void> => {
     try {
       await keepAlive(deps.pool, deps.workerId);

@@ -1,6 +1,8 @@
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { LandedBalances } from '../chain/balance-changes.ts';
-import type { Deps } from '../deps.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { expectedDeltas, moved } from '../intents/adoption.ts';
 import type { Flight } from './in-flight.ts';
 import { confirmedView, type View } from './model/agreement.ts';
@@ -9,10 +11,10 @@ import type { Seen } from './signature-statuses.ts';
 /** One that lags is given this time before what another says without it counts as a dispute. */
 const DOUBT_MS = 10_000;
 
-type AskedDeps = Pick<Deps, 'rpc' | 'network'>;
+type AskedDeps = { rpc: Rpc; network: Network };
 
 /** Raises the alarm, once for these bytes: the payment waits until the providers agree or an operator takes one out. */
-export const dispute = (deps: Pick<Deps, 'logger'>, flight: Flight, views: readonly object[]): void => {
+export const dispute = (deps: { logger: Logger }, flight: Flight, views: readonly object[]): void => {
   if (flight.disputed) return;
   flight.disputed = true;
   count('settle.anomalies', 1, { kind: 'providers_disagree' });
@@ -23,14 +25,14 @@ export const dispute = (deps: Pick<Deps, 'logger'>, flight: Flight, views: reado
 };
 
 /** What one provider says is not borne out by the others: for a moment they may lag, later it is a dispute. */
-export const doubt = (deps: Pick<Deps, 'logger'>, flight: Flight, views: readonly object[]): void => {
+export const doubt = (deps: { logger: Logger }, flight: Flight, views: readonly object[]): void => {
   flight.doubtedAt ??= performance.now();
   if (performance.now() - flight.doubtedAt >= DOUBT_MS) dispute(deps, flight, views);
 };
 
 /** What every provider says, in its history too. @throws RpcUnavailable when one of them is silent */
 export const askEverybody = (
-  { rpc }: Pick<Deps, 'rpc'>,
+  { rpc }: { rpc: Rpc },
   { signature }: Pick<Flight, 'signature'>,
 ): Promise<View[]> =>
   Promise.all(
@@ -44,11 +46,8 @@ export const askEverybody = (
 export type Witness = { provider: number; answer: LandedBalances } | null;
 
 /** Reads the balances of a transaction from another provider than this one; null while none has it as confirmed. */
-export const askWitness = (
-  { rpc }: Pick<Deps, 'rpc'>,
-  { signature }: Flight,
-  than: number,
-): Promise<Witness> => rpc.another(than, (provider) => provider.balances(signature, 'confirmed'));
+export const askWitness = ({ rpc }: { rpc: Rpc }, { signature }: Flight, than: number): Promise<Witness> =>
+  rpc.another(than, (provider) => provider.balances(signature, 'confirmed'));
 
 /**
  * Whether a witness bears out that a transaction succeeded with the amounts of its order, in the same slot. Other amounts are no lie of
@@ -80,7 +79,7 @@ const bearsOut = async (
  * @returns whether the flight may be confirmed
  */
 export const isBorneOut = async (
-  deps: AskedDeps & Pick<Deps, 'logger'>,
+  deps: AskedDeps & { logger: Logger },
   { flight, views }: Seen,
   asked?: Promise<Witness>,
 ): Promise<boolean> => {

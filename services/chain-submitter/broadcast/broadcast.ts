@@ -1,8 +1,12 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { hasCode } from '../../../shared/lib/causes.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../intents/events.ts';
+import type { Commits } from '../intents/group-commit.ts';
 import type { Order } from '../intents/model/order.ts';
 import {
   type ClaimedIntent,
@@ -12,10 +16,10 @@ import {
   type SignedTransition,
 } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
-import type { OwnWork } from '../limits/own-transactions.ts';
+import type { OwnWork, OwnWorkBudgets } from '../limits/own-transactions.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
-import type { Flight } from './in-flight.ts';
+import type { Flight, Flights } from './in-flight.ts';
 
 /** Rule 10. */
 export const RESEND_MS = 2000;
@@ -48,7 +52,7 @@ export const flightOf = (
 });
 
 /** Sends the bytes to every provider and has them watched. Nobody waits for the answers: only the chain's count. */
-export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: Flight): void => {
+export const launch = ({ flights, rpc }: { flights: Flights; rpc: Rpc }, flight: Flight): void => {
   const sends = flight.wire.length > 0 && flight.phase === 'sent';
   if (sends) flight.pollAt = performance.now() + flights.pace.firstLookMs();
   flights.launch(flight);
@@ -59,7 +63,15 @@ export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: 
 /** Whether a unique index has refused a statement. */
 export const isUniqueViolation = (error: unknown): boolean => hasCode(error, UNIQUE_VIOLATION);
 
-type CommitDeps = Pick<Deps, 'flights' | 'rpc' | 'pool' | 'commits' | 'relay' | 'logger' | 'ownWork'>;
+type CommitDeps = {
+  flights: Flights;
+  rpc: Rpc;
+  pool: Pool;
+  commits: Commits;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  ownWork: OwnWorkBudgets;
+};
 
 /** Rolls back whatever was reserved for bytes that are not committed. */
 class NotCommitted extends Error {

@@ -1,9 +1,20 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { signaturesUnder } from '../intents/adoption.ts';
+import type { Driver } from '../intents/executor.ts';
 import { expireTransaction } from '../transactions/store/transactions.ts';
-import type { Flight } from './in-flight.ts';
+import type { Flight, Flights } from './in-flight.ts';
+
+type Deps = {
+  pool: Pool;
+  logger: Logger;
+  rpc: Rpc;
+  flights: Flights;
+  driver: Driver;
+};
 
 /** Younger bytes cannot have expired on any chain. */
 const LEAST_AGE_MS = 1000;

@@ -1,8 +1,21 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { expectedDeltas } from '../intents/adoption.ts';
 import { changeOf, transition } from '../intents/transition.ts';
-import type { Flight } from './in-flight.ts';
+import type { Flight, Flights } from './in-flight.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  network: Network;
+  rpc: Rpc;
+  flights: Flights;
+};
 
 /** How often the balances of a final transaction are asked for before it counts as final without them. */
 const MAX_UNANSWERED = 30;

@@ -1,4 +1,7 @@
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import {
   type ChainError,
   errorKind,
@@ -10,8 +13,16 @@ import {
 import { changeOf, transition } from '../intents/transition.ts';
 import { creationIndexOf, disassemble } from '../transactions/message.ts';
 import { dispute, doubt } from './agreement.ts';
-import type { Flight } from './in-flight.ts';
+import type { Flight, Flights } from './in-flight.ts';
 import { agreedError, opinionOf, type View } from './model/agreement.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  chain: ChainView;
+  flights: Flights;
+};
 
 /** What a failure on chain means for whoever asked. */
 const failureOf = async (

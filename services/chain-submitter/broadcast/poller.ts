@@ -1,17 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
 import { inSpan, inTraceOf, linksTo } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import { changeOf, transition } from '../intents/transition.ts';
 import { askEverybody, askWitness, doubt, isBorneOut, type Witness } from './agreement.ts';
 import { finalize } from './finality.ts';
-import type { Flight } from './in-flight.ts';
+import type { Flight, Flights } from './in-flight.ts';
 import { confirmedView, isConfirmed, opinionOf, type View } from './model/agreement.ts';
 import { fail } from './on-chain-failure.ts';
 import { look, type Seen } from './signature-statuses.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+  flights: Flights;
+};
 
 /** Pause between looks at what is confirmed and not final, or failed and not final. */
 const FINALITY_POLL_MS = 1000;

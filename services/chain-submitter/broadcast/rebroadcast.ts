@@ -1,8 +1,18 @@
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../intents/events.ts';
 import { RESEND_MS } from './broadcast.ts';
+import type { Flights } from './in-flight.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  rpc: Rpc;
+  flights: Flights;
+};
 
 /**
  * Publishes of settles that take long which bytes may be included: a caller who has waited long

@@ -1,7 +1,10 @@
-import type { Provider } from '../chain/rpc-pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Provider, Rpc } from '../chain/rpc-pool.ts';
 import type { Flight } from './in-flight.ts';
 import type { View } from './model/agreement.ts';
+
+type Deps = {
+  rpc: Rpc;
+};
 
 /** What providers say of a flight. */
 export type Seen = { flight: Flight; views: readonly View[] };

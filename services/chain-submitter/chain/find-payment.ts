@@ -1,12 +1,14 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
 import { paidQuote, readingsOf, signaturesUnder } from '../intents/adoption.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import { tokenAccountOf } from './addresses.ts';
+import type { Network } from './model/network.ts';
 import { reading } from './read-for-caller.ts';
+import type { Rpc } from './rpc-pool.ts';
 
 /**
  * Internal: a payment of a quote that is on the chain, whether or not it is recorded here. Anybody may name the reference:
@@ -18,9 +20,12 @@ export const findPayment =
     network,
     environment,
     keys,
-  }: Pick<Deps, 'rpc' | 'network' | 'environment' | 'keys'>): Handler<
-    typeof chainSubmitter.internal.findPayment
-  > =>
+  }: {
+    rpc: Rpc;
+    network: Network;
+    environment: string;
+    keys: PublicKeys;
+  }): Handler<typeof chainSubmitter.internal.findPayment> =>
   async ({ quote_token, owners }) => {
     const claims = verifyToken('quote', quote_token, { env: environment, keys });
     const grossMicro = parseMicro(claims.quote_amount);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
+import type { OwnWorkBudgets } from '../limits/own-transactions.ts';
+import type { ChainView } from './token-accounts.ts';
 
 /** A provider that hangs is as good as away; the caller has a payer waiting. */
 const PATIENCE_MS = 1500;
@@ -11,7 +12,10 @@ export const observeChain =
   ({
     chain,
     ownWork,
-  }: Pick<Deps, 'chain' | 'ownWork'>): Handler<typeof chainSubmitter.internal.observeChain> =>
+  }: {
+    chain: ChainView;
+    ownWork: OwnWorkBudgets;
+  }): Handler<typeof chainSubmitter.internal.observeChain> =>
   async () => {
     const read = chain.blockhash().then(
       () => true,

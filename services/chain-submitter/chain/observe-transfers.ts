@@ -1,8 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
 import { tokenAccountOf } from './addresses.ts';
+import type { Network } from './model/network.ts';
 import { transfersInto } from './model/transfers.ts';
 import { reading } from './read-for-caller.ts';
 import { type Rpc, RpcRefused, RpcUnavailable } from './rpc-pool.ts';
@@ -32,7 +32,10 @@ export const observeTransfers =
   ({
     rpc,
     network: { mint },
-  }: Pick<Deps, 'rpc' | 'network'>): Handler<typeof chainSubmitter.internal.observeTransfers> =>
+  }: {
+    rpc: Rpc;
+    network: Network;
+  }): Handler<typeof chainSubmitter.internal.observeTransfers> =>
   async ({ tx_hash, owner }) => {
     const landed = await reading(find(rpc, tx_hash));
     if (landed === null) return { status: 'unknown', transfers: [] };

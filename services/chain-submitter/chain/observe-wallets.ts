@@ -1,7 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
+import type { Network } from './model/network.ts';
 import { reading } from './read-for-caller.ts';
+import type { ChainView } from './token-accounts.ts';
 import { sightOf } from './view.ts';
 
 /** Balance and delegation of many owners' token accounts at confirmed commitment: one RPC call. */
@@ -9,7 +10,10 @@ export const observeWallets =
   ({
     chain,
     network,
-  }: Pick<Deps, 'chain' | 'network'>): Handler<typeof chainSubmitter.internal.observeWallets> =>
+  }: {
+    chain: ChainView;
+    network: Network;
+  }): Handler<typeof chainSubmitter.internal.observeWallets> =>
   async ({ owners }) => {
     const { slot, accounts } = await reading(chain.tokenAccounts(owners));
     return { sights: owners.map((owner, at) => sightOf(owner, accounts[at]!, { network, slot })) };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../shared/lib/logger.ts';
-import type { Network } from '../intents/model/order.ts';
 import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
+import type { Network } from './model/network.ts';
 import { readMintDecimals, readTokenAccount } from './model/token-account.ts';
 import { type Rpc, RpcRefused, RpcUnavailable } from './rpc-pool.ts';
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { WalletSight } from '../../../shared/contract/chain-submitter.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Network } from '../intents/model/order.ts';
 import { tokenAccountOf } from './addresses.ts';
+import type { Network } from './model/network.ts';
 import type { TokenAccount } from './model/token-account.ts';
 
 /** The wire's amounts end at 2^63-1, while an allowance may be any u64: "unlimited" is given as the largest. */

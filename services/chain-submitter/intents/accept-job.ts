@@ -1,11 +1,28 @@
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
+import type { Flights } from '../broadcast/in-flight.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import { presentEvent, progressEvent } from './events.ts';
+import type { Driver } from './executor.ts';
+import type { Commits } from './group-commit.ts';
 import { intents } from './model/state.ts';
 import { findIntent, type IntentRow } from './store/intents.ts';
+
+/** What accepting a job depends on. */
+export type AcceptDeps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  chain: ChainView;
+  commits: Commits;
+  flights: Flights;
+  driver: Driver;
+  logger: Logger;
+};
 
 /**
  * The same payment_attempt_id under another settlement: settlement's database was set back and the attempt was made
@@ -13,7 +30,7 @@ import { findIntent, type IntentRow } from './store/intents.ts';
  * under the new id; for another quote, it is proven that nothing was signed or will be.
  */
 const answerAnother = async (
-  { pool, relay, logger }: Deps,
+  { pool, relay, logger }: AcceptDeps,
   known: IntentRow,
   job: Pick<IntentRow, 'object_id'> & { request: object },
 ): Promise<void> => {
@@ -45,7 +62,7 @@ const answerAnother = async (
  * state once more and is hurried on.
  */
 export const takeJob = async (
-  deps: Deps,
+  deps: AcceptDeps,
   job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number },
 ): Promise<void> => {
   const { pool, relay, flights, driver, commits, chain } = deps;

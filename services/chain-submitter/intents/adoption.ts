@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import type { Pool } from '../../../shared/db/pool.ts';
 import type { LandedBalances } from '../chain/balance-changes.ts';
+import type { Network } from '../chain/model/network.ts';
 import { type Provider, type Rpc, RpcUnavailable } from '../chain/rpc-pool.ts';
-import type { Deps } from '../deps.ts';
 import { intentsOf } from '../transactions/store/transactions.ts';
-import type { Network, Order } from './model/order.ts';
+import type { Order } from './model/order.ts';
 import { type ClaimedIntent, hasFailedBefore } from './store/intents.ts';
 
 /** A blockhash lives for this many blocks: bytes of unknown age are dead when as many have passed. */
@@ -100,7 +101,7 @@ export const readingsOf = async (rpc: Rpc, signature: string, all: boolean): Pro
 /** Transactions of others that were read and are not the payment, by the reference that they name. */
 const notPayments = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
-type FindDeps = Pick<Deps, 'rpc' | 'pool' | 'network'>;
+type FindDeps = { rpc: Rpc; pool: Pool; network: Network };
 type SearchedOrder = Extract<Order, { reference: string }>;
 type Kind = 'ours' | 'of others' | 'of another wallet' | null;
 

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import type { Deps } from '../deps.ts';
-import { takeJob } from './accept-job.ts';
+import { type AcceptDeps, takeJob } from './accept-job.ts';
 
 /** Creates a provisioned wallet's token account, within the account's quota. */
 export const createTokenAccount =
-  (deps: Deps) =>
+  (deps: AcceptDeps) =>
   (job: z.infer<typeof chainSubmitter.jobs.createTokenAccount.payload>): Promise<void> =>
     takeJob(deps, {
       intent_id: `tokenAccount:${job.wallet_id}`,

@@ -1,21 +1,28 @@
 import { SpanKind } from '@opentelemetry/api';
 import bs58 from 'bs58';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
 import { commitAndLaunch, flightOf, launch } from '../broadcast/broadcast.ts';
+import type { Flights } from '../broadcast/in-flight.ts';
+import type { Network } from '../chain/model/network.ts';
 import type { TokenAccount } from '../chain/model/token-account.ts';
-import type { Blockhash } from '../chain/rpc-pool.ts';
-import type { Deps } from '../deps.ts';
+import type { Blockhash, Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
-import type { OwnWork } from '../limits/own-transactions.ts';
-import { reservePayment } from '../limits/spending-caps.ts';
+import type { OwnWork, OwnWorkBudgets } from '../limits/own-transactions.ts';
+import { type Caps, reservePayment } from '../limits/spending-caps.ts';
 import { assemble, compileMessage, creationIndexOf } from '../transactions/message.ts';
 import { planOf } from '../transactions/plan.ts';
 import { checkPolicy, PolicyError, signersOf } from '../transactions/policy.ts';
-import { signFor } from '../transactions/signer.ts';
+import { type Signers, signFor } from '../transactions/signer.ts';
 import { reviveTransaction } from '../transactions/store/transactions.ts';
 import { findPaid } from './adoption.ts';
+import type { Commits } from './group-commit.ts';
 import {
   type ChainError,
   EXPIRED,
@@ -38,7 +45,22 @@ const PAUSED_MS = 2000;
 const CAPPED_MS = 15_000;
 const CREATING_MS = 300;
 
-export type DriveDeps = Omit<Deps, 'driver'>;
+export type DriveDeps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  logger: Logger;
+  workerId: string;
+  environment: string;
+  keys: PublicKeys;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+  signers: Signers;
+  caps: Caps;
+  ownWork: OwnWorkBudgets;
+  commits: Commits;
+  flights: Flights;
+};
 
 /** What becomes of an intent for now. */
 type Outcome = { failure: Failure } | { waitMs: number } | 'launched' | 'over';

@@ -6,9 +6,10 @@ import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import type { Failure } from './model/failure.ts';
-import type { Network, Order, SettleOrder } from './model/order.ts';
+import type { Order, SettleOrder } from './model/order.ts';
 import { SIGNING_GRACE_MS } from './model/state.ts';
 
 /** Work without a quote is given up when it was not signed within this time. */

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
-import type { Deps } from '../deps.ts';
-import { takeJob } from './accept-job.ts';
+import { type AcceptDeps, takeJob } from './accept-job.ts';
 
 /** Pays a quote. Unique per (account, payment_attempt_id), however often it is asked for (rule 6). */
 export const settle =
-  (deps: Deps) =>
+  (deps: AcceptDeps) =>
   (job: z.infer<typeof chainSubmitter.jobs.settle.payload>): Promise<void> =>
     takeJob(deps, {
       intent_id: `settle:${job.account_id}:${job.payment_attempt_id}`,

@@ -1,6 +1,17 @@
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import type { Flights } from '../broadcast/in-flight.ts';
+import type { Driver } from './executor.ts';
 import { claimIntents } from './store/intents.ts';
 import { keepAlive } from './store/workers.ts';
+
+type Deps = {
+  pool: Pool;
+  workerId: string;
+  flights: Flights;
+  driver: Driver;
+  logger: Logger;
+};
 
 const BATCH = 100;
 

@@ -1,5 +1,6 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import type { Flight } from '../broadcast/in-flight.ts';
-import type { Deps } from '../deps.ts';
 import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
@@ -27,7 +28,7 @@ const STATUS = {
  * @returns how many changed; one that did not was changed by another worker before
  */
 export const transition = async (
-  { pool, relay }: Pick<Deps, 'pool' | 'relay'>,
+  { pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> },
   event: keyof typeof STATUS,
   changes: readonly Change[],
 ): Promise<number> => {

@@ -1,4 +1,5 @@
-import { isUserSigned, type Network, type Order } from '../intents/model/order.ts';
+import type { Network } from '../chain/model/network.ts';
+import { isUserSigned, type Order } from '../intents/model/order.ts';
 import { signersOf } from '../transactions/policy.ts';
 
 /** What Solana takes for each signature. */

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Network, OwnOrder } from '../intents/model/order.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { OwnOrder } from '../intents/model/order.ts';
 import type { BudgetClaim } from '../intents/store/intents.ts';
 import { isCreationPrepared } from '../user-signed/store/preparations.ts';
 import {

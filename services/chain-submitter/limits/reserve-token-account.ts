@@ -1,11 +1,22 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { reading } from '../chain/read-for-caller.ts';
-import type { Deps } from '../deps.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import { allowCreation } from './account-subsidies.ts';
 import { refusing } from './budget-refusal.ts';
-import { BudgetUsedUp, secondsToMidnight } from './fee-budgets.ts';
+import { BudgetUsedUp, type Limits, secondsToMidnight } from './fee-budgets.ts';
+import type { OwnWorkBudgets } from './own-transactions.ts';
 import { reservePromise } from './token-account-rent.ts';
+
+type Deps = {
+  pool: Pool;
+  chain: ChainView;
+  limits: Limits;
+  clock: Clock;
+  ownWork: OwnWorkBudgets;
+};
 
 /**
  * Whether payouts to an owner have, or will be given, a token account. Its rent is reserved with the grant, so that what

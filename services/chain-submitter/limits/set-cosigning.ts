@@ -1,13 +1,14 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
-import type { Deps } from '../deps.ts';
 import { presentCosigning } from './cosigning-usage.ts';
+import type { Limits } from './fee-budgets.ts';
 import { lockFactor, updateFactor } from './store/cosigning_factors.ts';
 
 /** Multiplies what an account may have co-signed a day. */
 export const setCosigning =
-  ({ pool, limits }: Pick<Deps, 'pool' | 'limits'>): Handler<typeof chainSubmitter.internal.setCosigning> =>
+  ({ pool, limits }: { pool: Pool; limits: Limits }): Handler<typeof chainSubmitter.internal.setCosigning> =>
   async ({ account_id, factor, ...operator }) => {
     const { changed } = await changeByOperator(pool, operator, {
       action: factor === 1 ? 'budgets.clear' : 'budgets.set',

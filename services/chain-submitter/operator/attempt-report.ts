@@ -1,8 +1,10 @@
 import type { AttemptSight } from '../../../shared/contract/chain-submitter.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
-import type { Provider } from '../chain/rpc-pool.ts';
-import type { Deps } from '../deps.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Provider, Rpc } from '../chain/rpc-pool.ts';
 import { expectedDeltas, signaturesUnder } from '../intents/adoption.ts';
 import { intents, SIGNING_GRACE_MS } from '../intents/model/state.ts';
 import { OrderRefused, readOrder } from '../intents/parse-order.ts';
@@ -14,7 +16,14 @@ export type AttemptName = { account_id: string; payment_attempt_id: string; quot
 export const settleIntentId = ({ account_id, payment_attempt_id }: AttemptName): string =>
   `settle:${account_id}:${payment_attempt_id}`;
 
-type SightDeps = Pick<Deps, 'pool' | 'rpc' | 'network' | 'environment' | 'keys' | 'clock'>;
+type SightDeps = {
+  pool: Pool;
+  rpc: Rpc;
+  network: Network;
+  environment: string;
+  keys: PublicKeys;
+  clock: Clock;
+};
 type Judged = Pick<AttemptSight, 'verdict' | 'why'>;
 const open = (why: string): Judged => ({ verdict: 'open', why });
 

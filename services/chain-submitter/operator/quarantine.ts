@@ -2,14 +2,29 @@ import { z } from 'zod';
 import { decode } from '../../../shared/bus/envelope.ts';
 import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { conflict } from '../../../shared/contract/errors.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { jobSubject } from '../../../shared/events/event.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
-import type { Deps } from '../deps.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { presentEvent, progressEvent } from '../intents/events.ts';
 import { findIntent, insertFailedIntent } from '../intents/store/intents.ts';
 import { settleIntentId, sightOfAttempt } from './attempt-report.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  rpc: Rpc;
+  network: Network;
+  environment: string;
+  keys: PublicKeys;
+  clock: Clock;
+};
 
 const SUBJECT = jobSubject('chain-submitter.settle');
 const { account_id, payment_attempt_id, settlement_id, quote_token } =

@@ -1,9 +1,10 @@
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Network } from '../chain/model/network.ts';
 import { decodeMessage, disassemble } from '../transactions/message.ts';
 import { isPaused } from './store/settings.ts';
 import { openIntents, preparedMessages, signedAndLive } from './store/work.ts';
 
-export type SigningDeps = Pick<Deps, 'pool' | 'network'> & {
+export type SigningDeps = { pool: Pool; network: Network } & {
   /** What the configuration calls fee payers and delegate authorities, by address. */
   numbers: ReadonlyMap<string, number>;
   /** An account's balance, kept for a while. */

@@ -1,5 +1,7 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import type { Failure } from '../intents/model/failure.ts';
 import type { OwnOrder } from '../intents/model/order.ts';
 import { allowCreation } from '../limits/account-subsidies.ts';
@@ -24,7 +26,7 @@ const QUOTA_USED_UP = 'the quota of token accounts that the platform pays for is
  * @throws RpcUnavailable
  */
 export const planOf = async (
-  deps: Pick<Deps, 'chain' | 'network' | 'pool'>,
+  deps: { chain: ChainView; network: Network; pool: Pool },
   order: OwnOrder,
 ): Promise<Plan> => {
   const { chain, network } = deps;

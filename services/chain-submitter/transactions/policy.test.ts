@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
 import type {
   CreateTokenAccountOrder,
   DelegationOrder,
   FundOrder,
-  Network,
   SettleOrder,
   TransferOrder,
 } from '../intents/model/order.ts';

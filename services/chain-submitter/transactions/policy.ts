@@ -1,5 +1,6 @@
 import { PROGRAMS } from '../chain/addresses.ts';
-import { isUserSigned, type Network, type Order, platformAddresses } from '../intents/model/order.ts';
+import { type Network, platformAddresses } from '../chain/model/network.ts';
+import { isUserSigned, type Order } from '../intents/model/order.ts';
 import { type KnownInstruction, readInstruction } from './decode.ts';
 import { USDC_DECIMALS } from './instructions/shared.ts';
 import { decodeMessage, type PlainMessage } from './message.ts';

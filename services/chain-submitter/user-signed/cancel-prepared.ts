@@ -1,6 +1,6 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { progressOf } from '../intents/events.ts';
 import { findIntent } from '../intents/store/intents.ts';
 import { cancelPreparation, intentIdOf } from './store/preparations.ts';
@@ -10,7 +10,7 @@ import { cancelPreparation, intentIdOf } from './store/preparations.ts';
  * can have one winner: both change the same row, each only while the other has not.
  */
 export const cancelPrepared =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof chainSubmitter.internal.cancelPrepared> =>
+  ({ pool }: { pool: Pool }): Handler<typeof chainSubmitter.internal.cancelPrepared> =>
   async ({ transfer, object_id }) => {
     if (await cancelPreparation(pool, object_id)) return null;
     const intent = await findIntent(pool, intentIdOf({ kind: transfer, preparation_id: object_id }));

@@ -2,9 +2,15 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
 import { reading } from '../chain/read-for-caller.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { whyNotOwner } from './owner.ts';
+
+type Deps = {
+  network: Network;
+  rpc: Rpc;
+};
 
 /** Token account and delegate authority of a wallet to be linked. The newest authority serves new onboardings. */
 export const describeWallet =

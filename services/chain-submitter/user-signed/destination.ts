@@ -1,8 +1,8 @@
 import { isAddress, tokenAccountOf } from '../chain/addresses.ts';
+import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { PROGRAMS } from '../chain/model/programs.ts';
 import { tokenAccountOwner } from '../chain/model/token-account.ts';
-import type { Deps } from '../deps.ts';
-import { platformAddresses } from '../intents/model/order.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 import { whyNotOwner } from './owner.ts';
 
 /** Where a transfer goes. `payee` is the wallet whose token account may be created; null: an account that is there. */
@@ -16,7 +16,7 @@ export type Destination = { tokenAccount: string; payee: string | null };
  * @throws RpcUnavailable
  */
 export const readDestination = async (
-  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  { network, rpc }: { network: Network; rpc: Rpc },
   address: string,
   from: string,
 ): Promise<Destination | { why: string }> => {

@@ -1,7 +1,7 @@
 import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { readTokenAccount } from '../chain/model/token-account.ts';
-import type { Deps } from '../deps.ts';
-import { platformAddresses } from '../intents/model/order.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
 
 /**
  * Why an address cannot own a token account of ours, null when it can (docs/spec/decisions.md,
@@ -10,7 +10,7 @@ import { platformAddresses } from '../intents/model/order.ts';
  * @throws RpcUnavailable
  */
 export const whyNotOwner = async (
-  { network, rpc }: Pick<Deps, 'network' | 'rpc'>,
+  { network, rpc }: { network: Network; rpc: Rpc },
   address: string,
   { allowOffCurve }: { allowOffCurve: boolean },
 ): Promise<string | null> => {

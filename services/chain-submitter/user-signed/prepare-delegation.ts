@@ -1,16 +1,30 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
 import { reading } from '../chain/read-for-caller.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import type { DelegationOrder } from '../intents/model/order.ts';
 import type { DelegationRequest } from '../intents/parse-order.ts';
 import { allowCreationSoon } from '../limits/account-subsidies.ts';
 import { refusing } from '../limits/budget-refusal.ts';
+import type { Cosigning } from '../limits/cosigning.ts';
 import { delegation } from '../transactions/delegation.ts';
 import { prepare } from './prepare.ts';
+
+type Deps = {
+  pool: Pool;
+  clock: Clock;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+  cosigning: Cosigning;
+};
 
 /** Whether the approval has to create the token account. */
 const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {

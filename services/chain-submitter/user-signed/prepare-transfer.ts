@@ -2,18 +2,35 @@ import type { z } from 'zod';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, invalid, ServiceError } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { ownerKind } from '../chain/addresses.ts';
+import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { reading } from '../chain/read-for-caller.ts';
-import type { Deps } from '../deps.ts';
-import { platformAddresses, type TransferOrder } from '../intents/model/order.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
+import type { TransferOrder } from '../intents/model/order.ts';
 import { readOrder, type TransferRequest } from '../intents/parse-order.ts';
 import { allowCreationSoon } from '../limits/account-subsidies.ts';
 import { refusing } from '../limits/budget-refusal.ts';
+import type { Cosigning } from '../limits/cosigning.ts';
 import { transfer } from '../transactions/transfer.ts';
 import { type Destination, readDestination } from './destination.ts';
 import { prepare } from './prepare.ts';
 import { unlessSubmitted } from './unless-submitted.ts';
+
+type Deps = {
+  pool: Pool;
+  clock: Clock;
+  environment: string;
+  keys: PublicKeys;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+  cosigning: Cosigning;
+};
 
 type Input = z.infer<typeof chainSubmitter.internal.prepareTransfer.input>;
 

@@ -1,12 +1,23 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { conflict } from '../../../shared/contract/errors.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import type { Network } from '../chain/model/network.ts';
 import { reading } from '../chain/read-for-caller.ts';
-import type { Deps } from '../deps.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
 import type { UserOrder } from '../intents/model/order.ts';
 import { assemble, compileMessage } from '../transactions/message.ts';
 import { checkPolicy, signersOf } from '../transactions/policy.ts';
 import { type PreparationRow, replacePreparation } from './store/preparations.ts';
+
+type Deps = {
+  pool: Pool;
+  clock: Clock;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+};
 
 /** Nominal slot time, to turn remaining blocks into a time for people. What counts is the block height. */
 const SLOT_MS = 400;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { findPreparationAtRest, type PreparationRow } from './store/preparations.ts';
 
 /**
@@ -8,7 +8,7 @@ import { findPreparationAtRest, type PreparationRow } from './store/preparations
  * @param answer what is answered of a preparation that was submitted
  */
 export const unlessSubmitted = async <T>(
-  { pool }: Pick<Deps, 'pool'>,
+  { pool }: { pool: Pool },
   preparationId: string,
   { work, answer }: { work: () => Promise<T>; answer: (preparation: PreparationRow) => T },
 ): Promise<T> => {
