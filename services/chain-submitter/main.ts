@@ -8,8 +8,8 @@ import { acceptJobs } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { expireFlights } from './broadcast/expiry.ts';
-import { createFlights } from './broadcast/in-flight.ts';
+import { expireInFlight } from './broadcast/expiry.ts';
+import { createInFlightTransactions } from './broadcast/in-flight.ts';
 import { startPolling } from './broadcast/poller.ts';
 import { rebroadcast } from './broadcast/rebroadcast.ts';
 import { tokenAccountOf } from './chain/addresses.ts';
@@ -21,24 +21,24 @@ import { observeWallet } from './chain/observe-wallet.ts';
 import { observeWallets } from './chain/observe-wallets.ts';
 import { createRpc, lamportsReader } from './chain/rpc-pool.ts';
 import { createChainView } from './chain/token-accounts.ts';
-import { checkNetwork } from './chain/verify-network.ts';
+import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
 import { createTokenAccount } from './intents/create-token-account.ts';
-import { createDriver } from './intents/executor.ts';
+import { createExecutor } from './intents/executor.ts';
 import { fund } from './intents/fund.ts';
-import { createCommits } from './intents/group-commit.ts';
+import { createGroupCommit } from './intents/group-commit.ts';
 import { settle } from './intents/settle.ts';
-import { reconcile } from './intents/sweep.ts';
+import { sweep } from './intents/sweep.ts';
 import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
-import { createOwnWork } from './limits/own-transactions.ts';
+import { createOwnBudgets } from './limits/own-transactions.ts';
 import { reserveTokenAccount } from './limits/reserve-token-account.ts';
 import { setCosigning } from './limits/set-cosigning.ts';
 import { showCaps } from './limits/show-caps.ts';
 import { showCosigning } from './limits/show-cosigning.ts';
 import { createCaps } from './limits/spending-caps.ts';
-import { releaseLapsed } from './limits/store/grants.ts';
-import { budgetsReading, capsReading, feePayerReading, intentsReading } from './operator/gauges.ts';
+import { releaseLapsedReservations } from './limits/store/grants.ts';
+import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
 import { observeAttempt } from './operator/observe-attempt.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { setSigning } from './operator/set-signing.ts';
@@ -77,7 +77,7 @@ const network: Network = {
 };
 const rpc = createRpc(config.SOLANA_RPC_URLS);
 try {
-  await checkNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
+  await verifyNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
 } catch (error) {
   logger.fatal({ err: error }, 'the chain is not the configured one');
   process.exit(78); // EX_CONFIG of sysexits.h
@@ -103,12 +103,12 @@ const parts = {
   signers,
   caps: createCaps(pool, clock.now, caps),
   limits,
-  ownWork: createOwnWork({ ...limited, budgets: createBudgets(pool, clock.now) }),
+  ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
   cosigning: createCosigning(limited),
-  commits: createCommits(pool, workerId),
-  flights: createFlights(),
+  groupCommit: createGroupCommit(pool, workerId),
+  inFlight: createInFlightTransactions(),
 };
-const deps = { ...parts, driver: createDriver(parts) };
+const deps = { ...parts, executor: createExecutor(parts) };
 const signing = {
   pool,
   network,
@@ -122,10 +122,10 @@ const signing = {
 };
 const worker = await startWorker(deps, () => ({
   jobs: [
-    everyMs(SECOND_MS, 'reconcile', () => reconcile(deps), logger),
+    everyMs(SECOND_MS, 'reconcile', () => sweep(deps), logger),
     everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
-    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsed(pool), logger),
-    everyMs(SECOND_MS, 'expire', () => expireFlights(deps), logger),
+    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsedReservations(pool), logger),
+    everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
     everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
   ],
   poller: startPolling(deps, config.POLL_MS),
@@ -167,9 +167,9 @@ await runService(base, {
   consuming,
   jobs: [worker],
   readings: [
-    intentsReading(pool),
-    capsReading(pool, caps),
-    budgetsReading(pool, limits),
-    feePayerReading(() => lamportsOf(network.feePayer)),
+    collectIntents(pool),
+    collectCaps(pool, caps),
+    collectBudgets(pool, limits),
+    collectFeePayer(() => lamportsOf(network.feePayer)),
   ],
 });

@@ -1,16 +1,16 @@
-import { expireFlights } from '../../services/chain-submitter/broadcast/expiry.ts';
-import { createFlights } from '../../services/chain-submitter/broadcast/in-flight.ts';
-import { createLooks, pollDue } from '../../services/chain-submitter/broadcast/poller.ts';
+import { expireInFlight } from '../../services/chain-submitter/broadcast/expiry.ts';
+import { createInFlightTransactions } from '../../services/chain-submitter/broadcast/in-flight.ts';
+import { createPolls, pollDue } from '../../services/chain-submitter/broadcast/poller.ts';
 import { rebroadcast } from '../../services/chain-submitter/broadcast/rebroadcast.ts';
 import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
 import { rpcOver } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import { createChainView } from '../../services/chain-submitter/chain/token-accounts.ts';
-import { createDriver } from '../../services/chain-submitter/intents/executor.ts';
-import { createCommits } from '../../services/chain-submitter/intents/group-commit.ts';
+import { createExecutor } from '../../services/chain-submitter/intents/executor.ts';
+import { createGroupCommit } from '../../services/chain-submitter/intents/group-commit.ts';
 import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
-import { keepAlive } from '../../services/chain-submitter/intents/store/workers.ts';
-import { reconcile } from '../../services/chain-submitter/intents/sweep.ts';
-import type { OwnWorkBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
+import { upsertWorker } from '../../services/chain-submitter/intents/store/workers.ts';
+import { sweep } from '../../services/chain-submitter/intents/sweep.ts';
+import type { OwnBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
@@ -104,30 +104,30 @@ export const startSubmitter = (
       ...{ fees_settle: 1n, rent_settle: 1n, fees_user: 1n, rent_user: 1n, fees_revoke: 1n },
       ...{ cosignatures: 1n, revokes: 1n },
     },
-    ownWork: {
+    ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
       beforeSigning: async () => ({ release: () => {} }),
-    } as unknown as OwnWorkBudgets,
+    } as unknown as OwnBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },
-    commits: createCommits(pool, process.name),
-    flights: createFlights(),
+    groupCommit: createGroupCommit(pool, process.name),
+    inFlight: createInFlightTransactions(),
   };
-  const deps = { ...parts, driver: createDriver(parts) };
+  const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {
     try {
-      await keepAlive(deps.pool, deps.workerId);
+      await upsertWorker(deps.pool, deps.workerId);
     } catch {
       return world.inside(process, 200, () => void start());
     }
-    const looks = createLooks((work) => {
+    const polls = createPolls((work) => {
       void work.catch((error: unknown) => {
         if (isMistake(error)) world.fault(error);
       });
     });
-    every(world, process, SECOND_MS, () => reconcile(deps));
-    every(world, process, SECOND_MS, () => expireFlights(deps));
+    every(world, process, SECOND_MS, () => sweep(deps));
+    every(world, process, SECOND_MS, () => expireInFlight(deps));
     every(world, process, SECOND_MS, () => rebroadcast(deps));
-    every(world, process, POLL_MS, () => pollDue(deps, looks));
+    every(world, process, POLL_MS, () => pollDue(deps, polls));
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();

@@ -1,12 +1,12 @@
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { LandedBalances } from '../chain/balance-changes.ts';
+import type { BalanceChanges } from '../chain/balance-changes.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { expectedDeltas, moved } from '../intents/adoption.ts';
-import type { Flight } from './in-flight.ts';
-import { confirmedView, type View } from './model/agreement.ts';
-import type { Seen } from './signature-statuses.ts';
+import { expectedDeltas, movedOrder } from '../intents/adoption.ts';
+import type { InFlightTransaction } from './in-flight.ts';
+import { findConfirmedView, type View } from './model/agreement.ts';
+import type { Observation } from './signature-statuses.ts';
 
 /** One that lags is given this time before what another says without it counts as a dispute. */
 const DOUBT_MS = 10_000;
@@ -14,26 +14,26 @@ const DOUBT_MS = 10_000;
 type AskedDeps = { rpc: Rpc; network: Network };
 
 /** Raises the alarm, once for these bytes: the payment waits until the providers agree or an operator takes one out. */
-export const dispute = (deps: { logger: Logger }, flight: Flight, views: readonly object[]): void => {
-  if (flight.disputed) return;
-  flight.disputed = true;
+export const reportDispute = (deps: { logger: Logger }, transaction: InFlightTransaction, views: readonly object[]): void => {
+  if (transaction.disputed) return;
+  transaction.disputed = true;
   count('settle.anomalies', 1, { kind: 'providers_disagree' });
   deps.logger.error(
-    { intent: flight.intent.intent_id, tx: flight.signature, views },
+    { intent: transaction.intent.intent_id, tx: transaction.signature, views },
     'providers disagree about a transaction, the payment waits',
   );
 };
 
 /** What one provider says is not borne out by the others: for a moment they may lag, later it is a dispute. */
-export const doubt = (deps: { logger: Logger }, flight: Flight, views: readonly object[]): void => {
-  flight.doubtedAt ??= performance.now();
-  if (performance.now() - flight.doubtedAt >= DOUBT_MS) dispute(deps, flight, views);
+export const recordDoubt = (deps: { logger: Logger }, transaction: InFlightTransaction, views: readonly object[]): void => {
+  transaction.doubtedAt ??= performance.now();
+  if (performance.now() - transaction.doubtedAt >= DOUBT_MS) reportDispute(deps, transaction, views);
 };
 
 /** What every provider says, in its history too. @throws RpcUnavailable when one of them is silent */
-export const askEverybody = (
+export const queryAllProviders = (
   { rpc }: { rpc: Rpc },
-  { signature }: Pick<Flight, 'signature'>,
+  { signature }: Pick<InFlightTransaction, 'signature'>,
 ): Promise<View[]> =>
   Promise.all(
     rpc.providers.map(async (provider) => {
@@ -43,10 +43,10 @@ export const askEverybody = (
   );
 
 /** A provider's reading of a transaction's balances. */
-export type Witness = { provider: number; answer: LandedBalances } | null;
+export type Witness = { provider: number; answer: BalanceChanges } | null;
 
 /** Reads the balances of a transaction from another provider than this one; null while none has it as confirmed. */
-export const askWitness = ({ rpc }: { rpc: Rpc }, { signature }: Flight, than: number): Promise<Witness> =>
+export const queryWitness = ({ rpc }: { rpc: Rpc }, { signature }: InFlightTransaction, than: number): Promise<Witness> =>
   rpc.another(than, (provider) => provider.balances(signature, 'confirmed'));
 
 /**
@@ -55,15 +55,15 @@ export const askWitness = ({ rpc }: { rpc: Rpc }, { signature }: Flight, than: n
  * before finality raises its own alarm.
  * @param by the provider that has it as confirmed, in this slot
  */
-const bearsOut = async (
+const corroborates = async (
   { rpc, network }: AskedDeps,
-  { order, signature }: Flight,
+  { order, signature }: InFlightTransaction,
   { by, slot, witness }: { by: number; slot: number; witness: NonNullable<Witness> },
 ): Promise<boolean> => {
   const { answer } = witness;
   // Whose sight of a wallet is older than the payment is decided by the slot: nobody may invent it.
   if (answer.slot !== slot) return false;
-  if (moved(answer, order, network)) return true;
+  if (movedOrder(answer, order, network)) return true;
   if (answer.err !== null || order === null) return false;
   const first = await rpc.providers.find(({ number }) => number === by)!.balances(signature, 'confirmed');
   return (
@@ -78,27 +78,27 @@ const bearsOut = async (
  * what one provider invents would issue a settlement for nothing.
  * @returns whether the flight may be confirmed
  */
-export const isBorneOut = async (
+export const isCorroborated = async (
   deps: AskedDeps & { logger: Logger },
-  { flight, views }: Seen,
+  { transaction, views }: Observation,
   asked?: Promise<Witness>,
 ): Promise<boolean> => {
   if (deps.rpc.providers.length === 1) return true;
-  const { provider: by, status } = confirmedView(views)!;
+  const { provider: by, status } = findConfirmedView(views)!;
   const early = await asked;
-  const witness = early && early.provider !== by ? early : await askWitness(deps, flight, by);
+  const witness = early && early.provider !== by ? early : await queryWitness(deps, transaction, by);
   if (witness === null) {
-    doubt(deps, flight, views);
+    recordDoubt(deps, transaction, views);
     return false;
   }
-  if (await bearsOut(deps, flight, { by, slot: status!.slot, witness })) {
+  if (await corroborates(deps, transaction, { by, slot: status!.slot, witness })) {
     deps.rpc.see(witness.provider, witness.answer.slot);
     return true;
   }
   const { provider, answer } = witness;
   const read = { provider, slot: answer.slot, err: answer.err };
   // Each may have seen it on another side of a fork, or with other amounts.
-  if (answer.err === null && answer.slot !== status!.slot) doubt(deps, flight, [...views, read]);
-  else dispute(deps, flight, [...views, read]);
+  if (answer.err === null && answer.slot !== status!.slot) recordDoubt(deps, transaction, [...views, read]);
+  else reportDispute(deps, transaction, [...views, read]);
   return false;
 };

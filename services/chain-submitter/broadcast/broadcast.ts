@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
 import { signedEvent } from '../intents/events.ts';
-import type { Commits } from '../intents/group-commit.ts';
+import type { GroupCommit } from '../intents/group-commit.ts';
 import type { Order } from '../intents/model/order.ts';
 import {
   type ClaimedIntent,
@@ -16,61 +16,61 @@ import {
   type SignedTransition,
 } from '../intents/store/intents.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
-import type { OwnWork, OwnWorkBudgets } from '../limits/own-transactions.ts';
+import type { OwnTransaction, OwnBudgets } from '../limits/own-transactions.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
 import { isCommitted } from '../transactions/store/transactions.ts';
-import type { Flight, Flights } from './in-flight.ts';
+import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
 /** Rule 10. */
-export const RESEND_MS = 2000;
+export const REBROADCAST_MS = 2000;
 const UNIQUE_VIOLATION = /^23505$/;
 
 type Bytes = Pick<Generation, 'signature' | 'wire' | 'lastValidBlockHeight'> & { generation: number };
 
 /** A flight over committed bytes. */
-export const flightOf = (
+export const toInFlight = (
   { intent_id, kind, object_id, traceparent, ...intent }: ClaimedIntent,
   order: Order | null,
   bytes: Bytes,
-): Flight => ({
+): InFlightTransaction => ({
   // Nothing more of it: thousands may wait for finality.
   intent: { intent_id, kind, object_id, traceparent },
   order,
   ...bytes,
   phase: intent.status === 'confirmed' ? 'confirmed' : 'sent',
   slot: intent.status === 'confirmed' && intent.slot !== null ? Number(intent.slot) : null,
-  launchedAt: performance.now(),
+  broadcastAt: performance.now(),
   pollAt: 0,
-  sendAt: performance.now() + RESEND_MS,
-  told: kind !== 'settle',
+  sendAt: performance.now() + REBROADCAST_MS,
+  isSignedPublished: kind !== 'settle',
   // What was found on the chain may be older than a node's short memory: it is looked for in the history at once.
-  missed: bytes.wire.length === 0 ? 1 : 0,
-  unanswered: 0,
+  missedPolls: bytes.wire.length === 0 ? 1 : 0,
+  unansweredReads: 0,
   processed: false,
   doubtedAt: null,
   disputed: false,
 });
 
 /** Sends the bytes to every provider and has them watched. Nobody waits for the answers: only the chain's count. */
-export const launch = ({ flights, rpc }: { flights: Flights; rpc: Rpc }, flight: Flight): void => {
-  const sends = flight.wire.length > 0 && flight.phase === 'sent';
-  if (sends) flight.pollAt = performance.now() + flights.pace.firstLookMs();
-  flights.launch(flight);
+export const broadcast = ({ inFlight, rpc }: { inFlight: InFlightTransactions; rpc: Rpc }, transaction: InFlightTransaction): void => {
+  const sends = transaction.wire.length > 0 && transaction.phase === 'sent';
+  if (sends) transaction.pollAt = performance.now() + inFlight.pollInterval.firstPollMs();
+  inFlight.add(transaction);
   if (!sends) return;
-  void rpc.broadcast(flight.wire).then(() => failpoint('submitter.afterSend'));
+  void rpc.broadcast(transaction.wire).then(() => failpoint('submitter.afterSend'));
 };
 
 /** Whether a unique index has refused a statement. */
 export const isUniqueViolation = (error: unknown): boolean => hasCode(error, UNIQUE_VIOLATION);
 
 type CommitDeps = {
-  flights: Flights;
+  inFlight: InFlightTransactions;
   rpc: Rpc;
   pool: Pool;
-  commits: Commits;
+  groupCommit: GroupCommit;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
-  ownWork: OwnWorkBudgets;
+  ownBudgets: OwnBudgets;
 };
 
 /** Rolls back whatever was reserved for bytes that are not committed. */
@@ -84,13 +84,13 @@ class NotCommitted extends Error {
 
 /** Bytes and reservations as one transaction. Settles that create nothing do without: they share a statement. */
 const commitAlone = async (
-  { pool, ownWork }: CommitDeps,
-  work: OwnWork,
+  { pool, ownBudgets }: CommitDeps,
+  work: OwnTransaction,
   transition: SignedTransition,
 ): Promise<CommitOutcome> => {
   try {
     return await pool.transaction(async (tx) => {
-      await ownWork.reserve(tx, work);
+      await ownBudgets.reserve(tx, work);
       const outcome = (await commitSigned(tx, [transition]))[0]!;
       if (typeof outcome === 'string') throw new NotCommitted(outcome);
       return outcome;
@@ -110,11 +110,11 @@ const commitAlone = async (
  * live bytes of it, or it is too late to sign; `over_budget` when the platform pays no more of this
  * kind today. The bytes are forgotten, and what was never sent cannot land
  */
-export const commitAndLaunch = async (
+export const commitAndBroadcast = async (
   deps: CommitDeps,
   intent: ClaimedIntent,
   order: Order,
-  { signed, work }: { signed: Generation; work: OwnWork | null },
+  { signed, work }: { signed: Generation; work: OwnTransaction | null },
 ): Promise<'launched' | 'overtaken' | 'over_budget'> => {
   const generation = intent.generation + 1;
   const signedTransition: SignedTransition = {
@@ -125,13 +125,13 @@ export const commitAndLaunch = async (
     message:
       intent.kind === 'settle' ? null : signedEvent(intent, { generation, signature: signed.signature }),
     signed,
-    claim: work === null ? null : deps.ownWork.claimOf(work),
+    claim: work === null ? null : deps.ownBudgets.claimOf(work),
   };
   try {
     const isAlone = work !== null && (work.creates !== null || work.order.kind !== 'settle');
     const outcome = await (isAlone
       ? commitAlone(deps, work, signedTransition)
-      : deps.commits.signed(signedTransition));
+      : deps.groupCommit.signed(signedTransition));
     if (typeof outcome === 'string') {
       if (outcome === 'over_budget' && !isAlone)
         count('settle.chain.budget_refusals', 1, { budget: 'fees_settle', dimension: 'account' });
@@ -150,6 +150,6 @@ export const commitAndLaunch = async (
   const how = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
   count('settle.chain.generations', 1, { generation: how });
   await failpoint('submitter.afterCommit');
-  launch(deps, flightOf({ ...intent, status: 'signed' }, order, { ...signed, generation }));
+  broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, { ...signed, generation }));
   return 'launched';
 };

@@ -3,17 +3,17 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inTraceOf } from '../../../shared/lib/trace.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { signaturesUnder } from '../intents/adoption.ts';
-import type { Driver } from '../intents/executor.ts';
+import { listSignaturesUnder } from '../intents/adoption.ts';
+import type { Executor } from '../intents/executor.ts';
 import { expireTransaction } from '../transactions/store/transactions.ts';
-import type { Flight, Flights } from './in-flight.ts';
+import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
 type Deps = {
   pool: Pool;
   logger: Logger;
   rpc: Rpc;
-  flights: Flights;
-  driver: Driver;
+  inFlight: InFlightTransactions;
+  executor: Executor;
 };
 
 /** Younger bytes cannot have expired on any chain. */
@@ -24,41 +24,41 @@ const LEAST_AGE_MS = 1000;
  * is past the last valid one, then no status with history, then nothing of them under the reference. A
  * provider that does not answer proves nothing.
  */
-const isProvenDead = async ({ rpc }: Deps, { signature, order }: Flight): Promise<boolean> => {
+const isProvenDead = async ({ rpc }: Deps, { signature, order }: InFlightTransaction): Promise<boolean> => {
   const statuses = await Promise.all(
     rpc.providers.map((provider) => provider.statuses([signature], { history: true })),
   );
   if (statuses.some((answer) => answer.statuses[0] !== null)) return false;
   if (order === null || !('reference' in order)) return true;
-  const under = await signaturesUnder(rpc, order, { everywhere: true });
+  const under = await listSignaturesUnder(rpc, order, { everywhere: true });
   // Another transaction under the reference is no reason to wait for these bytes: the next look adopts it.
   return !under.includes(signature);
 };
 
-const expire = async (deps: Deps, flight: Flight): Promise<void> => {
-  const { intent, signature, generation } = flight;
-  if (!deps.flights.isCurrent(flight)) return;
-  if (!(await isProvenDead(deps, flight))) {
+const expire = async (deps: Deps, transaction: InFlightTransaction): Promise<void> => {
+  const { intent, signature, generation } = transaction;
+  if (!deps.inFlight.isCurrent(transaction)) return;
+  if (!(await isProvenDead(deps, transaction))) {
     count('settle.chain.expiry_proofs', 1, { outcome: 'refuted' });
     // Known after all, perhaps from longer ago than a node's short memory: look again, in the history too.
-    flight.missed += 1;
-    flight.pollAt = 0;
+    transaction.missedPolls += 1;
+    transaction.pollAt = 0;
     return;
   }
-  if (!deps.flights.isCurrent(flight) || flight.phase !== 'sent') return;
+  if (!deps.inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
   deps.logger.warn({ intent: intent.intent_id, tx: signature, generation }, 'expired without landing');
   if (await expireTransaction(deps.pool, signature))
     count('settle.chain.expiry_proofs', 1, { outcome: 'proven' });
-  await deps.driver.rest(intent.intent_id, 0);
-  await deps.driver.driveNow(intent.intent_id);
+  await deps.executor.rest(intent.intent_id, 0);
+  await deps.executor.executeNow(intent.intent_id);
 };
 
 /** Looks for bytes that have expired; a new generation is signed only after the proof. */
-export const expireFlights = async (deps: Deps): Promise<void> => {
+export const expireInFlight = async (deps: Deps): Promise<void> => {
   const now = performance.now();
-  const sent = deps.flights
-    .inAir()
-    .filter(({ phase, launchedAt }) => phase === 'sent' && now - launchedAt >= LEAST_AGE_MS);
+  const sent = deps.inFlight
+    .list()
+    .filter(({ phase, broadcastAt: launchedAt }) => phase === 'sent' && now - launchedAt >= LEAST_AGE_MS);
   if (sent.length === 0) return;
   const heights = await Promise.all(
     deps.rpc.providers.map((provider) => provider.blockHeight('finalized')),
@@ -69,7 +69,7 @@ export const expireFlights = async (deps: Deps): Promise<void> => {
   const height = Math.min(...heights);
   const past = sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height);
   const results = await Promise.allSettled(
-    past.map((flight) => inTraceOf(flight.intent.traceparent, () => expire(deps, flight))),
+    past.map((transaction) => inTraceOf(transaction.intent.traceparent, () => expire(deps, transaction))),
   );
   for (const result of results) {
     if (result.status === 'fulfilled') continue;

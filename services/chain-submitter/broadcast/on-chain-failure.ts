@@ -10,27 +10,27 @@ import {
   otherFailure,
   settleFailure,
 } from '../intents/model/failure.ts';
-import { changeOf, transition } from '../intents/transition.ts';
-import { creationIndexOf, disassemble } from '../transactions/message.ts';
-import { dispute, doubt } from './agreement.ts';
-import type { Flight, Flights } from './in-flight.ts';
-import { agreedError, opinionOf, type View } from './model/agreement.ts';
+import { toChange, transition } from '../intents/transition.ts';
+import { findCreationIndex, disassemble } from '../transactions/message.ts';
+import { reportDispute, recordDoubt } from './agreement.ts';
+import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
+import { findAgreedError, compareViews, type View } from './model/agreement.ts';
 
 type Deps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
   chain: ChainView;
-  flights: Flights;
+  inFlight: InFlightTransactions;
 };
 
 /** What a failure on chain means for whoever asked. */
 const failureOf = async (
   deps: Deps,
-  { order, intent, wire }: Flight,
+  { order, intent, wire }: InFlightTransaction,
   error: ChainError,
 ): Promise<Failure> => {
-  const creation = wire.length === 0 ? null : creationIndexOf(disassemble(wire).message);
+  const creation = wire.length === 0 ? null : findCreationIndex(disassemble(wire).message);
   if (errorKind(error, creation) !== 'proven') return NOT_THE_PAYERS;
   if (order?.kind !== 'settle') return otherFailure(intent.kind, error);
   return settleFailure(error, (await deps.chain.tokenAccount(order.payer)).account, order);
@@ -40,19 +40,19 @@ const failureOf = async (
  * Fails an intent whose transaction has failed on chain and is final, as every provider says: proven (rules 14 and 15).
  * @param nextPollAt when it is looked at again while they do not agree
  */
-export const fail = async (
+export const failIfAgreed = async (
   deps: Deps,
-  flight: Flight,
+  transaction: InFlightTransaction,
   views: readonly View[],
   nextPollAt: number,
 ): Promise<void> => {
-  const error = agreedError(views);
+  const error = findAgreedError(views);
   if (error === null) {
-    flight.pollAt = nextPollAt;
-    return opinionOf(views) === 'contradiction' ? dispute(deps, flight, views) : doubt(deps, flight, views);
+    transaction.pollAt = nextPollAt;
+    return compareViews(views) === 'contradiction' ? reportDispute(deps, transaction, views) : recordDoubt(deps, transaction, views);
   }
-  const failure = await failureOf(deps, flight, error);
-  if (flight.phase === 'confirmed') await transition(deps, 'fork', [changeOf(flight)]);
-  await transition(deps, 'fail', [{ ...changeOf(flight), failure }]);
-  deps.flights.end(flight.intent.intent_id);
+  const failure = await failureOf(deps, transaction, error);
+  if (transaction.phase === 'confirmed') await transition(deps, 'fork', [toChange(transaction)]);
+  await transition(deps, 'fail', [{ ...toChange(transaction), failure }]);
+  deps.inFlight.end(transaction.intent.intent_id);
 };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createPace } from './poll-interval.ts';
+import { createPollInterval } from './poll-interval.ts';
 
 test.each([
   ['nothing is known yet', [], 0, 3, 0, 20],
@@ -11,9 +11,9 @@ test.each([
   ['but never less than twice a second', [1600], 60_000, 1280, 500, 20],
   ['what is long ago is forgotten', [5, ...Array<number>(32).fill(800)], 0, 640, 50, 20],
 ])('%s', (_, took, ageMs, firstLook, pause, leastPause) => {
-  const pace = createPace();
-  for (const ms of took) pace.learn(ms);
-  expect(pace.firstLookMs()).toBeCloseTo(firstLook, 9);
+  const pace = createPollInterval();
+  for (const ms of took) pace.record(ms);
+  expect(pace.firstPollMs()).toBeCloseTo(firstLook, 9);
   expect(pace.pauseMs(ageMs)).toBeCloseTo(pause, 9);
   expect(pace.leastPauseMs(20)).toBeCloseTo(leastPause, 9);
 });

@@ -1,5 +1,5 @@
 import type { Provider, Rpc } from '../chain/rpc-pool.ts';
-import type { Flight } from './in-flight.ts';
+import type { InFlightTransaction } from './in-flight.ts';
 import type { View } from './model/agreement.ts';
 
 type Deps = {
@@ -7,20 +7,20 @@ type Deps = {
 };
 
 /** What providers say of a flight. */
-export type Seen = { flight: Flight; views: readonly View[] };
+export type Observation = { transaction: InFlightTransaction; views: readonly View[] };
 
 /**
  * Statuses of all given flights in as few calls as there are: from the first provider that answers, from those that do so
  * soon, or from every one; then one that is silent leaves nothing.
  */
-export const look = async (
+export const readStatuses = async (
   { rpc }: Deps,
-  flights: readonly Flight[],
-  whom: 'first' | 'soon' | 'every',
-): Promise<Seen[]> => {
-  const signatures = flights.map(({ signature }) => signature);
+  inFlight: readonly InFlightTransaction[],
+  from: 'first' | 'soon' | 'every',
+): Promise<Observation[]> => {
+  const signatures = inFlight.map(({ signature }) => signature);
   // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
-  const history = flights.some(({ missed }) => missed > 0);
+  const history = inFlight.some(({ missedPolls: missed }) => missed > 0);
   const ask = async (provider: Provider) => {
     const { statuses } = await provider.statuses(signatures, { history });
     return { provider: provider.number, statuses };
@@ -30,10 +30,10 @@ export const look = async (
     soon: () => rpc.soon(ask),
     every: () => Promise.all(rpc.providers.map(ask)),
   };
-  const answers = await ways[whom]();
+  const answers = await ways[from]();
   if (answers.length === 0) return [];
-  return flights.map((flight, index) => ({
-    flight,
+  return inFlight.map((transaction, index) => ({
+    transaction,
     views: answers.map(({ provider, statuses }) => ({ provider, status: statuses[index] ?? null })),
   }));
 };

@@ -20,7 +20,7 @@ export const TransactionJson = z
   .nullable();
 type Shown = NonNullable<z.infer<typeof TransactionJson>>;
 
-export type LandedBalances = {
+export type BalanceChanges = {
   slot: number;
   err: ChainError | null;
   deltaOf: (account: string) => bigint;
@@ -37,10 +37,10 @@ const read = (text: string): IncludedTransaction | null => {
 };
 
 /** A transaction's token balance changes; null when it is no transaction, or another than the one asked for. */
-export const readBalances = (
+export const parseBalanceChanges = (
   { slot, transaction, meta }: Shown,
   signature: string,
-): LandedBalances | null => {
+): BalanceChanges | null => {
   const included = read(transaction[0]);
   if (included?.signature !== signature) return null;
   const amountAt = (list: Balances, account: string): bigint => {

@@ -3,11 +3,11 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { paidQuote, readingsOf, signaturesUnder } from '../intents/adoption.ts';
+import { paidQuote, readBalanceChanges, listSignaturesUnder } from '../intents/adoption.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import { tokenAccountOf } from './addresses.ts';
 import type { Network } from './model/network.ts';
-import { reading } from './read-for-caller.ts';
+import { readForCaller } from './read-for-caller.ts';
 import type { Rpc } from './rpc-pool.ts';
 
 /**
@@ -34,12 +34,12 @@ export const findPayment =
     const reference = referenceOf(environment, claims.quote_id);
     const search = { reference, since: Date.parse(claims.issued_at) };
     let paid = false;
-    for (const signature of await reading(signaturesUnder(rpc, search, { everywhere: true }))) {
-      const [landed] = await reading(readingsOf(rpc, signature, false));
-      if (!paidQuote(landed!, { payoutAccount, grossMicro, feeMicro }, network)) continue;
+    for (const signature of await readForCaller(listSignaturesUnder(rpc, search, { everywhere: true }))) {
+      const [changes] = await readForCaller(readBalanceChanges(rpc, signature, false));
+      if (!paidQuote(changes!, { payoutAccount, grossMicro, feeMicro }, network)) continue;
       paid = true;
       const owner = owners.find(
-        (each) => landed!.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
+        (each) => changes!.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
       );
       if (owner !== undefined) return { paid, owner };
     }

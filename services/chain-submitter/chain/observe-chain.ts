@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { OwnWorkBudgets } from '../limits/own-transactions.ts';
+import type { OwnBudgets } from '../limits/own-transactions.ts';
 import type { ChainView } from './token-accounts.ts';
 
 /** A provider that hangs is as good as away; the caller has a payer waiting. */
@@ -11,10 +11,10 @@ const PATIENCE_MS = 1500;
 export const observeChain =
   ({
     chain,
-    ownWork,
+    ownBudgets,
   }: {
     chain: ChainView;
-    ownWork: OwnWorkBudgets;
+    ownBudgets: OwnBudgets;
   }): Handler<typeof chainSubmitter.internal.observeChain> =>
   async () => {
     const read = chain.blockhash().then(
@@ -23,7 +23,7 @@ export const observeChain =
     );
     const [readable, refillsInSeconds] = await Promise.all([
       Promise.race([read, sleep(PATIENCE_MS, false, { ref: false })]),
-      ownWork.settleFees.refillsInSeconds(),
+      ownBudgets.settleFees.refillsInSeconds(),
     ]);
     return { readable, budget_refills_in_seconds: refillsInSeconds };
   };

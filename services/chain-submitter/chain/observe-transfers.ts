@@ -4,7 +4,7 @@ import { formatMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from './addresses.ts';
 import type { Network } from './model/network.ts';
 import { transfersInto } from './model/transfers.ts';
-import { reading } from './read-for-caller.ts';
+import { readForCaller } from './read-for-caller.ts';
 import { type Rpc, RpcRefused, RpcUnavailable } from './rpc-pool.ts';
 
 /** The amounts of the wire end at 2^63-1, far above all USDC there is. */
@@ -21,7 +21,7 @@ const find = async ({ providers }: Rpc, signature: string) => {
     return answer.reason instanceof RpcRefused ? [null] : [];
   });
   if (good.length === 0) throw new RpcUnavailable('no provider answers');
-  return good.find((landed) => landed !== null) ?? null;
+  return good.find((changes) => changes !== null) ?? null;
 };
 
 /**
@@ -37,13 +37,13 @@ export const observeTransfers =
     network: Network;
   }): Handler<typeof chainSubmitter.internal.observeTransfers> =>
   async ({ tx_hash, owner }) => {
-    const landed = await reading(find(rpc, tx_hash));
-    if (landed === null) return { status: 'unknown', transfers: [] };
-    if (landed.meta.err !== null) return { status: 'failed', transfers: [] };
+    const changes = await readForCaller(find(rpc, tx_hash));
+    if (changes === null) return { status: 'unknown', transfers: [] };
+    if (changes.meta.err !== null) return { status: 'failed', transfers: [] };
     const tokenAccount = tokenAccountOf(owner, mint);
     return {
       status: 'finalized',
-      transfers: transfersInto(landed, { tokenAccount, owner, mint })
+      transfers: transfersInto(changes, { tokenAccount, owner, mint })
         .filter(({ amountMicro }) => amountMicro <= MAX_WIRE)
         .map(({ instruction, source, amountMicro }) => ({
           instruction,

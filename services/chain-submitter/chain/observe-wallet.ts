@@ -1,9 +1,9 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Network } from './model/network.ts';
-import { reading } from './read-for-caller.ts';
+import { readForCaller } from './read-for-caller.ts';
 import type { ChainView } from './token-accounts.ts';
-import { sightOf } from './view.ts';
+import { toWalletSnapshot } from './view.ts';
 
 type Deps = {
   chain: ChainView;
@@ -14,6 +14,6 @@ type Deps = {
 export const observeWallet =
   ({ chain, network }: Deps): Handler<typeof chainSubmitter.internal.observeWallet> =>
   async ({ owner }) => {
-    const { slot, account } = await reading(chain.tokenAccount(owner));
-    return sightOf(owner, account, { network, slot });
+    const { slot, account } = await readForCaller(chain.tokenAccount(owner));
+    return toWalletSnapshot(owner, account, { network, slot });
   };

@@ -1,9 +1,9 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Network } from './model/network.ts';
-import { reading } from './read-for-caller.ts';
+import { readForCaller } from './read-for-caller.ts';
 import type { ChainView } from './token-accounts.ts';
-import { sightOf } from './view.ts';
+import { toWalletSnapshot } from './view.ts';
 
 /** Balance and delegation of many owners' token accounts at confirmed commitment: one RPC call. */
 export const observeWallets =
@@ -15,6 +15,6 @@ export const observeWallets =
     network: Network;
   }): Handler<typeof chainSubmitter.internal.observeWallets> =>
   async ({ owners }) => {
-    const { slot, accounts } = await reading(chain.tokenAccounts(owners));
-    return { sights: owners.map((owner, at) => sightOf(owner, accounts[at]!, { network, slot })) };
+    const { slot, accounts } = await readForCaller(chain.tokenAccounts(owners));
+    return { sights: owners.map((owner, at) => toWalletSnapshot(owner, accounts[at]!, { network, slot })) };
   };

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { RpcUnavailable } from './rpc-pool.ts';
 
 /** A chain read for a caller: no provider answering is 503, and nothing was done. */
-export const reading = async <T>(read: Promise<T>): Promise<T> => {
+export const readForCaller = async <T>(read: Promise<T>): Promise<T> => {
   try {
     return await read;
   } catch (error) {

@@ -159,14 +159,14 @@ test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it
   const jobs = await Promise.all(
     Array.from({ length: 12 }, () => fixture.settle(payer, fixture.quote({ payout }))),
   );
-  const landed = () =>
+  const changes = () =>
     jobs.filter(({ settlement_id }) => facts.of(settlement_id).some(({ status }) => status === 'confirmed'));
   await until(
-    async () => landed(),
+    async () => changes(),
     (all) => all.length === 5,
   );
   await sleep(1500);
-  expect(landed()).toHaveLength(5);
+  expect(changes()).toHaveLength(5);
   expect(
     jobs.flatMap(({ settlement_id }) => facts.of(settlement_id)).some(({ status }) => status === 'failed'),
   ).toBe(false);

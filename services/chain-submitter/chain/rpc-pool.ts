@@ -6,10 +6,10 @@ import { cached } from '../../../shared/lib/cached.ts';
 import { record, secondsSince } from '../../../shared/lib/metrics.ts';
 import { inSpan } from '../../../shared/lib/trace.ts';
 import type { ChainError } from '../intents/model/failure.ts';
-import { ErrorJson, type LandedBalances, readBalances, TransactionJson } from './balance-changes.ts';
+import { ErrorJson, type BalanceChanges, parseBalanceChanges, TransactionJson } from './balance-changes.ts';
 import { createPost } from './http-post.ts';
 import type { ChainAccount } from './model/token-account.ts';
-import { LandedTransaction } from './model/transfers.ts';
+import { FinalizedTransaction } from './model/transfers.ts';
 import { createSlots } from './provider-slots.ts';
 
 /**
@@ -73,7 +73,7 @@ const StatusesJson = inContext(z.array(StatusJson));
 const SignaturesJson = z.array(
   z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
 );
-const FinalizedJson = LandedTransaction.nullable();
+const FinalizedJson = FinalizedTransaction.nullable();
 const LamportsJson = inContext(z.number());
 
 export type Blockhash = { blockhash: string; lastValidBlockHeight: number; slot: number };
@@ -187,7 +187,7 @@ const createProvider = (url: string, number: number) => {
       }));
     },
     /** A finalized transaction with its instructions, null while this provider knows of none. */
-    finalized: (signature: string): Promise<LandedTransaction | null> =>
+    finalized: (signature: string): Promise<FinalizedTransaction | null> =>
       call(
         'getTransaction',
         [signature, { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 }],
@@ -197,11 +197,11 @@ const createProvider = (url: string, number: number) => {
     balances: async (
       signature: string,
       commitment: 'confirmed' | 'finalized',
-    ): Promise<LandedBalances | null> => {
+    ): Promise<BalanceChanges | null> => {
       const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
-      const landed = await call('getTransaction', [signature, options], TransactionJson);
-      if (landed === null) return null;
-      const read = readBalances(landed, signature);
+      const changes = await call('getTransaction', [signature, options], TransactionJson);
+      if (changes === null) return null;
+      const read = parseBalanceChanges(changes, signature);
       // A provider that mixes up its answers tells of another transaction here.
       if (read === null)
         throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);

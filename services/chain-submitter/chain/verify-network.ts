@@ -8,7 +8,7 @@ import { type Rpc, RpcRefused, RpcUnavailable } from './rpc-pool.ts';
 const RETRY_MS = 1000;
 
 /** What differs between the configuration and the chain, null when all agrees. May throw RpcUnavailable. */
-const difference = async (rpc: Rpc, genesisHash: string, network: Network): Promise<string | null> => {
+const findDifference = async (rpc: Rpc, genesisHash: string, network: Network): Promise<string | null> => {
   for (const provider of rpc.providers) {
     if ((await provider.genesisHash()) !== genesisHash)
       return `provider ${provider.number} is on another chain than GENESIS_HASH says`;
@@ -28,13 +28,13 @@ const difference = async (rpc: Rpc, genesisHash: string, network: Network): Prom
  * Environments); waits while providers are away.
  * @throws Error on a difference: test keys on another chain, or another mint, must never sign
  */
-export const checkNetwork = async (
+export const verifyNetwork = async (
   rpc: Rpc,
   { genesisHash, network, logger }: { genesisHash: string; network: Network; logger: Logger },
 ): Promise<void> => {
   for (;;) {
     try {
-      const found = await difference(rpc, genesisHash, network);
+      const found = await findDifference(rpc, genesisHash, network);
       if (found !== null) throw new Error(found);
       return;
     } catch (error) {

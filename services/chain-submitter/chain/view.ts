@@ -10,7 +10,7 @@ const MAX_WIRE = 2n ** 63n - 1n;
 const wireAmount = (micro: bigint): string => formatMicro(micro > MAX_WIRE ? MAX_WIRE : micro);
 
 /** An owner's token account as the other services are told of it. */
-export const sightOf = (
+export const toWalletSnapshot = (
   owner: string,
   account: TokenAccount,
   { network, slot }: { network: Pick<Network, 'mint' | 'delegateAuthorities'>; slot: number },

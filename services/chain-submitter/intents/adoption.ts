@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { LandedBalances } from '../chain/balance-changes.ts';
+import type { BalanceChanges } from '../chain/balance-changes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { type Provider, type Rpc, RpcUnavailable } from '../chain/rpc-pool.ts';
-import { intentsOf } from '../transactions/store/transactions.ts';
+import { findIntentIds } from '../transactions/store/transactions.ts';
 import type { Order } from './model/order.ts';
-import { type ClaimedIntent, hasFailedBefore } from './store/intents.ts';
+import { type ClaimedIntent, hasFailedAttempt } from './store/intents.ts';
 
 /** A blockhash lives for this many blocks: bytes of unknown age are dead when as many have passed. */
 const BLOCKHASH_BLOCKS = 150;
@@ -14,7 +14,7 @@ const BLOCK_TIME_ERROR_MS = 30 * 60_000;
 /** A list of so many pages has no end: its provider makes it up. A million transactions cost more than 500 USD. */
 const MAX_PAGES = 1000;
 /** Transactions of others are read so many at a time, and remembered. */
-const TOGETHER = 16;
+const CONCURRENT_READS = 16;
 const MAX_REMEMBERED = 100_000;
 
 /** All token balance changes that an order makes, by account; none for work that moves no tokens. */
@@ -36,21 +36,21 @@ export const expectedDeltas = (order: Order, { feeAccount }: Network): [account:
 };
 
 /** Whether a transaction succeeded and moved all of an order's money, the fee included. */
-export const moved = (landed: LandedBalances, order: Order | null, network: Network): boolean =>
-  landed.err === null &&
+export const movedOrder = (changes: BalanceChanges, order: Order | null, network: Network): boolean =>
+  changes.err === null &&
   (order === null ? [] : expectedDeltas(order, network)).every(
-    ([account, delta]) => landed.deltaOf(account) === delta,
+    ([account, delta]) => changes.deltaOf(account) === delta,
   );
 
 /** Whether a transaction succeeded and paid vendor and platform what a quote says, from whichever wallet. */
 export const paidQuote = (
-  landed: LandedBalances,
+  changes: BalanceChanges,
   { payoutAccount, grossMicro, feeMicro }: { payoutAccount: string; grossMicro: bigint; feeMicro: bigint },
   { feeAccount }: Pick<Network, 'feeAccount'>,
 ): boolean =>
-  landed.err === null &&
-  landed.deltaOf(payoutAccount) === grossMicro - feeMicro &&
-  landed.deltaOf(feeAccount) === feeMicro;
+  changes.err === null &&
+  changes.deltaOf(payoutAccount) === grossMicro - feeMicro &&
+  changes.deltaOf(feeAccount) === feeMicro;
 
 /** What is searched for: nothing of it is older than `since`, epoch milliseconds. */
 export type Search = { reference: string; since: number };
@@ -73,7 +73,7 @@ const listAt = async (provider: Provider, { reference, since }: Search): Promise
 };
 
 /** Succeeded transactions under a reference. `everywhere`: every provider must have answered. */
-export const signaturesUnder = async (
+export const listSignaturesUnder = async (
   rpc: Rpc,
   search: Search,
   { everywhere }: { everywhere: boolean },
@@ -84,12 +84,12 @@ export const signaturesUnder = async (
 };
 
 /** What a transaction moved, from each provider that knows it, the first that answers alone unless all are asked. */
-export const readingsOf = async (rpc: Rpc, signature: string, all: boolean): Promise<LandedBalances[]> => {
+export const readBalanceChanges = async (rpc: Rpc, signature: string, all: boolean): Promise<BalanceChanges[]> => {
   const read = (provider: Provider) => provider.balances(signature, 'confirmed');
   if (!all) {
-    const landed = await rpc.first(read).catch(() => null);
+    const changes = await rpc.first(read).catch(() => null);
     // One that keeps no history must not make a payment look like none.
-    return landed === null ? readingsOf(rpc, signature, true) : [landed];
+    return changes === null ? readBalanceChanges(rpc, signature, true) : [changes];
   }
   const known = (await Promise.allSettled(rpc.providers.map(read))).flatMap((answer) =>
     answer.status === 'fulfilled' && answer.value !== null ? [answer.value] : [],
@@ -101,7 +101,7 @@ export const readingsOf = async (rpc: Rpc, signature: string, all: boolean): Pro
 /** Transactions of others that were read and are not the payment, by the reference that they name. */
 const notPayments = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
-type FindDeps = { rpc: Rpc; pool: Pool; network: Network };
+type AdoptionDeps = { rpc: Rpc; pool: Pool; network: Network };
 type SearchedOrder = Extract<Order, { reference: string }>;
 type Kind = 'ours' | 'of others' | 'of another wallet' | null;
 
@@ -110,33 +110,33 @@ type Kind = 'ours' | 'of others' | 'of another wallet' | null;
  * of the money is the payment. One provider's word is enough that a transaction is somebody else's, since the signature
  * proves it; whether one of ours paid is asked of all, so that none can deny it.
  */
-const kindOf = async ({ rpc, network }: FindDeps, signature: string, order: SearchedOrder): Promise<Kind> => {
+const classify = async ({ rpc, network }: AdoptionDeps, signature: string, order: SearchedOrder): Promise<Kind> => {
   const key = `${order.reference}/${signature}`;
   if (notPayments.has(key)) return null;
-  const [first] = await readingsOf(rpc, signature, false);
+  const [first] = await readBalanceChanges(rpc, signature, false);
   const payer = first!.feePayer();
   if (payer !== null && !network.feePayers.includes(payer)) {
-    if (moved(first!, order, network)) return 'of others';
+    if (movedOrder(first!, order, network)) return 'of others';
     notPayments.set(key, true);
     return null;
   }
-  const readings = await readingsOf(rpc, signature, true);
-  if (readings.some((landed) => moved(landed, order, network))) return 'ours';
+  const readings = await readBalanceChanges(rpc, signature, true);
+  if (readings.some((changes) => movedOrder(changes, order, network))) return 'ours';
   // We sign one payment of a quote: this one was another attempt's, whose record is lost.
-  const isPaid = order.kind === 'settle' && readings.some((landed) => paidQuote(landed, order, network));
+  const isPaid = order.kind === 'settle' && readings.some((changes) => paidQuote(changes, order, network));
   return isPaid ? 'of another wallet' : null;
 };
 
 /** The payment among transactions that no record names: one of ours, else one of others, else null. */
-const choose = async (
-  deps: FindDeps,
+const findPaymentAmong = async (
+  deps: AdoptionDeps,
   signatures: readonly string[],
   order: SearchedOrder,
 ): Promise<{ signature: string } | 'by another' | null> => {
   let ofOthers: string | null = null;
-  for (let at = 0; at < signatures.length; at += TOGETHER) {
-    const part = signatures.slice(at, at + TOGETHER);
-    const kinds = await Promise.all(part.map((signature) => kindOf(deps, signature, order)));
+  for (let at = 0; at < signatures.length; at += CONCURRENT_READS) {
+    const part = signatures.slice(at, at + CONCURRENT_READS);
+    const kinds = await Promise.all(part.map((signature) => classify(deps, signature, order)));
     const ours = part[kinds.indexOf('ours')];
     if (ours !== undefined) return { signature: ours };
     if (kinds.includes('of another wallet')) return 'by another';
@@ -152,12 +152,12 @@ const FRESH_MS = 5000;
  * An intent that is new here and old at the service that asked for it may have been paid before its record was lost. One
  * that was accepted in the future says that a clock is wrong, and nothing about its age.
  */
-const mayBeForgotten = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
+const mayHaveLostRecord = ({ request, read_at }: Pick<ClaimedIntent, 'request' | 'read_at'>): boolean => {
   const { accepted_at } = request as { accepted_at?: string };
   return accepted_at !== undefined && Math.abs(read_at - Date.parse(accepted_at)) > FRESH_MS;
 };
 
-export type FoundPayment = {
+export type OnChainPayment = {
   signature: string;
   lastValidBlockHeight: number;
   /** The intent has signed it itself, and its record has it as dead. */
@@ -170,19 +170,19 @@ type SearchedIntent = Pick<ClaimedIntent, 'intent_id' | 'generation' | 'request'
  * pay twice, each has to say that it knows nothing. That is a later generation, a record that may have been lost, and a
  * quote of which another attempt has failed.
  */
-const candidatesFor = async (
-  { rpc, pool }: FindDeps,
+const listCandidates = async (
+  { rpc, pool }: AdoptionDeps,
   intent: SearchedIntent,
   { kind, reference, since }: SearchedOrder,
 ): Promise<string[]> => {
   const search = { reference, since };
-  if (intent.generation > 0 || mayBeForgotten(intent))
-    return signaturesUnder(rpc, search, { everywhere: true });
+  if (intent.generation > 0 || mayHaveLostRecord(intent))
+    return listSignaturesUnder(rpc, search, { everywhere: true });
   const [found, failedBefore] = await Promise.all([
-    signaturesUnder(rpc, search, { everywhere: false }),
-    kind === 'settle' && rpc.providers.length > 1 ? hasFailedBefore(pool, intent) : false,
+    listSignaturesUnder(rpc, search, { everywhere: false }),
+    kind === 'settle' && rpc.providers.length > 1 ? hasFailedAttempt(pool, intent) : false,
   ]);
-  return failedBefore ? signaturesUnder(rpc, search, { everywhere: true }) : found;
+  return failedBefore ? listSignaturesUnder(rpc, search, { everywhere: true }) : found;
 };
 
 /**
@@ -192,19 +192,19 @@ const candidatesFor = async (
  * carried out the same quote
  * @throws RpcUnavailable
  */
-export const findPaid = async (
-  deps: FindDeps,
+export const findOnChainPayment = async (
+  deps: AdoptionDeps,
   intent: SearchedIntent,
   order: Order,
-): Promise<FoundPayment | 'by another' | null> => {
+): Promise<OnChainPayment | 'by another' | null> => {
   if (!('reference' in order)) return null;
-  const found = await candidatesFor(deps, intent, order);
+  const found = await listCandidates(deps, intent, order);
   if (found.length === 0) return null;
-  const owners = await intentsOf(deps.pool, found);
+  const owners = await findIntentIds(deps.pool, found);
   if ([...owners.values()].some((owner) => owner !== intent.intent_id)) return 'by another';
   // What we have signed comes first. Of the rest the oldest: what hides a payment is mostly newer than it.
-  const own = await choose(deps, [...owners.keys()], order);
-  const chosen = own ?? (await choose(deps, found.filter((one) => !owners.has(one)).reverse(), order));
+  const own = await findPaymentAmong(deps, [...owners.keys()], order);
+  const chosen = own ?? (await findPaymentAmong(deps, found.filter((one) => !owners.has(one)).reverse(), order));
   if (chosen === null || chosen === 'by another') return chosen;
   const height = await deps.rpc.first((provider) => provider.blockHeight('confirmed'));
   return { ...chosen, lastValidBlockHeight: height + BLOCKHASH_BLOCKS, own: own !== null };

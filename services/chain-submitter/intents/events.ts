@@ -32,7 +32,7 @@ export const signedEvent = (
   );
 
 /** The present state, null before there is one. */
-export const progressOf = (intent: IntentRow): Progress | null =>
+export const toProgress = (intent: IntentRow): Progress | null =>
   intent.status === 'accepted'
     ? null
     : {
@@ -48,7 +48,7 @@ export const progressOf = (intent: IntentRow): Progress | null =>
       };
 
 /** The same as an event. */
-export const presentEvent = (intent: IntentRow): Message | null => {
-  const progress = progressOf(intent);
+export const currentEvent = (intent: IntentRow): Message | null => {
+  const progress = toProgress(intent);
   return progress === null ? null : progressEvent(intent, progress);
 };

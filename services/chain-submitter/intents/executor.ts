@@ -7,22 +7,22 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { inSpan, inTraceOf } from '../../../shared/lib/trace.ts';
-import { commitAndLaunch, flightOf, launch } from '../broadcast/broadcast.ts';
-import type { Flights } from '../broadcast/in-flight.ts';
+import { commitAndBroadcast, toInFlight, broadcast } from '../broadcast/broadcast.ts';
+import type { InFlightTransactions } from '../broadcast/in-flight.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { TokenAccount } from '../chain/model/token-account.ts';
 import type { Blockhash, Rpc } from '../chain/rpc-pool.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
 import { BudgetUsedUp } from '../limits/fee-budgets.ts';
-import type { OwnWork, OwnWorkBudgets } from '../limits/own-transactions.ts';
+import type { OwnTransaction, OwnBudgets } from '../limits/own-transactions.ts';
 import { type Caps, reservePayment } from '../limits/spending-caps.ts';
-import { assemble, compileMessage, creationIndexOf } from '../transactions/message.ts';
-import { planOf } from '../transactions/plan.ts';
+import { assemble, compileMessage, findCreationIndex } from '../transactions/message.ts';
+import { planTransaction } from '../transactions/plan.ts';
 import { checkPolicy, PolicyError, signersOf } from '../transactions/policy.ts';
 import { type Signers, signFor } from '../transactions/signer.ts';
 import { reviveTransaction } from '../transactions/store/transactions.ts';
-import { findPaid } from './adoption.ts';
-import type { Commits } from './group-commit.ts';
+import { findOnChainPayment } from './adoption.ts';
+import type { GroupCommit } from './group-commit.ts';
 import {
   type ChainError,
   EXPIRED,
@@ -34,8 +34,8 @@ import {
   TOO_LATE,
 } from './model/failure.ts';
 import { isUserSigned, type Order, type OwnOrder, type SettleOrder } from './model/order.ts';
-import { OrderRefused, readOrder } from './parse-order.ts';
-import { type ClaimedIntent, claimIntents, parkIntent } from './store/intents.ts';
+import { OrderRefused, parseOrder } from './parse-order.ts';
+import { type ClaimedIntent, claimIntents, releaseIntent } from './store/intents.ts';
 import { transition } from './transition.ts';
 
 const TRIES = 3;
@@ -45,7 +45,7 @@ const PAUSED_MS = 2000;
 const CAPPED_MS = 15_000;
 const CREATING_MS = 300;
 
-export type DriveDeps = {
+export type ExecutorDeps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
@@ -57,18 +57,18 @@ export type DriveDeps = {
   chain: ChainView;
   signers: Signers;
   caps: Caps;
-  ownWork: OwnWorkBudgets;
-  commits: Commits;
-  flights: Flights;
+  ownBudgets: OwnBudgets;
+  groupCommit: GroupCommit;
+  inFlight: InFlightTransactions;
 };
 
 /** What becomes of an intent for now. */
 type Outcome = { failure: Failure } | { waitMs: number } | 'launched' | 'over';
-type Verdict = Outcome | { approved: SettleOrder } | 'again';
+type AttemptResult = Outcome | { approved: SettleOrder } | 'again';
 
 /** The order by the authority of ours that the payer has approved; null when it is the order's own, or none of ours. */
 const byApproved = (
-  { network }: Pick<DriveDeps, 'network'>,
+  { network }: Pick<ExecutorDeps, 'network'>,
   order: SettleOrder,
   source: TokenAccount,
 ): SettleOrder | null => {
@@ -82,13 +82,13 @@ const byApproved = (
 
 /** What a refused simulation means: nothing was signed, so a proven refusal ends the intent at once. */
 const refused = async (
-  deps: DriveDeps,
+  deps: ExecutorDeps,
   order: OwnOrder,
   error: ChainError,
   message: Uint8Array,
-): Promise<Verdict> => {
+): Promise<AttemptResult> => {
   const { chain, logger } = deps;
-  const creation = creationIndexOf(message);
+  const creation = findCreationIndex(message);
   const kind = errorKind(error, creation);
   if (kind === 'stale') {
     chain.forgetBlockhash();
@@ -114,8 +114,8 @@ const refused = async (
  * One that this intent has signed before and that was taken for dead, wrongly: it is made live again and watched.
  * Nothing else is signed for the intent while it lives.
  */
-const resumeOwn = async (
-  deps: DriveDeps,
+const reviveOwn = async (
+  deps: ExecutorDeps,
   intent: ClaimedIntent,
   order: Order,
   signature: string,
@@ -131,52 +131,52 @@ const resumeOwn = async (
   const { wire, last_valid_block_height: lastValid } = revived;
   const bytes = { signature, wire, generation: intent.generation, lastValidBlockHeight: Number(lastValid) };
   // It may be older than a node's short memory: the history is searched at once.
-  launch(deps, { ...flightOf({ ...intent, status: 'signed' }, order, bytes), missed: 1 });
+  broadcast(deps, { ...toInFlight({ ...intent, status: 'signed' }, order, bytes), missedPolls: 1 });
   return 'launched';
 };
 
 /** The chain knows the payment already: it is watched as this intent's, or another's it is. */
-const takeOver = async (
-  deps: DriveDeps,
+const adopt = async (
+  deps: ExecutorDeps,
   intent: ClaimedIntent,
   order: Order,
-  paid: NonNullable<Awaited<ReturnType<typeof findPaid>>>,
+  paid: NonNullable<Awaited<ReturnType<typeof findOnChainPayment>>>,
 ): Promise<Outcome> => {
   if (paid === 'by another')
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
   const { own, ...found } = paid;
-  if (own) return resumeOwn(deps, intent, order, found.signature);
+  if (own) return reviveOwn(deps, intent, order, found.signature);
   count('settle.anomalies', 1, { kind: 'found_paid' });
   deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
   const adopted = { ...found, wire: new Uint8Array(), creates: null, signBefore: null };
-  return launched(await commitAndLaunch(deps, intent, order, { signed: adopted, work: null }));
+  return toOutcome(await commitAndBroadcast(deps, intent, order, { signed: adopted, work: null }));
 };
 
 /** Where bytes were not committed, whoever looks next sees why: bytes of another hand, the end, or that it is too late. */
-const launched = (outcome: Awaited<ReturnType<typeof commitAndLaunch>>): Outcome => {
+const toOutcome = (outcome: Awaited<ReturnType<typeof commitAndBroadcast>>): Outcome => {
   if (outcome === 'launched') return outcome;
   return { waitMs: outcome === 'over_budget' ? CAPPED_MS : TROUBLE_MS };
 };
 
 /** Nothing may be signed any more. What was paid and then forgotten here is no failure all the same. */
-const ended = async (
-  deps: DriveDeps,
+const failUnlessPaid = async (
+  deps: ExecutorDeps,
   intent: ClaimedIntent,
   order: Order,
   failure: Failure,
 ): Promise<Outcome> => {
-  const paid = await findPaid(deps, intent, order);
-  return paid === null ? { failure } : takeOver(deps, intent, order, paid);
+  const paid = await findOnChainPayment(deps, intent, order);
+  return paid === null ? { failure } : adopt(deps, intent, order, paid);
 };
 
 /**
  * Signs the next generation of an order: plan, build, check, simulate unsigned, sign, commit, and only then send
  * (rules 7 to 13).
  */
-const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder): Promise<Verdict> => {
+const attempt = async (deps: ExecutorDeps, intent: ClaimedIntent, order: OwnOrder): Promise<AttemptResult> => {
   const { chain, network, rpc } = deps;
-  const [plan, latest] = await Promise.all([planOf(deps, order), chain.blockhash()]);
-  if ('failure' in plan) return ended(deps, intent, order, plan.failure);
+  const [plan, latest] = await Promise.all([planTransaction(deps, order), chain.blockhash()]);
+  if ('failure' in plan) return failUnlessPaid(deps, intent, order, plan.failure);
   if ('creating' in plan) return { waitMs: CREATING_MS };
   if ('done' in plan) {
     const found = { intent, generation: intent.generation, txHash: null };
@@ -192,26 +192,26 @@ const attempt = async (deps: DriveDeps, intent: ClaimedIntent, order: OwnOrder):
     message,
     signersOf(order, network).map(() => null),
   );
-  const [error, paid] = await Promise.all([rpc.simulate(unsigned), findPaid(deps, intent, order)]);
-  if (paid !== null) return takeOver(deps, intent, order, paid);
+  const [error, paid] = await Promise.all([rpc.simulate(unsigned), findOnChainPayment(deps, intent, order)]);
+  if (paid !== null) return adopt(deps, intent, order, paid);
   if (error !== null) return refused(deps, order, error, message);
 
-  return signAndLaunch(deps, intent, { order, message, creates: plan.creates, latest });
+  return signAndBroadcast(deps, intent, { order, message, creates: plan.creates, latest });
 };
 
 type Draft = { order: OwnOrder; message: Uint8Array; creates: string | null; latest: Blockhash };
 
 /** Signs, commits and sends what was simulated, within the caps and budgets of the day. */
-const signAndLaunch = async (deps: DriveDeps, intent: ClaimedIntent, draft: Draft): Promise<Outcome> => {
-  const { ownWork, logger } = deps;
+const signAndBroadcast = async (deps: ExecutorDeps, intent: ClaimedIntent, draft: Draft): Promise<Outcome> => {
+  const { ownBudgets, logger } = deps;
   const { order, creates } = draft;
   const { intent_id: intentId, generation } = intent;
-  const work: OwnWork = { order, intentId, generation, accountId: order.accountId, creates };
-  if (!ownWork.beginCreation(creates)) return { waitMs: CREATING_MS };
+  const work: OwnTransaction = { order, intentId, generation, accountId: order.accountId, creates };
+  if (!ownBudgets.beginCreation(creates)) return { waitMs: CREATING_MS };
   let isCommitted = false;
   try {
-    const fees = await ownWork.beforeSigning(work);
-    const outcome = await withinCaps(deps, intent, draft, work);
+    const fees = await ownBudgets.beforeSigning(work);
+    const outcome = await signWithinCaps(deps, intent, draft, work);
     isCommitted = outcome === 'launched';
     if (!isCommitted) fees.release();
     return outcome;
@@ -220,15 +220,15 @@ const signAndLaunch = async (deps: DriveDeps, intent: ClaimedIntent, draft: Draf
     logger.error({ intent: intentId, budget: error.claim }, 'daily lamport budget used up, the work waits');
     return { waitMs: CAPPED_MS };
   } finally {
-    ownWork.endCreation(creates, isCommitted);
+    ownBudgets.endCreation(creates, isCommitted);
   }
 };
 
-const withinCaps = async (
-  deps: DriveDeps,
+const signWithinCaps = async (
+  deps: ExecutorDeps,
   intent: ClaimedIntent,
   { order, message, creates, latest }: Draft,
-  work: OwnWork,
+  work: OwnTransaction,
 ): Promise<Outcome> => {
   const reserved = order.kind === 'settle' ? await reservePayment(deps.caps, intent, order) : null;
   if (reserved !== null && 'reached' in reserved) {
@@ -246,17 +246,17 @@ const withinCaps = async (
     creates,
     signBefore: order.signBefore,
   };
-  const outcome = launched(await commitAndLaunch(deps, intent, order, { signed, work }));
+  const outcome = toOutcome(await commitAndBroadcast(deps, intent, order, { signed, work }));
   if (outcome !== 'launched') reserved?.release();
   return outcome;
 };
 
-const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> => {
+const decide = async (deps: ExecutorDeps, intent: ClaimedIntent): Promise<Outcome> => {
   const { signature, wire, last_valid_block_height: lastValid, generation } = intent;
   let order: Order | null = null;
   let refusal: Failure | null = null;
   try {
-    order = readOrder(intent, deps);
+    order = parseOrder(intent, deps);
   } catch (error) {
     if (!(error instanceof OrderRefused)) throw error;
     refusal = error.failure;
@@ -264,7 +264,7 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> 
   // Bytes that may land come first, whatever has become of the order: the same ones again, never others.
   if (signature !== null && wire !== null && lastValid !== null) {
     const bytes = { signature, wire, generation, lastValidBlockHeight: Number(lastValid) };
-    launch(deps, flightOf(intent, order, bytes));
+    broadcast(deps, toInFlight(intent, order, bytes));
     return 'launched';
   }
   // A worker that confirmed it and one that proved it dead were both right, at two sides of a fork.
@@ -274,15 +274,15 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> 
   }
   if (order === null) return { failure: refusal! };
   // The owner signed one message; another generation would need another signature of theirs.
-  if (isUserSigned(order)) return ended(deps, intent, order, EXPIRED);
+  if (isUserSigned(order)) return failUnlessPaid(deps, intent, order, EXPIRED);
   // It may have paid while its key was here, before this record was lost: the chain is asked all the same.
   if (order.kind === 'settle' && !deps.network.delegateAuthorities.includes(order.authority)) {
     const approved = byApproved(deps, order, (await deps.chain.tokenAccount(order.payer)).account);
-    if (approved === null) return ended(deps, intent, order, RETIRED);
+    if (approved === null) return failUnlessPaid(deps, intent, order, RETIRED);
     order = approved;
   }
   for (let tries = 0; tries < TRIES; tries++) {
-    if (intent.read_at > order.signBefore) return ended(deps, intent, order, TOO_LATE);
+    if (intent.read_at > order.signBefore) return failUnlessPaid(deps, intent, order, TOO_LATE);
     if (intent.paused) return { waitMs: PAUSED_MS };
     const verdict = await attempt(deps, intent, order);
     if (typeof verdict === 'object' && 'approved' in verdict) order = verdict.approved;
@@ -295,15 +295,15 @@ const decide = async (deps: DriveDeps, intent: ClaimedIntent): Promise<Outcome> 
  * The driver: takes leased intents and brings each to bytes in flight, to its end, or back to rest. It never
  * rejects; what goes wrong is logged and tried again by the sweeper.
  */
-export const createDriver = (deps: DriveDeps) => {
-  const { flights, pool, logger, workerId } = deps;
+export const createExecutor = (deps: ExecutorDeps) => {
+  const { inFlight, pool, logger, workerId } = deps;
   const running = new Set<Promise<void>>();
 
-  const rest = async (intentId: string, delayMs: number): Promise<void> => {
-    await parkIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
+  const release = async (intentId: string, delayMs: number): Promise<void> => {
+    await releaseIntent(pool, intentId, workerId, delayMs).catch((error: unknown) =>
       logger.warn({ err: error, intent: intentId }, 'could not be given back, its lease runs out'),
     );
-    flights.end(intentId);
+    inFlight.end(intentId);
   };
 
   const run = async (intent: ClaimedIntent): Promise<void> => {
@@ -315,20 +315,20 @@ export const createDriver = (deps: DriveDeps) => {
         const { generation, tx_hash: txHash } = intent;
         await transition(deps, 'fail', [{ intent, generation, txHash, failure: verdict.failure }]);
         logger.info({ intent: intentId, failure: verdict.failure }, 'failed, nothing moved');
-        flights.end(intentId);
-      } else if (typeof verdict === 'object') await rest(intentId, verdict.waitMs);
-      else flights.end(intentId);
+        inFlight.end(intentId);
+      } else if (typeof verdict === 'object') await release(intentId, verdict.waitMs);
+      else inFlight.end(intentId);
     } catch (error) {
       if (error instanceof PolicyError) {
         count('settle.anomalies', 1, { kind: 'policy_refused' });
         logger.fatal({ err: error, intent: intentId }, 'refused by policy');
       } else logger.warn({ err: error, intent: intentId }, 'driving failed, tried again');
-      await rest(intentId, error instanceof PolicyError ? CAPPED_MS : TROUBLE_MS);
+      await release(intentId, error instanceof PolicyError ? CAPPED_MS : TROUBLE_MS);
     }
   };
 
-  const drive = (intent: ClaimedIntent): void => {
-    if (!flights.begin(intent.intent_id)) return;
+  const execute = (intent: ClaimedIntent): void => {
+    if (!inFlight.begin(intent.intent_id)) return;
     const { kind, generation, traceparent } = intent;
     const attributes = { 'quittance.generation': generation };
     const work = inTraceOf(traceparent, () =>
@@ -338,21 +338,21 @@ export const createDriver = (deps: DriveDeps) => {
   };
 
   return {
-    drive,
+    drive: execute,
     /** Leases one intent now, if nobody else has it, and drives it. */
-    driveNow: async (intentId: string): Promise<void> => {
+    executeNow: async (intentId: string): Promise<void> => {
       const claimed = await claimIntents(pool, {
         workerId,
-        driving: flights.ids(),
+        executing: inFlight.ids(),
         limit: 1,
         only: intentId,
       });
-      for (const intent of claimed) drive(intent);
+      for (const intent of claimed) execute(intent);
     },
     /** Gives an intent back and takes it up again, from what the tables say. */
-    rest,
+    rest: release,
     /** Resolves when no intent is being built or signed any more. */
     idle: () => Promise.allSettled(running),
   };
 };
-export type Driver = ReturnType<typeof createDriver>;
+export type Executor = ReturnType<typeof createExecutor>;

@@ -1,6 +1,6 @@
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { createPortions } from '../limits/local-reserve.ts';
+import { createLocalReserve } from '../limits/local-reserve.ts';
 import {
   type CommitOutcome,
   commitSigned,
@@ -10,7 +10,7 @@ import {
 } from './store/intents.ts';
 
 /** What of many payments is committed together. */
-export type Commits = ReturnType<typeof createCommits>;
+export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /**
  * Commits with what this process has left of the payers' budgets, and has the table reserve what is missing. Where that
@@ -18,12 +18,12 @@ export type Commits = ReturnType<typeof createCommits>;
  * company, nor for a portion.
  */
 const createCommit = (pool: Pool) => {
-  const portions = createPortions();
+  const portions = createLocalReserve();
   const commit = async (
     transitions: readonly SignedTransition[],
     exactly: boolean,
   ): Promise<CommitOutcome[]> => {
-    const drawn = portions.draw(transitions, exactly);
+    const drawn = portions.reserve(transitions, exactly);
     const outcomes = await commitSigned(pool, drawn.transitions);
     drawn.keep(outcomes);
     return outcomes;
@@ -37,7 +37,7 @@ const createCommit = (pool: Pool) => {
 };
 
 /** Group commits of one process: each payment has its own guard and its own result, whoever shares the statement. */
-export const createCommits = (pool: Pool, workerId: string) => ({
+export const createGroupCommit = (pool: Pool, workerId: string) => ({
   /** Writes an intent, leased to this worker. Null: it is known already. */
   intent: batched((intents: readonly NewIntent[]) => insertIntents(pool, intents, workerId), {
     keysOf: ({ intent_id }) => [intent_id],

@@ -72,8 +72,8 @@ test('a fund creates the wallet’s token account and mints into it; twice the s
   const owner = Keypair.generate().publicKey;
   const [one, two] = await Promise.all([fund(owner, 5_000_000n), fund(owner, 5_000_000n)]);
   await fund(owner, 5_000_000n, one);
-  const landed = await Promise.all([one, two].map((id) => fixture.facts.wait(id, 'confirmed')));
-  expect(landed[0]!.tx_hash).not.toBe(landed[1]!.tx_hash);
+  const changes = await Promise.all([one, two].map((id) => fixture.facts.wait(id, 'confirmed')));
+  expect(changes[0]!.tx_hash).not.toBe(changes[1]!.tx_hash);
   await Promise.all([one, two].map((id) => fixture.facts.wait(id, 'finalized')));
   expect(fixture.facts.names(one)).toContain('fundProgressed');
   expect(await observe(owner)).toMatchObject({

@@ -94,7 +94,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
  * every use: neither the job nor the stored row can change what is paid (rule 7).
  * @throws OrderRefused when the job can never be carried out
  */
-export const readOrder = (
+export const parseOrder = (
   intent: { kind: Order['kind']; request: unknown; created_at: number },
   context: OrderContext,
 ): Order => {

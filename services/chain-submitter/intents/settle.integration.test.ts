@@ -101,8 +101,8 @@ test('rule 13: 32 first settles to one new vendor at once all land', async () =>
   const jobs = await Promise.all(
     Array.from({ length: 32 }, (_, index) => fixture.settle(payers[index % 8]!, fixture.quote(vendor))),
   );
-  const landed = await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')));
-  expect(new Set(landed.map(({ tx_hash }) => tx_hash)).size).toBe(32);
+  const changes = await Promise.all(jobs.map(({ settlement_id }) => facts.wait(settlement_id, 'confirmed')));
+  expect(new Set(changes.map(({ tx_hash }) => tx_hash)).size).toBe(32);
   expect(await outside.balance(payout)).toBe(32n * 990_000n);
 });
 

@@ -1,14 +1,14 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import type { Flight } from '../broadcast/in-flight.ts';
+import type { InFlightTransaction } from '../broadcast/in-flight.ts';
 import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
 
-type Told = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
+type IntentName = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
 /** What an event is about: an intent in one generation, and what is known of it then. */
 type Change = {
-  intent: Told;
+  intent: IntentName;
   generation: number;
   txHash: string | null;
   slot?: number;
@@ -55,7 +55,7 @@ export const transition = async (
 };
 
 /** The bytes of a flight, as what an event is about. */
-export const changeOf = ({ intent, generation, signature, slot }: Flight): Change => ({
+export const toChange = ({ intent, generation, signature, slot }: InFlightTransaction): Change => ({
   intent,
   generation,
   txHash: signature,

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Periodic } from '../../../shared/lib/periodic.ts';
-import type { Driver } from './executor.ts';
-import { keepAlive, retireWorker } from './store/workers.ts';
+import type { Executor } from './executor.ts';
+import { upsertWorker, deleteWorker } from './store/workers.ts';
 
 /**
  * Registers this process as a worker and starts its loops. Stopping ends the loops, lets each intent finish its present
@@ -10,17 +10,17 @@ import { keepAlive, retireWorker } from './store/workers.ts';
  * holds leases without a registration for dead
  */
 export const startWorker = async (
-  { pool, workerId, driver }: { pool: Pool; workerId: string; driver: Pick<Driver, 'idle'> },
+  { pool, workerId, executor }: { pool: Pool; workerId: string; executor: Pick<Executor, 'idle'> },
   start: () => { jobs: readonly Periodic[]; poller: Periodic },
 ): Promise<Periodic> => {
-  await keepAlive(pool, workerId);
+  await upsertWorker(pool, workerId);
   const { jobs, poller } = start();
   return {
     stop: async () => {
       await Promise.all(jobs.map((job) => job.stop()));
-      await driver.idle();
+      await executor.idle();
       await poller.stop();
-      await retireWorker(pool, workerId);
+      await deleteWorker(pool, workerId);
     },
   };
 };

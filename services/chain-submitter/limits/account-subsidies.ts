@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
-import { grantStanding, insertGrant } from './store/grants.ts';
+import { getSubsidy, insertGrant } from './store/grants.ts';
 
 const ATTEMPTS = 5;
 /** A creation that was signed is confirmed within a second or two. */
-const LOOKS = 15;
-const LOOK_MS = 200;
+const POLLS = 15;
+const POLL_MS = 200;
 
 /**
  * Whether the platform pays for a token account that was seen missing: three per account for life,
@@ -23,7 +23,7 @@ export const allowCreation = async (
   reserve: (tx: Db) => Promise<void> = async () => {},
 ): Promise<'exists' | 'granted' | 'creating' | 'refused'> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const standing = await grantStanding(pool, accountId, owner);
+    const standing = await getSubsidy(pool, accountId, owner);
     if (standing.used) {
       // Missing now, or only missing when it was last looked at: ask no node that has not seen the creation.
       const notBefore = Number(standing.used_slot ?? 0n);
@@ -46,15 +46,15 @@ export const allowCreation = async (
  * second creation would be co-signed.
  * @throws ServiceError service_unavailable when that takes too long
  */
-export const allowCreationSoon = async (
+export const waitToAllowCreation = async (
   deps: { pool: Pool; chain: ChainView },
   accountId: string,
   owner: string,
 ): Promise<'exists' | 'granted' | 'refused'> => {
-  for (let looks = 0; looks < LOOKS; looks++) {
+  for (let polls = 0; polls < POLLS; polls++) {
     const allowed = await allowCreation(deps, accountId, owner);
     if (allowed !== 'creating') return allowed;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   throw new ServiceError('service_unavailable', 'the token account is being created, repeat the call', {
     money_moved: 'no',

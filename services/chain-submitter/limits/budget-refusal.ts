@@ -2,7 +2,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { BudgetUsedUp, refusalOf } from './fee-budgets.ts';
 
 /** Work for a caller: a budget that is used up is the answer that says when to come back. */
-export const refusing = async <T>(clock: Clock, work: Promise<T>): Promise<T> => {
+export const withBudgetRefusal = async <T>(clock: Clock, work: Promise<T>): Promise<T> => {
   try {
     return await work;
   } catch (error) {

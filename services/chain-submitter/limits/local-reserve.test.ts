@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { CommitOutcome, SignedTransition } from '../intents/store/intents.ts';
-import { createPortions } from './local-reserve.ts';
+import { createLocalReserve } from './local-reserve.ts';
 
 const CAP = 1_000_000n;
 const FEE = 100n;
@@ -38,10 +38,10 @@ const table = (left: bigint) => {
 };
 
 test('who pays once reserves just that; who pays again reserves a portion once in many payments', () => {
-  const portions = createPortions();
+  const portions = createLocalReserve();
   const { state, commit } = table(CAP);
   const pay = (account: string) => {
-    const drawn = portions.draw([transition(account)], false);
+    const drawn = portions.reserve([transition(account)], false);
     drawn.keep(commit(drawn.transitions));
   };
   pay('a');
@@ -53,13 +53,13 @@ test('who pays once reserves just that; who pays again reserves a portion once i
 });
 
 test('of two days nothing is used for the other', () => {
-  const portions = createPortions();
+  const portions = createLocalReserve();
   const { commit } = table(CAP);
   for (let times = 0; times < 2; times += 1) {
-    const drawn = portions.draw([transition('a')], false);
+    const drawn = portions.reserve([transition('a')], false);
     drawn.keep(commit(drawn.transitions));
   }
-  expect(portions.draw([transition('a', CAP, FEE, 1)], false).transitions[0]!.claim!.amount).toBe(FEE);
+  expect(portions.reserve([transition('a', CAP, FEE, 1)], false).transitions[0]!.claim!.amount).toBe(FEE);
 });
 
 test.each([1, 2, 3, 4, 5, 6])(
@@ -72,17 +72,17 @@ test.each([1, 2, 3, 4, 5, 6])(
     };
     const cap = 200_000n;
     const { state, commit } = table(cap);
-    const replicas = [createPortions(), createPortions()];
+    const replicas = [createLocalReserve(), createLocalReserve()];
     let used = 0n;
     let refusedExactly = false;
     for (let round = 0; round < 3000; round += 1) {
       const at = upTo(2);
-      if (upTo(200) === 0) replicas[at] = createPortions();
+      if (upTo(200) === 0) replicas[at] = createLocalReserve();
       const transitions = Array.from({ length: 1 + upTo(4) }, () =>
         transition('a', cap, BigInt(1 + upTo(300))),
       );
       const exactly = upTo(4) === 0;
-      const drawn = replicas[at]!.draw(transitions, exactly);
+      const drawn = replicas[at]!.reserve(transitions, exactly);
       const outcomes = commit(drawn.transitions, () => upTo(5) === 0);
       // An answer that is lost tells nothing, and the bytes may have been committed.
       if (upTo(20) > 0) drawn.keep(outcomes);

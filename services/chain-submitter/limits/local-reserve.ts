@@ -1,13 +1,13 @@
-import type { BudgetClaim, CommitOutcome, SignedTransition } from '../intents/store/intents.ts';
+import type { SpendingClaim, CommitOutcome, SignedTransition } from '../intents/store/intents.ts';
 
 /** Far smaller than those of the environment: a payer's budget is a tenth of it, and crashes of a day add up. */
-const PORTIONS = 1000n;
-const MAX_KEPT = 10_000;
+const PARTS = 1000n;
+const MAX_SCOPES = 10_000;
 
-type Claiming = SignedTransition & { claim: BudgetClaim };
-type Draw = { key: string; own: readonly Claiming[]; fromMemory: bigint; fromTable: bigint };
+type Claiming = SignedTransition & { claim: SpendingClaim };
+type LocalReservation = { key: string; own: readonly Claiming[]; fromMemory: bigint; fromTable: bigint };
 
-const keyOf = ({ scope, startsAt }: BudgetClaim): string => `${scope}@${startsAt}`;
+const keyOf = ({ scope, startsAt }: SpendingClaim): string => `${scope}@${startsAt}`;
 const isClaiming = (transition: SignedTransition): transition is Claiming => transition.claim !== null;
 const sum = (transitions: readonly Claiming[]): bigint =>
   transitions.reduce((all, { claim }) => all + claim.amount, 0n);
@@ -18,16 +18,16 @@ const sum = (transitions: readonly Claiming[]): bigint =>
  * this process reserves a portion, with the bytes, and the next commits use what is left of it. What is left is memory
  * only: with a process it is lost, which makes a budget tighter until the day ends and never wider.
  */
-export const createPortions = () => {
+export const createLocalReserve = () => {
   const left = new Map<string, bigint>();
   const put = (key: string, lamports: bigint): void => {
     // The first in the map is the one that was used least lately.
     left.delete(key);
     left.set(key, lamports);
-    if (left.size > MAX_KEPT) left.delete(left.keys().next().value as string);
+    if (left.size > MAX_SCOPES) left.delete(left.keys().next().value as string);
   };
 
-  const drawOne = (key: string, own: readonly Claiming[], exactly: boolean): Draw => {
+  const reserveOne = (key: string, own: readonly Claiming[], exactly: boolean): LocalReservation => {
     const paidBefore = left.has(key);
     const kept = left.get(key) ?? 0n;
     const needed = sum(own);
@@ -35,7 +35,7 @@ export const createPortions = () => {
     // At once: what a statement under way may use, no other one may.
     if (paidBefore) put(key, kept - fromMemory);
     const missing = needed - fromMemory;
-    const portion = paidBefore && !exactly ? own[0]!.claim.cap / PORTIONS : 0n;
+    const portion = paidBefore && !exactly ? own[0]!.claim.cap / PARTS : 0n;
     return { key, own, fromMemory, fromTable: missing > 0n && portion > missing ? portion : missing };
   };
 
@@ -45,10 +45,10 @@ export const createPortions = () => {
      * @returns the transitions with what the table has to reserve for them, none where enough is left here; `keep` is told what
      * became of them. When nobody knows, nothing is kept, because all of it may have been used
      */
-    draw: (transitions: readonly SignedTransition[], exactly: boolean) => {
+    reserve: (transitions: readonly SignedTransition[], exactly: boolean) => {
       const groups = Map.groupBy(transitions.filter(isClaiming), ({ claim }) => keyOf(claim));
-      const draws = [...groups].map(([key, own]) => drawOne(key, own, exactly));
-      const claimOf = new Map<SignedTransition, BudgetClaim>();
+      const draws = [...groups].map(([key, own]) => reserveOne(key, own, exactly));
+      const claimOf = new Map<SignedTransition, SpendingClaim>();
       for (const { own, fromTable } of draws) {
         if (fromTable === 0n) continue;
         // The first asks for all of its scope; the others are refused with it.

@@ -4,7 +4,7 @@ import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { OwnOrder } from '../intents/model/order.ts';
-import type { BudgetClaim } from '../intents/store/intents.ts';
+import type { SpendingClaim } from '../intents/store/intents.ts';
 import { isCreationPrepared } from '../user-signed/store/preparations.ts';
 import {
   type Claim,
@@ -19,7 +19,7 @@ import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS } from './lamports.
 import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that this service signs alone. */
-export type OwnWork = {
+export type OwnTransaction = {
   order: OwnOrder;
   intentId: string;
   /** Of the intent before these bytes. */
@@ -39,18 +39,18 @@ const MAX_CREATING = 10_000;
 const NOTHING: Reservation = { release: () => {} };
 
 /** The budgets of settles, test funds and token accounts of provisioned wallets. */
-export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) => {
+export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps) => {
   const settleFees = createSettleFees(budgets, limits, clock);
   /** Owners whose token account this process is about to create, or has committed within the last seconds. */
   const creating = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
 
-  const rentOf = ({ order, creates }: OwnWork): Rent | null => {
+  const rentOf = ({ order, creates }: OwnTransaction): Rent | null => {
     if (creates === null) return null;
     return order.kind === 'settle'
       ? { name: 'rent_settle', accountId: order.vendorAccountId, owner: creates }
       : { name: 'rent_user', accountId: order.accountId, owner: creates };
   };
-  const feeClaims = ({ order, accountId }: OwnWork): Claim[] =>
+  const feeClaims = ({ order, accountId }: OwnTransaction): Claim[] =>
     order.kind === 'settle' ? [] : claimsOf(limits, 'fees_user', accountId, feeLamports(order, network));
 
   return {
@@ -74,7 +74,7 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
      * Before anything is signed: the fees of a settle are reserved, for other work it is asked whether there is room.
      * @throws BudgetUsedUp
      */
-    beforeSigning: async (work: OwnWork): Promise<Reservation> => {
+    beforeSigning: async (work: OwnTransaction): Promise<Reservation> => {
       const { order, generation } = work;
       if (order.kind === 'settle')
         return settleFees.reserve(order.vendorAccountId, settleLamports(order, network, generation));
@@ -84,7 +84,7 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
       return NOTHING;
     },
     /** What the statement that commits a settle's bytes reserves of the payer's account. */
-    claimOf: ({ order, generation, accountId }: OwnWork): BudgetClaim | null => {
+    claimOf: ({ order, generation, accountId }: OwnTransaction): SpendingClaim | null => {
       if (order.kind !== 'settle') return null;
       const { scope, amount, cap } = settleFees.accountClaim(
         accountId,
@@ -96,7 +96,7 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
      * Reserves the rest in the transaction that commits the bytes.
      * @throws BudgetUsedUp, NotCreatable; the transaction has to be rolled back then
      */
-    reserve: async (tx: Db, work: OwnWork): Promise<void> => {
+    reserve: async (tx: Db, work: OwnTransaction): Promise<void> => {
       // What a user is about to sign creates it too, and could not be co-signed after this one.
       if (work.order.kind === 'createTokenAccount' && (await isCreationPrepared(tx, work.order.owner)))
         throw new NotCreatable('a prepared transaction creates the token account');
@@ -106,4 +106,4 @@ export const createOwnWork = ({ pool, clock, network, limits, budgets }: Deps) =
     },
   };
 };
-export type OwnWorkBudgets = ReturnType<typeof createOwnWork>;
+export type OwnBudgets = ReturnType<typeof createOwnBudgets>;

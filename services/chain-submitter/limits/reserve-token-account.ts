@@ -2,12 +2,12 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
 import { allowCreation } from './account-subsidies.ts';
-import { refusing } from './budget-refusal.ts';
+import { withBudgetRefusal } from './budget-refusal.ts';
 import { BudgetUsedUp, type Limits, secondsToMidnight } from './fee-budgets.ts';
-import type { OwnWorkBudgets } from './own-transactions.ts';
+import type { OwnBudgets } from './own-transactions.ts';
 import { reservePromise } from './token-account-rent.ts';
 
 type Deps = {
@@ -15,7 +15,7 @@ type Deps = {
   chain: ChainView;
   limits: Limits;
   clock: Clock;
-  ownWork: OwnWorkBudgets;
+  ownBudgets: OwnBudgets;
 };
 
 /**
@@ -25,15 +25,15 @@ type Deps = {
 export const reserveTokenAccount =
   (deps: Deps): Handler<typeof chainSubmitter.internal.reserveTokenAccount> =>
   async ({ account_id, owner, until }) => {
-    const { chain, limits, clock, ownWork } = deps;
-    await refusing(clock, ownWork.settleFees.checkVendor(account_id));
-    const state = await reading(chain.payable(owner));
+    const { chain, limits, clock, ownBudgets } = deps;
+    await withBudgetRefusal(clock, ownBudgets.settleFees.checkVendor(account_id));
+    const state = await readForCaller(chain.payable(owner));
     if (state === 'ready') return { status: 'exists', retry_after_seconds: null };
     if (state === 'foreign') return { status: 'refused', retry_after_seconds: null };
     const rent = { name: 'rent_settle', accountId: account_id, owner } as const;
     const promise = { now: clock(), until: Date.parse(until) };
     try {
-      const status = await reading(
+      const status = await readForCaller(
         allowCreation(deps, account_id, owner, (tx) => reservePromise(tx, limits, rent, promise)),
       );
       return { status: status === 'creating' ? 'granted' : status, retry_after_seconds: null };

@@ -2,9 +2,9 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
-import { presentCosigning } from './cosigning-usage.ts';
+import { getCosigningUsage } from './cosigning-usage.ts';
 import type { Limits } from './fee-budgets.ts';
-import { lockFactor, updateFactor } from './store/cosigning_factors.ts';
+import { lockFactor, upsertFactor } from './store/cosigning_factors.ts';
 
 /** Multiplies what an account may have co-signed a day. */
 export const setCosigning =
@@ -15,8 +15,8 @@ export const setCosigning =
       target: account_id,
       lock: (tx) => lockFactor(tx, account_id),
       isSo: (before) => before === factor,
-      change: (tx) => updateFactor(tx, account_id, factor).then(() => factor),
+      change: (tx) => upsertFactor(tx, account_id, factor).then(() => factor),
       show: (state) => ({ factor: state }),
     });
-    return { changed, cosigning: await presentCosigning(pool, limits, account_id) };
+    return { changed, cosigning: await getCosigningUsage(pool, limits, account_id) };
   };

@@ -5,18 +5,18 @@ import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { Provider, Rpc } from '../chain/rpc-pool.ts';
-import { expectedDeltas, signaturesUnder } from '../intents/adoption.ts';
+import { expectedDeltas, listSignaturesUnder } from '../intents/adoption.ts';
 import { intents, SIGNING_GRACE_MS } from '../intents/model/state.ts';
-import { OrderRefused, readOrder } from '../intents/parse-order.ts';
+import { OrderRefused, parseOrder } from '../intents/parse-order.ts';
 import { findIntent, type IntentRow } from '../intents/store/intents.ts';
 import { referenceOf } from '../transactions/reference.ts';
-import { intentsOf, type SignedRow, transactionsOf } from '../transactions/store/transactions.ts';
+import { findIntentIds, type SignedRow, listTransactions } from '../transactions/store/transactions.ts';
 
 export type AttemptName = { account_id: string; payment_attempt_id: string; quote_token: string };
 export const settleIntentId = ({ account_id, payment_attempt_id }: AttemptName): string =>
   `settle:${account_id}:${payment_attempt_id}`;
 
-type SightDeps = {
+type AttemptReportDeps = {
   pool: Pool;
   rpc: Rpc;
   network: Network;
@@ -24,8 +24,8 @@ type SightDeps = {
   keys: PublicKeys;
   clock: Clock;
 };
-type Judged = Pick<AttemptSight, 'verdict' | 'why'>;
-const open = (why: string): Judged => ({ verdict: 'open', why });
+type Evaluation = Pick<AttemptSight, 'verdict' | 'why'>;
+const open = (why: string): Evaluation => ({ verdict: 'open', why });
 
 /**
  * Bytes of a record that was lost may have been signed until the deadline and live for 150 blocks, a minute or so: without
@@ -46,18 +46,18 @@ const statusesBy = async (provider: Provider, signatures: readonly string[]): Pr
 
 /** Whether every provider has it as final, and it moved exactly what the intent's order says. */
 const isPaidBy = async (
-  { rpc, network, environment, keys }: SightDeps,
+  { rpc, network, environment, keys }: AttemptReportDeps,
   intent: IntentRow,
   signature: string,
 ): Promise<boolean> => {
   try {
-    const deltas = expectedDeltas(readOrder(intent, { network, environment, keys }), network);
-    const looks = await Promise.all(rpc.providers.map((one) => one.balances(signature, 'finalized')));
-    return looks.every(
-      (landed) =>
-        landed !== null &&
-        landed.err === null &&
-        deltas.every(([account, delta]) => landed.deltaOf(account) === delta),
+    const deltas = expectedDeltas(parseOrder(intent, { network, environment, keys }), network);
+    const polls = await Promise.all(rpc.providers.map((one) => one.balances(signature, 'finalized')));
+    return polls.every(
+      (changes) =>
+        changes !== null &&
+        changes.err === null &&
+        deltas.every(([account, delta]) => changes.deltaOf(account) === delta),
     );
   } catch (error) {
     if (error instanceof OrderRefused) return false;
@@ -65,8 +65,8 @@ const isPaidBy = async (
   }
 };
 
-const judge = async (
-  deps: SightDeps,
+const evaluate = async (
+  deps: AttemptReportDeps,
   intent: IntentRow | null,
   {
     deadline,
@@ -79,7 +79,7 @@ const judge = async (
     signed: readonly (SignedRow & { seen: readonly string[] })[];
     under: readonly string[];
   },
-): Promise<Judged> => {
+): Promise<Evaluation> => {
   if (intent !== null) {
     const own = [...new Set([...signed.map(({ signature }) => signature), ...under])];
     for (const signature of own)
@@ -89,7 +89,7 @@ const judge = async (
           why: `${signature} is final on every provider and moved what the quote says`,
         };
     if (!intents.isTerminal(intent.status))
-      return open(`the intent is ${intent.status}: it is driven to its own end`);
+      return open(`the intent is ${intent.status}: the executor brings it to its end`);
     if (intent.status === 'finalized') return open('the record says final, and not every provider says so');
   } else if (deps.clock() <= deadline + LOST_RECORD_MS) {
     return open(
@@ -117,30 +117,30 @@ const judge = async (
  * is one. Every provider is asked: one that does not answer proves nothing, and the call fails.
  * @throws ServiceError validation_error for a token that does not hold; RpcUnavailable
  */
-export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Promise<AttemptSight> => {
+export const reportAttempt = async (deps: AttemptReportDeps, attempt: AttemptName): Promise<AttemptSight> => {
   const { pool, rpc, environment, keys } = deps;
   const claims = verifyToken('quote', attempt.quote_token, { env: environment, keys });
   const intentId = settleIntentId(attempt);
   const intent = await findIntent(pool, intentId);
-  const rows = await transactionsOf(pool, intentId);
+  const rows = await listTransactions(pool, intentId);
   const signatures = rows.map(({ signature }) => signature);
   const [heights, said, found] = await Promise.all([
     Promise.all(rpc.providers.map((provider) => provider.blockHeight('finalized'))),
     Promise.all(rpc.providers.map((provider) => statusesBy(provider, signatures))),
-    signaturesUnder(
+    listSignaturesUnder(
       rpc,
       { reference: referenceOf(environment, claims.quote_id), since: Date.parse(claims.issued_at) },
       { everywhere: true },
     ),
   ]);
   // Another attempt's payment of the same quote says nothing about this one.
-  const owners = await intentsOf(pool, found);
+  const owners = await findIntentIds(pool, found);
   const under = found.filter((signature) => (owners.get(signature) ?? intentId) === intentId);
   const signed = rows.map((row, index) => ({ ...row, seen: said.map((words) => words[index]!) }));
   const height = Math.min(...heights);
   const deadline = Date.parse(claims.expires_at) + SIGNING_GRACE_MS;
   return {
-    ...(await judge(deps, intent, { deadline, height, signed, under })),
+    ...(await evaluate(deps, intent, { deadline, height, signed, under })),
     intent: intent && {
       status: intent.status,
       generation: intent.generation,

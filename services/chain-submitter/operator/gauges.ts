@@ -4,14 +4,14 @@ import type { Reading } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
 import { isPaused } from './store/settings.ts';
-import { openWork, sumReserved } from './store/work.ts';
+import { countOpenByState, sumReserved } from './store/work.ts';
 
 /** The intents under way, read at each scrape. */
-export const intentsReading = (pool: Pool): Reading => ({
+export const collectIntents = (pool: Pool): Reading => ({
   name: 'intents',
   metrics: ['settle.intents', 'settle.intents.oldest_age'],
   read: async () => {
-    const work = await openWork(pool);
+    const work = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
       INTENT_STATES.flatMap((state) => {
         const row = work.find((each) => each.kind === kind && each.status === state);
@@ -26,7 +26,7 @@ export const intentsReading = (pool: Pool): Reading => ({
 });
 
 /** The operator's pause and how much of each cap is used up. */
-export const capsReading = (pool: Pool, caps: HourlyLimits): Reading => ({
+export const collectCaps = (pool: Pool, caps: HourlyLimits): Reading => ({
   name: 'caps',
   metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
   read: async () => {
@@ -36,7 +36,7 @@ export const capsReading = (pool: Pool, caps: HourlyLimits): Reading => ({
 });
 
 /** How much of the environment's daily lamport budgets is reserved. */
-export const budgetsReading = (pool: Pool, limits: Limits): Reading => ({
+export const collectBudgets = (pool: Pool, limits: Limits): Reading => ({
   name: 'budgets',
   metrics: ['settle.chain.budget_used_ratio'],
   read: async () => {
@@ -50,7 +50,7 @@ export const budgetsReading = (pool: Pool, limits: Limits): Reading => ({
 });
 
 /** The fee payer's balance. Kept for a while, so that watchers do not become callers of the providers. */
-export const feePayerReading = (lamportsOf: () => Promise<number>): Reading => ({
+export const collectFeePayer = (lamportsOf: () => Promise<number>): Reading => ({
   name: 'fee_payer',
   metrics: ['settle.fee_payer_lamports'],
   read: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],

@@ -5,7 +5,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { sightOfAttempt } from './attempt-report.ts';
+import { reportAttempt } from './attempt-report.ts';
 
 type Deps = {
   pool: Pool;
@@ -20,4 +20,4 @@ type Deps = {
 export const observeAttempt =
   (deps: Deps): Handler<typeof chainSubmitter.internal.observeAttempt> =>
   (attempt) =>
-    sightOfAttempt(deps, attempt);
+    reportAttempt(deps, attempt);

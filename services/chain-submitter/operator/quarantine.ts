@@ -12,9 +12,9 @@ import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { presentEvent, progressEvent } from '../intents/events.ts';
+import { currentEvent, progressEvent } from '../intents/events.ts';
 import { findIntent, insertFailedIntent } from '../intents/store/intents.ts';
-import { settleIntentId, sightOfAttempt } from './attempt-report.ts';
+import { settleIntentId, reportAttempt } from './attempt-report.ts';
 
 type Deps = {
   pool: Pool;
@@ -59,7 +59,7 @@ const FAILURE = {
 export const quarantineResolver = (deps: Deps): QuarantineResolver<Job> => ({
   find: async (message) => salvage(message),
   unknown: 'it names no attempt to pay that could be looked up: retry or dismiss it',
-  prove: (job) => sightOfAttempt(deps, job),
+  prove: (job) => reportAttempt(deps, job),
   commit: async (tx, job) => {
     const intentId = settleIntentId(job);
     const told = { intent_id: intentId, kind: 'settle', object_id: job.settlement_id } as const;
@@ -73,7 +73,7 @@ export const quarantineResolver = (deps: Deps): QuarantineResolver<Job> => ({
       const rows = await insertOutbox(tx, [progressEvent(told, failed)]);
       return () => deps.relay.dispatch(rows);
     }
-    const present = presentEvent(known);
+    const present = currentEvent(known);
     const rows = present === null ? [] : await insertOutbox(tx, [present]);
     return () => deps.relay.dispatch(rows);
   },

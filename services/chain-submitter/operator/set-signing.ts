@@ -1,8 +1,8 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
-import { presentSigning, type SigningDeps } from './signing-status.ts';
-import { lockPaused, setPaused } from './store/settings.ts';
+import { getSigningStatus, type SigningDeps } from './signing-status.ts';
+import { lockPaused, updatePaused } from './store/settings.ts';
 
 /** Pauses or resumes all signing. Every replica heeds it at its next piece of work. */
 export const setSigning =
@@ -13,8 +13,8 @@ export const setSigning =
       target: 'signing',
       lock: lockPaused,
       isSo: (before) => before === paused,
-      change: (tx) => setPaused(tx, paused),
+      change: (tx) => updatePaused(tx, paused),
       show: (state) => ({ paused: state }),
     });
-    return { changed, signing: await presentSigning(deps) };
+    return { changed, signing: await getSigningStatus(deps) };
   };

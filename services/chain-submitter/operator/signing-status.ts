@@ -2,7 +2,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Network } from '../chain/model/network.ts';
 import { decodeMessage, disassemble } from '../transactions/message.ts';
 import { isPaused } from './store/settings.ts';
-import { openIntents, preparedMessages, signedAndLive } from './store/work.ts';
+import { countOpenIntents, listOpenMessages, listLiveTransactions } from './store/work.ts';
 
 export type SigningDeps = { pool: Pool; network: Network } & {
   /** What the configuration calls fee payers and delegate authorities, by address. */
@@ -21,12 +21,12 @@ const tally = (addresses: readonly string[]): Map<string, number> => {
 const feePayerOf = (message: Uint8Array): string => decodeMessage(message).signers[0]!;
 
 /** Whether anything is signed, what is under way, and by which keys: what tells when an old fee payer can go. */
-export const presentSigning = async ({ pool, network, numbers, lamportsOf }: SigningDeps) => {
+export const getSigningStatus = async ({ pool, network, numbers, lamportsOf }: SigningDeps) => {
   const [paused, open, wires, messages] = await Promise.all([
     isPaused(pool),
-    openIntents(pool),
-    signedAndLive(pool),
-    preparedMessages(pool),
+    countOpenIntents(pool),
+    listLiveTransactions(pool),
+    listOpenMessages(pool),
   ]);
   const live = tally(wires.map((wire) => feePayerOf(disassemble(wire).message)));
   const prepared = tally(messages.map(feePayerOf));

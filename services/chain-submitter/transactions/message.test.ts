@@ -9,7 +9,7 @@ import {
 import bs58 from 'bs58';
 import { computeBudget } from './instructions/compute-budget.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
-import { compileMessage, creationIndexOf, readIncluded } from './message.ts';
+import { compileMessage, findCreationIndex, readIncluded } from './message.ts';
 
 const someone = () => Keypair.generate().publicKey.toBase58();
 const payer = Keypair.generate();
@@ -74,7 +74,7 @@ test('where a message creates a token account: behind the compute budget, first 
     mint: someone(),
   });
   const compile = (instructions: Parameters<typeof compileMessage>[0]) =>
-    creationIndexOf(compileMessage(instructions, { feePayer, blockhash }));
+    findCreationIndex(compileMessage(instructions, { feePayer, blockhash }));
   const budget = computeBudget({ units: 80_000, microLamports: 1n });
   expect([compile([...budget, create]), compile([create]), compile(budget)]).toEqual([2, 0, null]);
 });

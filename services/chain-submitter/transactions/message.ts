@@ -74,7 +74,7 @@ export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
  * Where a message creates a token account, null when it does not: compute-budget instructions or a wallet's guards may
  * come before it.
  */
-export const creationIndexOf = (message: Uint8Array): number | null => {
+export const findCreationIndex = (message: Uint8Array): number | null => {
   const index = decodeMessage(message).instructions.findIndex(
     ({ program }) => program === PROGRAMS.tokenAccount,
   );

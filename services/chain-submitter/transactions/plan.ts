@@ -25,7 +25,7 @@ const QUOTA_USED_UP = 'the quota of token accounts that the platform pays for is
  * Looks at the chain and decides which instructions an order takes at this moment.
  * @throws RpcUnavailable
  */
-export const planOf = async (
+export const planTransaction = async (
   deps: { chain: ChainView; network: Network; pool: Pool },
   order: OwnOrder,
 ): Promise<Plan> => {

@@ -75,8 +75,8 @@ test('a fee payer is replaced: what the old one signed lands without its key, wh
 
   // 3. Its key is gone: the same bytes are sent, and nothing that names it is co-signed.
   const third = await fixture.start({ FEE_PAYER_KEYS: nextKey() });
-  const landed = await facts.wait(unsent.settlement_id, 'confirmed');
-  expect([landed.generation, await payerOf(landed.tx_hash!)]).toEqual([1, old]);
+  const changes = await facts.wait(unsent.settlement_id, 'confirmed');
+  expect([changes.generation, await payerOf(changes.tx_hash!)]).toEqual([1, old]);
   expect(await codeOf(submit(late))).toBe('conflict');
   const again = await prepare(payers[2]!, to, 1_000_000n, { object_id: late.id });
   const resubmitted = await submit(again);

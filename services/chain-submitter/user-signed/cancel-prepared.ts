@@ -1,7 +1,7 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { progressOf } from '../intents/events.ts';
+import { toProgress } from '../intents/events.ts';
 import { findIntent } from '../intents/store/intents.ts';
 import { cancelPreparation, intentIdOf } from './store/preparations.ts';
 
@@ -15,5 +15,5 @@ export const cancelPrepared =
     if (await cancelPreparation(pool, object_id)) return null;
     const intent = await findIntent(pool, intentIdOf({ kind: transfer, preparation_id: object_id }));
     // Nothing was ever prepared under this id: nobody holds anything that could be submitted.
-    return intent === null ? null : progressOf(intent);
+    return intent === null ? null : toProgress(intent);
   };

@@ -3,9 +3,9 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { whyNotOwner } from './owner.ts';
+import { findOwnerProblem } from './owner.ts';
 
 type Deps = {
   network: Network;
@@ -16,7 +16,7 @@ type Deps = {
 export const checkPayoutAddress =
   (deps: Deps): Handler<typeof chainSubmitter.internal.checkPayoutAddress> =>
   async ({ payout_address: address, allow_off_curve: allowOffCurve }) => {
-    const why = await reading(whyNotOwner(deps, address, { allowOffCurve }));
+    const why = await readForCaller(findOwnerProblem(deps, address, { allowOffCurve }));
     if (why !== null) throw invalid('payout_address', why);
     return { token_account: tokenAccountOf(address, deps.network.mint) };
   };

@@ -3,9 +3,9 @@ import { invalid } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { whyNotOwner } from './owner.ts';
+import { findOwnerProblem } from './owner.ts';
 
 type Deps = {
   network: Network;
@@ -16,7 +16,7 @@ type Deps = {
 export const describeWallet =
   (deps: Deps): Handler<typeof chainSubmitter.internal.describeWallet> =>
   async ({ public_key: owner }) => {
-    const why = await reading(whyNotOwner(deps, owner, { allowOffCurve: false }));
+    const why = await readForCaller(findOwnerProblem(deps, owner, { allowOffCurve: false }));
     if (why !== null) throw invalid('public_key', why);
     const { mint, delegateAuthorities } = deps.network;
     return { token_account: tokenAccountOf(owner, mint), authority: delegateAuthorities[0]! };

@@ -3,7 +3,7 @@ import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { PROGRAMS } from '../chain/model/programs.ts';
 import { tokenAccountOwner } from '../chain/model/token-account.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { whyNotOwner } from './owner.ts';
+import { findOwnerProblem } from './owner.ts';
 
 /** Where a transfer goes. `payee` is the wallet whose token account may be created; null: an account that is there. */
 export type Destination = { tokenAccount: string; payee: string | null };
@@ -15,7 +15,7 @@ export type Destination = { tokenAccount: string; payee: string | null };
  * @returns why the address cannot be paid, in words that follow its field's name
  * @throws RpcUnavailable
  */
-export const readDestination = async (
+export const resolveDestination = async (
   { network, rpc }: { network: Network; rpc: Rpc },
   address: string,
   from: string,
@@ -35,6 +35,6 @@ export const readDestination = async (
     if (platform.includes(owner)) return { why: 'belongs to the platform' };
     return { tokenAccount: address, payee: null };
   }
-  const why = await whyNotOwner({ network, rpc }, address, { allowOffCurve: false });
+  const why = await findOwnerProblem({ network, rpc }, address, { allowOffCurve: false });
   return why === null ? { tokenAccount: tokenAccountOf(address, mint), payee: address } : { why };
 };

@@ -1,7 +1,7 @@
 import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { progressOf } from '../intents/events.ts';
+import { toProgress } from '../intents/events.ts';
 import { findIntent } from '../intents/store/intents.ts';
 import { intentIdOf } from './store/preparations.ts';
 
@@ -10,5 +10,5 @@ export const observePrepared =
   ({ pool }: { pool: Pool }): Handler<typeof chainSubmitter.internal.observePrepared> =>
   async ({ transfer, object_id }) => {
     const intent = await findIntent(pool, intentIdOf({ kind: transfer, preparation_id: object_id }));
-    return intent === null ? null : progressOf(intent);
+    return intent === null ? null : toProgress(intent);
   };

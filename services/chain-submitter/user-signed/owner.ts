@@ -9,7 +9,7 @@ import type { Rpc } from '../chain/rpc-pool.ts';
  * absent, or owned by the System program.
  * @throws RpcUnavailable
  */
-export const whyNotOwner = async (
+export const findOwnerProblem = async (
   { network, rpc }: { network: Network; rpc: Rpc },
   address: string,
   { allowOffCurve }: { allowOffCurve: boolean },

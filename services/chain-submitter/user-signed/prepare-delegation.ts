@@ -6,13 +6,13 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
 import type { DelegationOrder } from '../intents/model/order.ts';
 import type { DelegationRequest } from '../intents/parse-order.ts';
-import { allowCreationSoon } from '../limits/account-subsidies.ts';
-import { refusing } from '../limits/budget-refusal.ts';
+import { waitToAllowCreation } from '../limits/account-subsidies.ts';
+import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigning } from '../limits/cosigning.ts';
 import { delegation } from '../transactions/delegation.ts';
 import { prepare } from './prepare.ts';
@@ -28,11 +28,11 @@ type Deps = {
 
 /** Whether the approval has to create the token account. */
 const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {
-  const { account } = await reading(deps.chain.tokenAccount(order.owner));
+  const { account } = await readForCaller(deps.chain.tokenAccount(order.owner));
   if (account.state === 'ready') return false;
   if (account.state === 'foreign') throw conflict('the token account is not the wallet’s any more');
   if (order.allowanceMicro === null) throw conflict('the wallet has no token account, so nothing to revoke');
-  const allowed = await reading(allowCreationSoon(deps, order.accountId, order.owner));
+  const allowed = await readForCaller(waitToAllowCreation(deps, order.accountId, order.owner));
   if (allowed === 'refused') {
     throw conflict(
       'the wallet has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
@@ -63,9 +63,9 @@ export const prepareDelegation =
       allowanceMicro: allowance === null ? null : parseMicro(allowance),
     };
     const cosigned = { order, objectId: preparation_id, settlementId: null, accountId: account_id };
-    await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
+    await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
     const create = await creates(deps, order);
-    if (create) await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: owner }));
+    if (create) await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: owner }));
     return prepare(deps, order, delegation(order, network, { create }), {
       preparation_id,
       budget_account_id: account_id,

@@ -8,16 +8,16 @@ import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { ownerKind } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
 import type { TransferOrder } from '../intents/model/order.ts';
-import { readOrder, type TransferRequest } from '../intents/parse-order.ts';
-import { allowCreationSoon } from '../limits/account-subsidies.ts';
-import { refusing } from '../limits/budget-refusal.ts';
+import { parseOrder, type TransferRequest } from '../intents/parse-order.ts';
+import { waitToAllowCreation } from '../limits/account-subsidies.ts';
+import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigning } from '../limits/cosigning.ts';
 import { transfer } from '../transactions/transfer.ts';
-import { type Destination, readDestination } from './destination.ts';
+import { type Destination, resolveDestination } from './destination.ts';
 import { prepare } from './prepare.ts';
 import { unlessSubmitted } from './unless-submitted.ts';
 
@@ -37,7 +37,7 @@ type Input = z.infer<typeof chainSubmitter.internal.prepareTransfer.input>;
 const refusal = (message: string) => conflict(message, { money_moved: 'no' });
 
 const destinationOf = async (deps: Deps, input: Input): Promise<Destination> => {
-  const found = await reading(readDestination(deps, input.destination, input.owner));
+  const found = await readForCaller(resolveDestination(deps, input.destination, input.owner));
   if (!('why' in found)) return found;
   // A refund names no destination: it goes back to the wallet that paid.
   if (input.transfer === 'refund') throw refusal(`the payer’s wallet ${found.why}`);
@@ -49,7 +49,7 @@ const checkSource = async ({ chain, network }: Deps, { owner, transfer: kind, am
   if (platformAddresses(network).includes(owner)) throw refusal('an address of the platform cannot pay');
   if (ownerKind(owner) !== 'key')
     throw refusal('the payout address is a vault without a key: its refunds are signed elsewhere');
-  const { account } = await reading(chain.tokenAccount(owner));
+  const { account } = await readForCaller(chain.tokenAccount(owner));
   const whose = kind === 'refund' ? 'the payout address' : 'the wallet';
   if (account.state === 'foreign') throw refusal(`the token account of ${whose} is not its own any more`);
   if (account.state === 'ready' && account.frozen) throw refusal(`the token account of ${whose} is frozen`);
@@ -64,10 +64,10 @@ const checkSource = async ({ chain, network }: Deps, { owner, transfer: kind, am
 /** Whether the transaction has to create the payee's token account, within the quota of the account that asks. */
 const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise<boolean> => {
   if (payee === null) return false;
-  const { account } = await reading(deps.chain.tokenAccount(payee));
+  const { account } = await readForCaller(deps.chain.tokenAccount(payee));
   if (account.state === 'ready' && !account.frozen) return false;
   if (account.state !== 'missing') throw refusal('the token account of the destination cannot be paid');
-  const allowed = await reading(allowCreationSoon(deps, accountId, payee));
+  const allowed = await readForCaller(waitToAllowCreation(deps, accountId, payee));
   if (allowed === 'refused') {
     throw refusal(
       'the destination has no USDC token account, and the platform has paid for it before or its quota is used up; create the token account first',
@@ -96,13 +96,13 @@ const prepareFor = async (deps: Deps, input: Input) => {
     payee,
     destination: tokenAccount,
   } satisfies TransferRequest;
-  const order = readOrder({ kind, request, created_at: deps.clock() }, deps) as TransferOrder;
+  const order = parseOrder({ kind, request, created_at: deps.clock() }, deps) as TransferOrder;
   const cosigned = {
     ...{ order, objectId: object_id, settlementId: settlement_id, accountId: input.budget_account_id },
   };
-  await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
+  await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
   const create = await creates(deps, order);
-  if (create) await refusing(deps.clock, deps.cosigning.check({ ...cosigned, creates: payee }));
+  if (create) await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: payee }));
   const prepared = await prepare(deps, order, transfer(order, deps.network, { create }), {
     preparation_id: object_id,
     budget_account_id: input.budget_account_id,

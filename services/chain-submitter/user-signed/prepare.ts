@@ -3,7 +3,7 @@ import { conflict } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import type { Network } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
 import type { ChainView } from '../chain/token-accounts.ts';
 import type { UserOrder } from '../intents/model/order.ts';
@@ -38,7 +38,7 @@ export const prepare = async (
   const { network, chain, clock, pool } = deps;
   // Never a kept blockhash: the person who signs needs all of its life.
   chain.forgetBlockhash();
-  const [latest, height] = await reading(
+  const [latest, height] = await readForCaller(
     Promise.all([chain.blockhash(), deps.rpc.first((provider) => provider.blockHeight('confirmed'))]),
   );
   const message = compileMessage(instructions, { feePayer: network.feePayer, blockhash: latest.blockhash });

@@ -9,26 +9,26 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { flightOf, isUniqueViolation, launch } from '../broadcast/broadcast.ts';
-import type { Flights } from '../broadcast/in-flight.ts';
+import { toInFlight, isUniqueViolation, broadcast } from '../broadcast/broadcast.ts';
+import type { InFlightTransactions } from '../broadcast/in-flight.ts';
 import type { Network } from '../chain/model/network.ts';
-import { reading } from '../chain/read-for-caller.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
 import type { Rpc } from '../chain/rpc-pool.ts';
-import { findPaid } from '../intents/adoption.ts';
+import { findOnChainPayment } from '../intents/adoption.ts';
 import { signedEvent } from '../intents/events.ts';
 import { errorKind, otherFailure } from '../intents/model/failure.ts';
 import type { Order, UserOrder } from '../intents/model/order.ts';
-import { readOrder } from '../intents/parse-order.ts';
+import { parseOrder } from '../intents/parse-order.ts';
 import { commitSigned, type Generation, type IntentRow, insertIntents } from '../intents/store/intents.ts';
-import { refusing } from '../limits/budget-refusal.ts';
+import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigned, Cosigning } from '../limits/cosigning.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
 import { isPaused } from '../operator/store/settings.ts';
-import { assemble, creationIndexOf, decodeMessage, disassemble } from '../transactions/message.ts';
+import { assemble, findCreationIndex, decodeMessage, disassemble } from '../transactions/message.ts';
 import type { Signers } from '../transactions/signer.ts';
 import { findPreparation, intentIdOf, type PreparationRow, submitPreparation } from './store/preparations.ts';
 import { unlessSubmitted } from './unless-submitted.ts';
-import { checkPrepared } from './verify-signed.ts';
+import { verifySigned } from './verify-signed.ts';
 
 type Deps = {
   pool: Pool;
@@ -42,7 +42,7 @@ type Deps = {
   rpc: Rpc;
   signers: Signers;
   cosigning: Cosigning;
-  flights: Flights;
+  inFlight: InFlightTransactions;
 };
 
 const refusal = (message: string) => conflict(message, { money_moved: 'no' });
@@ -78,9 +78,9 @@ const simulate = async (deps: Deps, message: Uint8Array, order: Order): Promise<
     message,
     signers.map(() => null),
   );
-  const error = await reading(deps.rpc.simulate(unsigned));
+  const error = await readForCaller(deps.rpc.simulate(unsigned));
   if (error === null) return;
-  const kind = errorKind(error, creationIndexOf(message));
+  const kind = errorKind(error, findCreationIndex(message));
   if (kind === 'stale') throw refusal('the transaction has expired, prepare it again');
   if (kind === 'proven') {
     const failure = otherFailure(order.kind, error);
@@ -103,7 +103,7 @@ const bytesFor = async (
   { message, signature }: { message: Uint8Array; signature: Uint8Array },
 ): Promise<Generation> => {
   const { signers, rpc, pool, logger, clock, cosigning } = deps;
-  const paid = await reading(findPaid(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
+  const paid = await readForCaller(findOnChainPayment(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
   if (paid === 'by another') throw refusal('the transfer was carried out already');
   if (paid !== null) {
     logger.warn({ intent: intent.intent_id, tx: paid.signature }, 'found on chain, nothing is co-signed');
@@ -113,11 +113,11 @@ const bytesFor = async (
   const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
   if (feePayer === undefined) throw refusal('the platform’s fee payer has changed, prepare it again');
   if (await isPaused(pool)) throw unavailable(30);
-  const height = await reading(rpc.first((provider) => provider.blockHeight('confirmed')));
+  const height = await readForCaller(rpc.first((provider) => provider.blockHeight('confirmed')));
   if (BigInt(height) > preparation.last_valid_block_height)
     throw refusal('the transaction has expired, prepare it again');
   const { creates } = preparation;
-  await refusing(clock, cosigning.check(cosigned));
+  await withBudgetRefusal(clock, cosigning.check(cosigned));
   await simulate(deps, message, order);
 
   const own = await feePayer.sign(message);
@@ -167,13 +167,13 @@ export const submitPrepared =
   };
 
 const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise<{ tx_hash: string }> => {
-  const { pool, flights, relay, workerId, clock } = deps;
+  const { pool, inFlight, relay, workerId, clock } = deps;
   const preparation = await findPreparation(pool, preparation_id);
   // Without its record nothing is known of it.
   if (preparation === null) throw conflict('no such preparation');
   const { status } = preparation;
   if (status !== 'open') throw refusal(ENDED[status]);
-  const submitted = checkPrepared(preparation.message, wire, preparation.owner);
+  const submitted = verifySigned(preparation.message, wire, preparation.owner);
   const { message } = submitted;
 
   const { kind, request } = preparation;
@@ -184,7 +184,7 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
     traceparent: activeTraceparent(),
     request,
   };
-  const order = readOrder({ kind, request, created_at: clock() }, deps) as UserOrder;
+  const order = parseOrder({ kind, request, created_at: clock() }, deps) as UserOrder;
   const cosigned = cosignedOf(preparation, order);
   const bytes = await bytesFor(deps, preparation, { intent, order, cosigned }, submitted);
   // One commit: what it costs, the preparation's only submission, the intent, its only bytes, and
@@ -199,12 +199,12 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
     const [rows] = await commitSigned(tx, [{ ...transition, message: signed, signed: bytes, claim: null }]);
     return { inserted, rows: typeof rows === 'string' ? [] : rows! };
   });
-  const committed = await refusing(clock, commit.catch(createdMeanwhile));
+  const committed = await withBudgetRefusal(clock, commit.catch(createdMeanwhile));
   if (committed === null) throw refusal(ENDED.replaced);
   relay.dispatch(committed.rows);
   await failpoint('submitter.afterCommit');
-  if (flights.begin(intent.intent_id)) {
-    launch(deps, flightOf({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
+  if (inFlight.begin(intent.intent_id)) {
+    broadcast(deps, toInFlight({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
   }
   return { tx_hash: bytes.signature };
 };

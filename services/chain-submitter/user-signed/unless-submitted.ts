@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { findPreparationAtRest, type PreparationRow } from './store/preparations.ts';
+import { lockPreparation, type PreparationRow } from './store/preparations.ts';
 
 /**
  * A refusal is one only while nothing was submitted. Another call may have done that beside this one, and what refused this
@@ -16,7 +16,7 @@ export const unlessSubmitted = async <T>(
     return await work();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const preparation = await findPreparationAtRest(pool, preparationId);
+    const preparation = await lockPreparation(pool, preparationId);
     if (preparation?.status !== 'submitted') throw error;
     return answer(preparation);
   }

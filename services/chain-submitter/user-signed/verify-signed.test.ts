@@ -7,7 +7,7 @@ import type { Network } from '../chain/model/network.ts';
 import type { DelegationOrder } from '../intents/model/order.ts';
 import { delegation } from '../transactions/delegation.ts';
 import { assemble, compileMessage, decodeMessage } from '../transactions/message.ts';
-import { checkPrepared } from './verify-signed.ts';
+import { verifySigned } from './verify-signed.ts';
 
 const someone = () => Keypair.generate().publicKey.toBase58();
 const owner = Keypair.generate();
@@ -42,7 +42,7 @@ const sign = (message: Uint8Array, by: Keypair, forged = false) =>
   });
 const verdict = (wire: Uint8Array) => {
   try {
-    checkPrepared(prepared, wire, address);
+    verifySigned(prepared, wire, address);
     return 'co-signed';
   } catch (error) {
     if (error instanceof ServiceError) return error.code;

@@ -53,7 +53,7 @@ const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
  * @returns the message to co-sign and the owner's signature over it
  * @throws ServiceError validation_error
  */
-export const checkPrepared = (
+export const verifySigned = (
   prepared: Uint8Array,
   wire: Uint8Array,
   owner: string,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { agreedError, opinionOf, type SignatureStatus } from './agreement.ts';
+import { findAgreedError, compareViews, type SignatureStatus } from './agreement.ts';
 
 const ERROR = { InstructionError: [0, { Custom: 1 }] };
 const at = (level: 'processed' | 'confirmed' | 'finalized', err: object | null = null): SignatureStatus => ({
@@ -21,7 +21,7 @@ test.each<[string, SignatureStatus[], string]>([
   // What is only processed may be on the side of a fork that loses.
   ['a success and an error on another fork', [at('confirmed'), at('processed', ERROR)], 'confirmed'],
 ])('what providers say of a transaction: %s', (_name, statuses, expected) => {
-  expect(opinionOf(statuses.map((status, index) => ({ provider: index + 1, status })))).toBe(expected);
+  expect(compareViews(statuses.map((status, index) => ({ provider: index + 1, status })))).toBe(expected);
 });
 
 test.each<[string, SignatureStatus[], object | null]>([
@@ -31,5 +31,5 @@ test.each<[string, SignatureStatus[], object | null]>([
   ['one, and for another it succeeded', [at('finalized', ERROR), at('finalized')], null],
   ['nobody was asked', [], null],
 ])('it has failed when every provider says so: %s', (_name, statuses, expected) => {
-  expect(agreedError(statuses.map((status, index) => ({ provider: index + 1, status })))).toEqual(expected);
+  expect(findAgreedError(statuses.map((status, index) => ({ provider: index + 1, status })))).toEqual(expected);
 });

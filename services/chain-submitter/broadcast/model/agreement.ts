@@ -21,7 +21,7 @@ const hasFailed = ({ status }: View): boolean => rank(status) >= RANK.confirmed 
 const isFinal = ({ status }: View): boolean => rank(status) === RANK.finalized;
 
 /** What the views of a transaction come to. */
-export type Opinion =
+export type Comparison =
   /** Nobody knows it. */
   | 'unknown'
   /** It is on the chain and not confirmed, or it failed there and that is not final. */
@@ -36,7 +36,7 @@ export type Opinion =
   | 'contradiction';
 
 /** Compares what providers say. Whether all of them were asked, the caller knows. */
-export const opinionOf = (views: readonly View[]): Opinion => {
+export const compareViews = (views: readonly View[]): Comparison => {
   if (views.every(({ status }) => status === null)) return 'unknown';
   if (views.some(isConfirmed)) {
     if (views.some(hasFailed)) return 'contradiction';
@@ -46,8 +46,8 @@ export const opinionOf = (views: readonly View[]): Opinion => {
 };
 
 /** The view that an opinion of `confirmed` or `finalized` rests on first. */
-export const confirmedView = (views: readonly View[]): View | undefined => views.find(isConfirmed);
+export const findConfirmedView = (views: readonly View[]): View | undefined => views.find(isConfirmed);
 
 /** The error of a transaction that every view has as failed for good, else null. */
-export const agreedError = (views: readonly View[]) =>
+export const findAgreedError = (views: readonly View[]) =>
   views.length > 0 && views.every((view) => hasFailed(view) && isFinal(view)) ? views[0]!.status!.err : null;

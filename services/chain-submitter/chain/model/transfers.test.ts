@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import bs58 from 'bs58';
 import { PROGRAMS } from './programs.ts';
-import { LandedTransaction, transfersInto } from './transfers.ts';
+import { FinalizedTransaction, transfersInto } from './transfers.ts';
 
 const address = (byte: number) => bs58.encode(new Uint8Array(32).fill(byte));
 const [TREASURY, WALLET, OTHER, MINT, OWNER, PROGRAM, OTHER_OWNER] = [1, 2, 3, 4, 5, 6, 7].map(address) as [
@@ -34,7 +34,7 @@ const plain = (source: string, destination: string, amount: bigint) => ({
 const noise = { programIdIndex: at(PROGRAM), accounts: [0, 1], data: '' };
 
 type Options = { inner?: object[]; before?: bigint; owner?: string; mint?: string; loaded?: object };
-const landed = (instructions: object[], arrived: bigint, options: Options = {}) => {
+const changes = (instructions: object[], arrived: bigint, options: Options = {}) => {
   const { inner = [], before = 0n, owner = OWNER, mint = MINT, loaded = null } = options;
   const balance = (amount: bigint) => ({
     accountIndex: at(WALLET),
@@ -42,7 +42,7 @@ const landed = (instructions: object[], arrived: bigint, options: Options = {}) 
     owner,
     uiTokenAmount: { amount: `${amount}` },
   });
-  return LandedTransaction.parse({
+  return FinalizedTransaction.parse({
     slot: 7,
     transaction: { message: { accountKeys: loaded === null ? KEYS : KEYS.slice(0, 3), instructions } },
     meta: {
@@ -57,32 +57,32 @@ const landed = (instructions: object[], arrived: bigint, options: Options = {}) 
 const five = checked(TREASURY, WALLET, 5n);
 
 test.each([
-  ['checked', landed([five], 5n), ['0:5']],
-  ['plain, after another instruction', landed([noise, plain(TREASURY, WALLET, 5n)], 5n), ['1:5']],
-  ['into a balance', landed([five], 5n, { before: 100n }), ['0:5']],
+  ['checked', changes([five], 5n), ['0:5']],
+  ['plain, after another instruction', changes([noise, plain(TREASURY, WALLET, 5n)], 5n), ['1:5']],
+  ['into a balance', changes([five], 5n, { before: 100n }), ['0:5']],
   [
     'made by a program',
-    landed([noise], 5n, { inner: [{ index: 0, instructions: [noise, five] }] }),
+    changes([noise], 5n, { inner: [{ index: 0, instructions: [noise, five] }] }),
     ['0.1:5'],
   ],
-  ['two in one', landed([five, checked(TREASURY, WALLET, 7n)], 12n), ['0:5', '1:7']],
-  ['two equal ones are two', landed([five, five], 10n), ['0:5', '1:5']],
-  ['beside one to another wallet', landed([checked(TREASURY, OTHER, 9n), five], 5n), ['1:5']],
+  ['two in one', changes([five, checked(TREASURY, WALLET, 7n)], 12n), ['0:5', '1:7']],
+  ['two equal ones are two', changes([five, five], 10n), ['0:5', '1:5']],
+  ['beside one to another wallet', changes([checked(TREASURY, OTHER, 9n), five], 5n), ['1:5']],
   [
     'accounts from a table',
-    landed([five], 5n, { loaded: { writable: KEYS.slice(3, 4), readonly: KEYS.slice(4) } }),
+    changes([five], 5n, { loaded: { writable: KEYS.slice(3, 4), readonly: KEYS.slice(4) } }),
     ['0:5'],
   ],
-  ['to another wallet', landed([checked(TREASURY, OTHER, 5n)], 0n), []],
-  ['from the wallet', landed([checked(WALLET, OTHER, 5n)], -5n, { before: 5n }), []],
-  ['to itself', landed([checked(WALLET, WALLET, 5n)], 0n, { before: 5n }), []],
-  ['in and out again', landed([five, checked(WALLET, OTHER, 5n)], 0n), []],
-  ['of another program', landed([checked(TREASURY, WALLET, 5n, PROGRAM)], 0n), []],
-  ['that the balance does not show', landed([five], 0n), []],
-  ['of nothing', landed([checked(TREASURY, WALLET, 0n)], 0n), []],
-  ['of another mint', landed([five], 5n, { mint: OTHER }), []],
-  ['an account that was handed on', landed([five], 5n, { owner: OTHER_OWNER }), []],
-  ['accounts out of range', landed([{ ...five, accounts: [0, 3, 99, 0] }], 5n), []],
+  ['to another wallet', changes([checked(TREASURY, OTHER, 5n)], 0n), []],
+  ['from the wallet', changes([checked(WALLET, OTHER, 5n)], -5n, { before: 5n }), []],
+  ['to itself', changes([checked(WALLET, WALLET, 5n)], 0n, { before: 5n }), []],
+  ['in and out again', changes([five, checked(WALLET, OTHER, 5n)], 0n), []],
+  ['of another program', changes([checked(TREASURY, WALLET, 5n, PROGRAM)], 0n), []],
+  ['that the balance does not show', changes([five], 0n), []],
+  ['of nothing', changes([checked(TREASURY, WALLET, 0n)], 0n), []],
+  ['of another mint', changes([five], 5n, { mint: OTHER }), []],
+  ['an account that was handed on', changes([five], 5n, { owner: OTHER_OWNER }), []],
+  ['accounts out of range', changes([{ ...five, accounts: [0, 3, 99, 0] }], 5n), []],
 ])('transfer: %s', (_name, transaction, expected) => {
   const found = transfersInto(transaction, { tokenAccount: WALLET, owner: OWNER, mint: MINT });
   expect(found.map(({ instruction, amountMicro }) => `${instruction}:${amountMicro}`)).toEqual(expected);

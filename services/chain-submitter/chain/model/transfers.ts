@@ -13,7 +13,7 @@ const Balance = z.object({
 });
 
 /** What getTransaction says of a transaction, in its `json` form: programs and data as they were, nothing parsed. */
-export const LandedTransaction = z.object({
+export const FinalizedTransaction = z.object({
   transaction: z.object({
     message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
   }),
@@ -26,7 +26,7 @@ export const LandedTransaction = z.object({
     postTokenBalances: z.array(Balance).nullish(),
   }),
 });
-export type LandedTransaction = z.infer<typeof LandedTransaction>;
+export type FinalizedTransaction = z.infer<typeof FinalizedTransaction>;
 
 /** One transfer of tokens. `instruction` is its place: "2", or "2.1" inside the program of instruction 2. */
 export type Transfer = { instruction: string; source: string; amountMicro: bigint };
@@ -46,7 +46,7 @@ const FORMS: Record<string, { destination: number }> = {
  * another owner), or when less stayed in it than came in: what went out again in the same breath did not arrive.
  */
 export const transfersInto = (
-  { transaction: { message }, meta }: LandedTransaction,
+  { transaction: { message }, meta }: FinalizedTransaction,
   { tokenAccount, owner, mint }: { tokenAccount: string; owner: string; mint: string },
 ): Transfer[] => {
   const loaded = meta.loadedAddresses ?? { writable: [], readonly: [] };

@@ -42,7 +42,7 @@ const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.stat
 const moment = sql.fragment`(select s.paused from settings s) as paused, app_now() as read_at`;
 
 /** How long nobody's intent rests before the sweeper takes it (rule 16). */
-const REST = '15 seconds';
+const LEASE_GRACE = '15 seconds';
 
 /** An intent before it is written. `generation`: those that a lost record has had. */
 export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
@@ -65,7 +65,7 @@ export const insertIntents = async (
   const inserted = await db.any(sql.type(Inserted)`
     insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
     select v.intent_id, v.kind, v.object_id, v.request, 'accepted', v.generation, v.traceparent, ${workerId},
-      app_now() + ${REST}::interval
+      app_now() + ${LEASE_GRACE}::interval
     from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(intent_id text, kind text, object_id text,
       request jsonb, generation integer, traceparent text)
     order by v.intent_id
@@ -94,7 +94,7 @@ export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> 
   db.maybeOne(sql.type(Row)`select ${columns} from intents i where i.intent_id = ${intentId}`);
 
 /** Whether another attempt to pay the same quote has failed: what was said of it then is checked at every provider. */
-export const hasFailedBefore = (
+export const hasFailedAttempt = (
   db: Db,
   { intent_id, request }: Pick<IntentRow, 'intent_id' | 'request'>,
 ): Promise<boolean> =>
@@ -116,10 +116,10 @@ export const claimIntents = (
   db: Db,
   {
     workerId,
-    driving,
+    executing,
     limit,
     only = null,
-  }: { workerId: string; driving: readonly string[]; limit: number; only?: string | null },
+  }: { workerId: string; executing: readonly string[]; limit: number; only?: string | null },
 ): Promise<readonly ClaimedIntent[]> =>
   db.any(sql.type(Claimed)`
     with free as (
@@ -129,20 +129,20 @@ export const claimIntents = (
         and case
           when c.worker_id is null then c.next_at <= app_now() or ${only}::text is not null
           when c.worker_id = ${workerId} then
-            c.next_at <= app_now() and c.intent_id <> all(${sql.array(driving, 'text')})
+            c.next_at <= app_now() and c.intent_id <> all(${sql.array(executing, 'text')})
           else not exists (
             select from workers w where w.worker_id = c.worker_id and w.alive_until > app_now())
         end
       order by c.next_at limit ${limit} for update skip locked
     ), i as (
-      update intents set worker_id = ${workerId}, next_at = app_now() + ${REST}::interval
+      update intents set worker_id = ${workerId}, next_at = app_now() + ${LEASE_GRACE}::interval
       from free where intents.intent_id = free.intent_id returning intents.*
     )
     select ${columns}, t.signature, t.wire, t.last_valid_block_height, ${moment}
     from i left join transactions t on t.intent_id = i.intent_id and ${liveness.is('live')}`);
 
 /** Gives an intent back for a while. */
-export const parkIntent = (db: Db, intentId: string, workerId: string, delayMs: number): Promise<unknown> =>
+export const releaseIntent = (db: Db, intentId: string, workerId: string, delayMs: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update intents set worker_id = null, next_at = app_now() + make_interval(secs => ${delayMs / 1000}::float8)
     where intent_id = ${intentId} and worker_id = ${workerId}`);
@@ -192,7 +192,7 @@ export const transitionIntents = (
       update intents i set status = ${state.after(event)}, tx_hash = coalesce(given.tx_hash, i.tx_hash),
         slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(given.slot, i.slot)`},
         failure_code = given.failure_code, failure_message = given.failure_message, progressed_at = app_now(),
-        next_at = app_now() + ${REST}::interval,
+        next_at = app_now() + ${LEASE_GRACE}::interval,
         worker_id = ${intents.isTerminal(intents.to(event)) ? sql.fragment`null` : sql.fragment`i.worker_id`}
       from given where i.intent_id = any(array(select intent_id from given)) and i.intent_id = given.intent_id
         and i.generation = given.generation and ${state.allows(event)}
@@ -232,14 +232,14 @@ export type Generation = {
 };
 
 /** An amount of a scope's budget, of the day that begins at `startsAt` (epoch milliseconds). */
-export type BudgetClaim = { scope: string; startsAt: number; amount: bigint; cap: bigint };
+export type SpendingClaim = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
 /** Signed bytes as the next generation of an intent. `message` null: nobody waits for it. */
 export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
   message: Message | null;
   signed: Generation;
   /** Reserved of a daily budget with the bytes; null: nothing, or it is reserved otherwise. */
-  claim: BudgetClaim | null;
+  claim: SpendingClaim | null;
 };
 const Committed = z.object({
   changed_id: z.string(),
@@ -311,7 +311,7 @@ export const commitSigned = async (
         payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
     )${claimed}, changed as (
       update intents i set status = ${state.after('sign')}, generation = s.generation, tx_hash = s.signature,
-        slot = null, progressed_at = app_now(), next_at = app_now() + ${REST}::interval
+        slot = null, progressed_at = app_now(), next_at = app_now() + ${LEASE_GRACE}::interval
       from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
         and i.generation = s.generation - 1
         and ${state.allows('sign')}

@@ -16,7 +16,7 @@ export const lockFactor = async (tx: Db, accountId: string): Promise<number> => 
 };
 
 /** Writes the factor of an account; 1 is everybody's and deletes it. */
-export const updateFactor = (tx: Db, accountId: string, factor: number): Promise<unknown> =>
+export const upsertFactor = (tx: Db, accountId: string, factor: number): Promise<unknown> =>
   factor === 1
     ? tx.query(sql.typeAlias('void')`delete from cosigning_factors where account_id = ${accountId}`)
     : tx.query(sql.typeAlias('void')`
@@ -24,7 +24,7 @@ export const updateFactor = (tx: Db, accountId: string, factor: number): Promise
         on conflict (account_id) do update set factor = excluded.factor`);
 
 /** Whether a refund of the settlement has used the co-signature that the settlement has paid for. */
-export const isRefundUsed = (db: Db, settlementId: string): Promise<boolean> =>
+export const isRefundCosigned = (db: Db, settlementId: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ used: z.boolean() }))`
     select exists (select from refund_cosignatures where settlement_id = ${settlementId}) as used`);
 

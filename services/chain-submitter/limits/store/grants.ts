@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 
-const Standing = z.object({
+const Subsidy = z.object({
   own: z.boolean(),
   used_slot: z.bigint().nullable(),
   used: z.boolean(),
@@ -12,8 +12,8 @@ const Standing = z.object({
  * What is known of an owner's token account at the platform's cost: whether this account has a grant for it, whether
  * anybody's grant has created it once (then at which slot), and whether signed bytes that create it may land.
  */
-export const grantStanding = (db: Db, accountId: string, owner: string): Promise<z.infer<typeof Standing>> =>
-  db.one(sql.type(Standing)`
+export const getSubsidy = (db: Db, accountId: string, owner: string): Promise<z.infer<typeof Subsidy>> =>
+  db.one(sql.type(Subsidy)`
     select coalesce(bool_or(account_id = ${accountId}), false) as own,
       coalesce(bool_or(used_by is not null), false) as used, max(used_slot) as used_slot,
       exists (select from transactions where creates = ${owner} and status = 'live') as creating
@@ -74,7 +74,7 @@ export const updateReservation = (
  * may land.
  * @returns how many
  */
-export const releaseLapsed = (db: Db): Promise<bigint> =>
+export const releaseLapsedReservations = (db: Db): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ released: z.bigint() }))`
     with lapsed as (
       select account_id, owner, reserved_lamports, reserved_budget, reserved_on from grants g

@@ -11,5 +11,5 @@ export const lockPaused = (tx: Db): Promise<boolean> =>
   tx.oneFirst(sql.type(Row)`select paused from settings for update`);
 
 /** Pauses or resumes all signing; returns whether it is paused. */
-export const setPaused = (tx: Db, paused: boolean): Promise<boolean> =>
+export const updatePaused = (tx: Db, paused: boolean): Promise<boolean> =>
   tx.oneFirst(sql.type(Row)`update settings set paused = ${paused} returning paused`);

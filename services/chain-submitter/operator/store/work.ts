@@ -16,27 +16,27 @@ const OpenWork = z.object({
 });
 
 /** Intents that are not terminal, by kind and state: over the sweeper's partial index, so over open rows alone. */
-export const openWork = (db: Db): Promise<readonly z.infer<typeof OpenWork>[]> =>
+export const countOpenByState = (db: Db): Promise<readonly z.infer<typeof OpenWork>[]> =>
   db.any(sql.type(OpenWork)`
     select kind, status, count(*) as intents, extract(epoch from app_now() - min(created_at))::float8 as oldest_age
     from intents where ${state.isOpen}
     group by kind, status`);
 
 /** How many of them there are. */
-export const openIntents = (db: Db): Promise<bigint> =>
+export const countOpenIntents = (db: Db): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ intents: z.bigint() }))`
     select count(*) as intents from intents where ${state.isOpen}`);
 
 const Bytes = z.object({ bytes: z.instanceof(Buffer) });
 
 /** Transactions that may still land, of work that is open. Those that were found on the chain have no bytes here. */
-export const signedAndLive = (db: Db): Promise<readonly Buffer[]> =>
+export const listLiveTransactions = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(Bytes)`
     select t.wire as bytes from intents i join transactions t using (intent_id)
     where ${joined.isOpen} and t.status = 'live' and length(t.wire) > 0`);
 
 /** Messages that wait for their owner's signature, as long as they can be submitted. */
-export const preparedMessages = (db: Db): Promise<readonly Buffer[]> =>
+export const listOpenMessages = (db: Db): Promise<readonly Buffer[]> =>
   db.anyFirst(sql.type(Bytes)`
     select message as bytes from preparations where status = 'open' and expires_at > app_now()`);
 

@@ -30,7 +30,7 @@ export const expireTransaction = async (db: Db, signature: string): Promise<bool
 };
 
 /** The intents that signed these transactions, by signature; none for those that this database does not know. */
-export const intentsOf = async (db: Db, signatures: readonly string[]): Promise<Map<string, string>> => {
+export const findIntentIds = async (db: Db, signatures: readonly string[]): Promise<Map<string, string>> => {
   const rows = await db.any(sql.type(z.object({ signature: z.string(), intent_id: z.string() }))`
     select signature, intent_id from transactions where signature = any(${sql.array(signatures, 'text')})`);
   return new Map(rows.map(({ signature, intent_id }) => [signature, intent_id]));
@@ -69,7 +69,7 @@ const Signed = z.object({
 export type SignedRow = z.infer<typeof Signed>;
 
 /** Every transaction that was ever signed for an intent, the first first. */
-export const transactionsOf = (db: Db, intentId: string): Promise<readonly SignedRow[]> =>
+export const listTransactions = (db: Db, intentId: string): Promise<readonly SignedRow[]> =>
   db.any(sql.type(Signed)`
     select signature, generation, status, last_valid_block_height
     from transactions where intent_id = ${intentId} order by generation`);

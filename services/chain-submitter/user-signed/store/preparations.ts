@@ -39,7 +39,7 @@ export const findPreparation = (db: Db, preparationId: string): Promise<Preparat
   db.maybeOne(sql.type(Row)`select ${columns} from preparations where preparation_id = ${preparationId}`);
 
 /** The same, once no submission of it is being committed any more. */
-export const findPreparationAtRest = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
+export const lockPreparation = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from preparations where preparation_id = ${preparationId} for share`);
 
