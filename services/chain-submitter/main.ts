@@ -33,16 +33,16 @@ import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
 import { createOwnBudgets } from './limits/own-transactions.ts';
 import { reserveTokenAccount } from './limits/reserve-token-account.ts';
-import { setCosigning } from './limits/set-cosigning.ts';
-import { showCaps } from './limits/show-caps.ts';
-import { showCosigning } from './limits/show-cosigning.ts';
+import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
+import { getCaps } from './limits/get-caps.ts';
+import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
 import { createCaps } from './limits/spending-caps.ts';
 import { releaseLapsedReservations } from './limits/store/grants.ts';
 import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
-import { observeAttempt } from './operator/observe-attempt.ts';
+import { getAttemptReport } from './operator/get-attempt-report.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
-import { setSigning } from './operator/set-signing.ts';
-import { showSigning } from './operator/show-signing.ts';
+import { setSigningPaused } from './operator/set-signing-paused.ts';
+import { getSigning } from './operator/get-signing.ts';
 import { cancelPrepared } from './user-signed/cancel-prepared.ts';
 import { checkPayoutAddress } from './user-signed/check-payout-address.ts';
 import { describeWallet } from './user-signed/describe-wallet.ts';
@@ -143,14 +143,14 @@ const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolv
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {
-    showCaps: showCaps(deps, caps),
-    showSigning: showSigning(signing),
-    setSigning: setSigning(signing),
-    showCosigning: showCosigning(deps),
-    setCosigning: setCosigning(deps),
+    getCaps: getCaps(deps, caps),
+    getSigning: getSigning(signing),
+    setSigningPaused: setSigningPaused(signing),
+    getCosigningLimits: getCosigningLimits(deps),
+    setCosigningFactor: setCosigningFactor(deps),
     observeChain: observeChain(deps),
     findPayment: findPayment(deps),
-    observeAttempt: observeAttempt(deps),
+    getAttemptReport: getAttemptReport(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
     observeWallets: observeWallets(deps),

@@ -113,7 +113,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/poller.ts',
-        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : askEverybody(deps, flight)',
+        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : queryAllProviders(deps, transaction)',
         to: 'Promise.resolve(views.filter(({ status }) => status?.err))',
       },
     ],
@@ -137,7 +137,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/poller.ts',
-        from: 'if (flight.missed >= MISSES_BEFORE_FORK) looks',
+        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK) polls',
         to: 'if (flight.missed < 0) looks',
       },
     ],

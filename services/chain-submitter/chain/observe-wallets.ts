@@ -16,5 +16,5 @@ export const observeWallets =
   }): Handler<typeof chainSubmitter.internal.observeWallets> =>
   async ({ owners }) => {
     const { slot, accounts } = await readForCaller(chain.tokenAccounts(owners));
-    return { sights: owners.map((owner, at) => toWalletSnapshot(owner, accounts[at]!, { network, slot })) };
+    return { snapshots: owners.map((owner, at) => toWalletSnapshot(owner, accounts[at]!, { network, slot })) };
   };

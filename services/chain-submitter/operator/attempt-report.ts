@@ -1,4 +1,4 @@
-import type { AttemptSight } from '../../../shared/contract/chain-submitter.ts';
+import type { AttemptReport } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
@@ -24,8 +24,8 @@ type AttemptReportDeps = {
   keys: PublicKeys;
   clock: Clock;
 };
-type Evaluation = Pick<AttemptSight, 'verdict' | 'why'>;
-const open = (why: string): Evaluation => ({ verdict: 'open', why });
+type Evaluation = Pick<AttemptReport, 'outcome' | 'reason'>;
+const open = (why: string): Evaluation => ({ outcome: 'open', reason: why });
 
 /**
  * Bytes of a record that was lost may have been signed until the deadline and live for 150 blocks, a minute or so: without
@@ -76,7 +76,7 @@ const evaluate = async (
   }: {
     deadline: number;
     height: number;
-    signed: readonly (SignedRow & { seen: readonly string[] })[];
+    signed: readonly (SignedRow & { provider_statuses: readonly string[] })[];
     under: readonly string[];
   },
 ): Promise<Evaluation> => {
@@ -85,8 +85,8 @@ const evaluate = async (
     for (const signature of own)
       if (await isPaidBy(deps, intent, signature))
         return {
-          verdict: 'landed',
-          why: `${signature} is final on every provider and moved what the quote says`,
+          outcome: 'included',
+          reason: `${signature} is final on every provider and moved what the quote says`,
         };
     if (!intents.isTerminal(intent.status))
       return open(`the intent is ${intent.status}: the executor brings it to its end`);
@@ -102,13 +102,13 @@ const evaluate = async (
     return open(
       `${alive.signature} may land until finalized block ${alive.last_valid_block_height}, it is ${height}`,
     );
-  const known = signed.find(({ seen }) =>
-    seen.some((word) => word !== 'unknown' && word !== 'failed, finalized'),
+  const known = signed.find(({ provider_statuses }) =>
+    provider_statuses.some((word) => word !== 'unknown' && word !== 'failed, finalized'),
   );
   if (known !== undefined) return open(`a provider knows ${known.signature}`);
   return {
-    verdict: 'cannot_land',
-    why: 'every transaction of it is past its last block on every provider, or there is none',
+    outcome: 'excluded',
+    reason: 'every transaction of it is past its last block on every provider, or there is none',
   };
 };
 
@@ -117,7 +117,7 @@ const evaluate = async (
  * is one. Every provider is asked: one that does not answer proves nothing, and the call fails.
  * @throws ServiceError validation_error for a token that does not hold; RpcUnavailable
  */
-export const reportAttempt = async (deps: AttemptReportDeps, attempt: AttemptName): Promise<AttemptSight> => {
+export const reportAttempt = async (deps: AttemptReportDeps, attempt: AttemptName): Promise<AttemptReport> => {
   const { pool, rpc, environment, keys } = deps;
   const claims = verifyToken('quote', attempt.quote_token, { env: environment, keys });
   const intentId = settleIntentId(attempt);
@@ -136,7 +136,10 @@ export const reportAttempt = async (deps: AttemptReportDeps, attempt: AttemptNam
   // Another attempt's payment of the same quote says nothing about this one.
   const owners = await findIntentIds(pool, found);
   const under = found.filter((signature) => (owners.get(signature) ?? intentId) === intentId);
-  const signed = rows.map((row, index) => ({ ...row, seen: said.map((words) => words[index]!) }));
+  const signed = rows.map((row, index) => ({
+    ...row,
+    provider_statuses: said.map((words) => words[index]!),
+  }));
   const height = Math.min(...heights);
   const deadline = Date.parse(claims.expires_at) + SIGNING_GRACE_MS;
   return {
