@@ -10,7 +10,7 @@ import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
-import type { Accepted } from './accepted.ts';
+import type { Accepted } from './settlements/terms-cache.ts';
 
 export type PayerWallet = NonNullable<z.infer<typeof wallet.internal.find.output>>;
 

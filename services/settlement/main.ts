@@ -9,17 +9,17 @@ import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { createAccepted } from './accepted.ts';
 import { config as schema } from './config.ts';
-import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
-import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
 import type { Deps } from './deps.ts';
 import { handlers } from './handlers.ts';
-import { expireSettlements } from './jobs/expireSettlements.ts';
-import { resumeSettlements } from './jobs/resumeSettlements.ts';
-import { attemptsReading, capsReading, intakeReading } from './readings.ts';
-import { quarantineResolver } from './resolve-quarantine.ts';
-import { pausedSince } from './store/settling.ts';
+import { attemptsReading, capsReading, intakeReading } from './operator/gauges.ts';
+import { quarantineResolver } from './operator/quarantine-resolver.ts';
+import { pausedSince } from './operator/store.ts';
+import { delegationChanged } from './payers/on-wallet-delegation-changed.ts';
+import { expireSettlements } from './settlements/expire-settlements.ts';
+import { settleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
+import { resumeSettlements } from './settlements/resume-settlements.ts';
+import { createAccepted } from './settlements/terms-cache.ts';
 
 /** Every provider is asked, some of it twice. */
 const PROOF_TIMEOUT_MS = 15_000;

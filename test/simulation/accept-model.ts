@@ -2,7 +2,7 @@ import { EPOCH, model } from './database.ts';
 import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 import type { World } from './world.ts';
 
-/** One of the attempts that services/settlement/store/accept.ts binds as JSON. */
+/** One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON. */
 type Values = {
   settlement_id: string;
   account_id: string;

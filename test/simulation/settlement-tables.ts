@@ -1,6 +1,6 @@
-import { type Event, next } from '../../services/settlement/domain/settlement.ts';
-import type { Landing } from '../../services/settlement/store/progress.ts';
-import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
+import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
+import type { Landing } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { Redeem, SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';

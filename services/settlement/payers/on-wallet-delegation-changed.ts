@@ -1,0 +1,21 @@
+import type { z } from 'zod';
+import type { wallet } from '../../../shared/contract/wallet.ts';
+import type { Deps } from '../deps.ts';
+import { findPayer, savePayer } from './store.ts';
+
+/**
+ * A payer's delegation stands otherwise on chain: what it may spend is taken over now, so that the next attempt is
+ * judged by it instead of being accepted and failing. A wallet that never paid is looked at when it does.
+ */
+export const delegationChanged =
+  ({ pool }: Pick<Deps, 'pool'>) =>
+  async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
+    const payer = await findPayer(pool, event.account_id, event.wallet_id);
+    if (payer === null) return;
+    const active = event.status === 'active' && event.delegate !== null;
+    await savePayer(pool, active ? { ...payer, authority: event.delegate! } : payer, {
+      balance: BigInt(event.balance),
+      allowance: active ? BigInt(event.allowance) : 0n,
+      slot: BigInt(event.slot),
+    });
+  };

@@ -1,0 +1,18 @@
+import { count } from '../../../shared/lib/metrics.ts';
+import type { Deps } from '../deps.ts';
+import { expireElapsed } from './store/settlements.ts';
+
+const BATCH = 500;
+
+/** Marks settlements `expired` within seconds of their window's end; the funds remain with the vendor on chain. */
+export const expireSettlements =
+  ({ pool, relay }: Deps) =>
+  async (): Promise<void> => {
+    let expired: number;
+    do {
+      const outbox = await expireElapsed(pool, BATCH);
+      relay.dispatch(outbox);
+      expired = outbox.length;
+      count('settle.expired_unredeemed', expired);
+    } while (expired === BATCH);
+  };
