@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     rule: '5',
     patches: [
       {
-        file: 'services/settlement/settlements/store/record-progress.ts',
+        file: 'services/settlement/payers/store.ts',
         from: 'max(locked.held) - sum(changed.quote_amount)::bigint as held',
         to: 'max(locked.held) as held',
       },
@@ -149,7 +149,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/settlements/settle.ts',
-        from: 'const records = await recordsOf(deps, call, claims);',
+        from: 'const records = await recordsOf(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
     ],

@@ -15,7 +15,6 @@ import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
 import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
 import { rpcOver } from '../../services/chain-submitter/rpc.ts';
 import { keepAlive } from '../../services/chain-submitter/store/workers.ts';
-import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
@@ -23,7 +22,7 @@ import { settleProgressed } from '../../services/settlement/settlements/on-chain
 import { redeem } from '../../services/settlement/settlements/redeem.ts';
 import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
 import { settle } from '../../services/settlement/settlements/settle.ts';
-import { createAccepted } from '../../services/settlement/settlements/terms-cache.ts';
+import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -193,7 +192,9 @@ export const startSettlement = (
     submitters: () => readonly Submitter[];
   },
 ) => {
-  const deps: SettlementDeps = {
+  const deps: Parameters<typeof settle>[0] &
+    Parameters<typeof redeem>[0] &
+    Parameters<typeof settleProgressed>[0] = {
     logger: loggerOf(world, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
@@ -202,9 +203,6 @@ export const startSettlement = (
     findPayment: async () => {
       throw new Error('no database is restored in the simulation');
     },
-    observeAttempt: async () => {
-      throw new Error('no operator decides in the simulation');
-    },
     pool: database.connect(process),
     clock: () => EPOCH + world.now() + process.skewMs,
     environment: 'test',
@@ -212,12 +210,11 @@ export const startSettlement = (
     signingKey: parties.settlementKey,
     mint: parties.mint,
     feeWallet: parties.network.feeWallet,
-    cursorKey: Buffer.alloc(32),
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
     quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
     waiting,
-    accepted: createAccepted(),
+    terms: createTermsCache(),
     caps: {
       reserve: async () => ({ release: () => {} }),
       refillsInSeconds: () => 3600,

@@ -1,6 +1,7 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
-import type { Landing } from '../../services/settlement/settlements/store/record-progress.ts';
-import type { Redeem, SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
+import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { Redeem } from '../../services/settlement/settlements/store/redeem.ts';
+import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
@@ -103,7 +104,7 @@ export const createSettlementTables = (world: World) => {
   };
 
   /** One of the facts that a statement was given; those of a statement are carried out one after the other. */
-  const landed = (landing: Omit<Landing, 'messages'>, messages: { subject: string }[]): unknown[] => {
+  const landed = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
     const { settlementId, finalized, generation, txHash } = landing;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
@@ -126,7 +127,7 @@ export const createSettlementTables = (world: World) => {
   };
   const allLanded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
-    return (JSON.parse(given) as Omit<Landing, 'messages'>[]).flatMap((one) =>
+    return (JSON.parse(given) as Omit<Confirmation, 'messages'>[]).flatMap((one) =>
       landed(
         one,
         outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),

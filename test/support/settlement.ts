@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
+import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
 import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
-import type { Deps } from '../../services/settlement/deps.ts';
-import { handlers } from '../../services/settlement/handlers.ts';
+import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
 import { pausedSince } from '../../services/settlement/operator/store.ts';
 import { delegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
+import { refundOperations } from '../../services/settlement/refunds/operations.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
 import { settleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
-import { createAccepted } from '../../services/settlement/settlements/terms-cache.ts';
+import { settlementOperations } from '../../services/settlement/settlements/operations.ts';
+import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
@@ -67,6 +69,11 @@ const publicKeys: PublicKeys = new Map(
     ];
   }),
 );
+
+type Deps = Parameters<typeof settlementOperations>[0] &
+  Parameters<typeof operatorOperations>[0] &
+  Parameters<typeof settleProgressed>[0] &
+  Parameters<typeof quarantineResolver>[0];
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -141,7 +148,7 @@ export const startFixture = async (): Promise<void> => {
     relay: base.relay,
     quarantine: base.quarantine,
     waiting: base.waiting,
-    accepted: createAccepted(),
+    terms: createTermsCache(),
     caps: createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits),
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
@@ -167,7 +174,10 @@ export const startFixture = async (): Promise<void> => {
   );
   const resolver = quarantineResolver(deps);
   const serving = serve(base.bus, settlement, {
-    ...handlers(deps),
+    ...settlementOperations(deps),
+    ...delegateOperations(deps),
+    ...refundOperations(deps),
+    ...operatorOperations(deps),
     ...operatorHandlers({
       pool: base.pool,
       consuming: [progressSubscription, walletSubscription],

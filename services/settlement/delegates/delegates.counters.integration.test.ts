@@ -10,11 +10,18 @@ import { HASH } from '../../../test/support/settlement.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
 import { savePayer } from '../payers/store.ts';
 import { refundOf } from '../refunds/model.ts';
-import { insertReservation, lockRefundable, releaseReservation } from '../refunds/store.ts';
-import { acceptAttempts, type Offer } from '../settlements/store/accept-attempts.ts';
+import { insertReservation, releaseReservation } from '../refunds/store.ts';
+import { acceptAttempts, type Candidate } from '../settlements/store/accept-attempts.ts';
 import { consumeOnce, type Draw } from '../settlements/store/consumptions.ts';
-import { type Landing, noteFailed, noteLanded, noteReopened } from '../settlements/store/record-progress.ts';
-import { expireElapsed, type Redeem, redeemOnce } from '../settlements/store/settlements.ts';
+import { expireElapsed } from '../settlements/store/expire.ts';
+import {
+  type Confirmation,
+  recordConfirmed,
+  recordFailed,
+  recordReopened,
+} from '../settlements/store/record-progress.ts';
+import { type Redeem, redeemOnce } from '../settlements/store/redeem.ts';
+import { lockRefundable } from '../settlements/store/refundable.ts';
 import { putCaps } from './store.ts';
 
 /** Every statement that moves a counter, by chance and at once, on two replicas, over days and the end of a month. */
@@ -82,8 +89,8 @@ const by = (settlement_id: string, name: string) => ({
 test('whatever happens at once, over midnights and the end of a month: all counters add up, and no statement is refused', async () => {
   const replicas = pools.map((pool) => ({
     pool,
-    accept: batched((offers: readonly Offer[]) => acceptAttempts(pool, offers)),
-    land: batched((landings: readonly Landing[]) => noteLanded(pool, landings), {
+    accept: batched((candidates: readonly Candidate[]) => acceptAttempts(pool, candidates)),
+    land: batched((landings: readonly Confirmation[]) => recordConfirmed(pool, landings), {
       keysOf: ({ settlementId }) => [settlementId],
     }),
     redeem: batched((redeems: readonly Redeem[]) => redeemOnce(pool, redeems), {
@@ -108,7 +115,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
       ),
     );
 
-  const offer = (settlementId: string): Offer => ({
+  const candidate = (settlementId: string): Candidate => ({
     attempt: {
       settlementId,
       accountId: account,
@@ -129,7 +136,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
     },
     messages: [by(settlementId, 'job')],
   });
-  const landing = (settlementId: string): Landing => ({
+  const landing = (settlementId: string): Confirmation => ({
     settlementId,
     generation: generations.get(settlementId)!,
     txHash: HASH[0],
@@ -162,13 +169,13 @@ test('whatever happens at once, over midnights and the end of a month: all count
     async ({ land }, id) => (await land(landing(id))) !== null && seen.add('landed'),
     async ({ land }, id) => (await land(landing(id))) !== null && seen.add('landed'),
     async ({ pool }, id) => {
-      await noteReopened(pool, id, generations.get(id)!);
+      await recordReopened(pool, id, generations.get(id)!);
       if (oneIn(2)) generations.set(id, generations.get(id)! + 1);
     },
     async ({ pool }, id) => {
       const told = { failed: by(id, 'failed'), reversed: by(id, 'reversed') };
       const why = { generation: generations.get(id)!, code: 'payment_failed', message: 'proven' };
-      if (oneIn(2)) seen.add(`failed, told ${(await noteFailed(pool, id, why, told)).length}`);
+      if (oneIn(2)) seen.add(`failed, told ${(await recordFailed(pool, id, why, told)).length}`);
     },
     async ({ pool }) => (await expireElapsed(pool, 3)).length > 0 && seen.add('expired'),
     async ({ redeem }, id) =>
@@ -184,9 +191,9 @@ test('whatever happens at once, over midnights and the end of a month: all count
     const replica = pick(replicas);
     if (!oneIn(3) && ids.length > 0) return void (await pick(acts)(replica, pick(ids.slice(-40))));
     const id = newId('stl');
-    const { verdict } = await replica.accept(offer(id));
-    seen.add(verdict);
-    if (verdict !== 'accepted') return;
+    const { decision } = await replica.accept(candidate(id));
+    seen.add(decision);
+    if (decision !== 'accepted') return;
     generations.set(id, 1);
     ids.push(id);
   };
@@ -208,7 +215,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
   }
   const often = [
     'accepted',
-    'quote_taken',
+    'quote_settled',
     'over_daily',
     'balance_short',
     'landed',

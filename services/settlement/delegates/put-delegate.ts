@@ -1,15 +1,15 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
-import { showDelegate } from '../settlements/view.ts';
 import { putCaps } from './store.ts';
+import { showDelegate } from './view.ts';
 
 const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
 
 /** Internal: the caps of a delegate, changed only from the version that the asker has seen. */
 export const putDelegate =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.putDelegate> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.putDelegate> =>
   async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {
     const caps = {
       delegate_id,

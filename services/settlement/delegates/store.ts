@@ -78,16 +78,16 @@ export const findDelegateRows = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of accepting: the rows that CTE `asked` names, locked, with what is left of each cap (null: no cap);
+ * CTE `delegate` of accepting: the rows that CTE `candidate` names, locked, with what is left of each cap (null: no cap);
  * `day` is the day the attempt counts in.
  */
-export const lockedDelegates = sql.fragment`
+export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
     d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
     d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
     d.total - (d.total_held + d.total_spent) as total_left
   from delegates as d
-  where d.delegate_id = any(array(select delegate_id from asked where is_known is null))
+  where d.delegate_id = any(array(select delegate_id from candidate where is_existing is null))
   order by d.delegate_id for update of d`;
 
 /**
@@ -113,7 +113,7 @@ export const holdDelegates = sql.fragment`
  * are locked: an update reads the row of its snapshot first, and its constraints would judge what comes of that one.
  * @param to signs of the amount in held and spent
  */
-export const moveDelegate = (to: {
+export const updateDelegateCounters = (to: {
   held: ReturnType<typeof sql.fragment>;
   spent: ReturnType<typeof sql.fragment>;
 }) => {

@@ -1,16 +1,17 @@
+import type { z } from 'zod';
 import { decode } from '../../../shared/bus/envelope.ts';
-import { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { type chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { eventSubject } from '../../../shared/events/event.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
-import type { Deps } from '../deps.ts';
 import { lookUpSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 
 /** The settlement that a message speaks of, as far as it can be read; null for a message of another kind. */
-const settlementOf = async ({ pool }: Pick<Deps, 'pool'>, { subject, body }: QuarantineRow) => {
+const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: QuarantineRow) => {
   if (subject !== SUBJECT) return null;
   try {
     const { object_id } = Progress.pick({ object_id: true }).loose().parse(decode(body));
@@ -21,13 +22,17 @@ const settlementOf = async ({ pool }: Pick<Deps, 'pool'>, { subject, body }: Qua
   }
 };
 
+type ObserveAttempt = typeof chainSubmitter.internal.observeAttempt;
+
 /**
  * What an operator may declare about an event that contradicts the record (docs/runbook.md, RecordContradicted). The record
  * stays what callers were told: the decision says which of the two is true, and only what the chain proves can be said.
  */
-export const quarantineResolver = (
-  deps: Pick<Deps, 'pool' | 'observeAttempt'>,
-): QuarantineResolver<SettlementRow> => ({
+export const quarantineResolver = (deps: {
+  pool: Pool;
+  /** What chain-submitter has done for an attempt, and what the chain proves about it. */
+  observeAttempt: (attempt: z.infer<ObserveAttempt['input']>) => Promise<z.infer<ObserveAttempt['output']>>;
+}): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
   unknown: 'the message names no settlement that is known here: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>

@@ -1,18 +1,20 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
-import type { Deps } from '../deps.ts';
 import { settleJob } from '../settlements/events.ts';
-import { claimNow, lookUpSettlement } from '../settlements/store/settlements.ts';
+import { claimNow } from '../settlements/store/dispatch.ts';
+import { lookUpSettlement } from '../settlements/store/settlements.ts';
 
 /**
  * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
  * tells how far it is, and hurries it on (docs/design/settle.md, rules 6 and 16).
  */
 export const redriveSettlement =
-  ({ pool, relay }: Deps): Handler<typeof settlement.internal.redriveSettlement> =>
+  ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redriveSettlement> =>
   async ({ settlement_id, ...operator }) => {
     const { rows, answer } = await pool.transaction(async (tx) => {
       const claimed = await claimNow(tx, settlement_id);

@@ -1,14 +1,14 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
-import type { Deps } from '../deps.ts';
 import { presentIntake } from './intake.ts';
 import { lockPausedSince, setPaused } from './store.ts';
 
 /** Internal: pauses or resumes payments. Every replica heeds it within 1 s. */
 export const setIntake =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.setIntake> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.setIntake> =>
   async ({ paused, ...operator }) => {
     const { changed, state } = await changeByOperator(pool, operator, {
       action: paused ? 'intake.pause' : 'intake.resume',

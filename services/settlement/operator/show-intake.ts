@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { presentIntake } from './intake.ts';
 import { pausedSince } from './store.ts';
 
 /** Internal: whether payments are paused, for an operator. */
 export const showIntake =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.showIntake> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.showIntake> =>
   async () =>
     presentIntake(pool, await pausedSince(pool));

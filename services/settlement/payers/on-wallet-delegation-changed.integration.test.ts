@@ -18,7 +18,7 @@ import {
   until,
   wallets,
 } from '../../../test/support/settlement.ts';
-import { spentSince } from './spent-since.ts';
+import { spentSince } from '../settlements/spent-since.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);

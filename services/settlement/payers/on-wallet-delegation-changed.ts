@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { findPayer, savePayer } from './store.ts';
 
 /**
@@ -8,7 +8,7 @@ import { findPayer, savePayer } from './store.ts';
  * judged by it instead of being accepted and failing. A wallet that never paid is looked at when it does.
  */
 export const delegationChanged =
-  ({ pool }: Pick<Deps, 'pool'>) =>
+  ({ pool }: { pool: Pool }) =>
   async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
     const payer = await findPayer(pool, event.account_id, event.wallet_id);
     if (payer === null) return;

@@ -1,46 +1,61 @@
+import type { z } from 'zod';
+import type { WalletSight } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import type { wallet } from '../../../shared/contract/index.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { findPayer, type Payer, savePayer } from './store.ts';
+
+/** The wallet of an account by its id; with null its default wallet. */
+export type FindWallet = (
+  accountId: string,
+  walletId: string | null,
+) => Promise<z.infer<typeof wallet.internal.find.output>>;
 
 const inactive = (message: string) =>
   new ServiceError('delegation_inactive', message, { safe_action: 'raise_limit' });
 
 /**
- * The wallet that pays: the delegate key's own, or the account's default one.
- * @throws ServiceError delegation_inactive without one; conflict when it would pay itself
+ * The wallet that pays: the one of the delegate key, or the account's default wallet.
+ * @throws ServiceError delegation_inactive without a wallet; conflict when it would pay itself
  */
 export const payerFor = async (
-  deps: Deps,
+  deps: { pool: Pool; findWallet: FindWallet; feeWallet: string },
   accountId: string,
   walletId: string | null,
   claims: QuoteClaims,
 ): Promise<Payer> => {
-  const known = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
-  const wallet = known ?? (await deps.findWallet(accountId, walletId));
-  if (wallet === null) throw inactive('there is no wallet to pay from; link one and let it spend');
-  if (wallet.owner === claims.payout_address || wallet.owner === deps.feeWallet) {
+  const existing = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
+  const found = existing ?? (await deps.findWallet(accountId, walletId));
+  if (found === null) throw inactive('there is no wallet to pay from; link one and let it spend');
+  if (found.owner === claims.payout_address || found.owner === deps.feeWallet) {
     throw conflict('the payer would pay itself', { safe_action: 'stop' });
   }
   return {
-    wallet_id: wallet.wallet_id,
+    wallet_id: found.wallet_id,
     account_id: accountId,
-    owner: wallet.owner,
-    authority: wallet.authority,
+    owner: found.owner,
+    authority: found.authority,
   };
 };
 
 /**
- * Looks at the payer's token account on chain and keeps the sight.
+ * Reads the payer's token account from the chain and stores the snapshot.
  * @returns the payer with the authority that its owner has approved now
- * @throws ServiceError service_unavailable when the chain is away: nothing was done
+ * @throws ServiceError service_unavailable when the chain cannot be read: nothing was done
  */
-export const refreshPayer = async (deps: Deps, payer: Payer): Promise<Payer> => {
-  const sight = await deps.observeWallet(payer.owner);
+export const refreshPayer = async (
+  {
+    pool,
+    observeWallet,
+  }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>> },
+  payer: Payer,
+): Promise<Payer> => {
+  const sight = await observeWallet(payer.owner);
   const seen = sight.served && sight.delegate !== null ? { ...payer, authority: sight.delegate } : payer;
-  await savePayer(deps.pool, seen, {
+  await savePayer(pool, seen, {
     balance: BigInt(sight.balance),
-    // Another delegate's allowance is none of ours: ours was overwritten, or retired.
+    // The allowance of another delegate is not ours: our approval was overwritten or retired.
     allowance: sight.served ? BigInt(sight.allowance) : 0n,
     slot: BigInt(sight.slot),
   });

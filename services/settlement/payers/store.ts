@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 
-export type Sight = { balance: bigint; allowance: bigint; slot: bigint };
-
 const Payer = z.object({
   wallet_id: z.string(),
   account_id: z.string(),
@@ -18,8 +16,9 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
     where wallet_id = ${walletId} and account_id = ${accountId}`);
 
 /**
- * The wallets of an account that have paid or tried to, once nothing is being accepted from them any more: acceptance locks
- * its payer until its commit is over, so a statement that begins after this one sees what became of it.
+ * The wallets of an account that have paid or tried to, once nothing is being accepted from them.
+ * Acceptance locks its payer until it has committed, so a statement that begins after this one sees
+ * the outcome.
  */
 export const payersAtRest = (db: Db, accountId: string): Promise<readonly Payer[]> =>
   db.any(sql.type(Payer)`
@@ -27,10 +26,15 @@ export const payersAtRest = (db: Db, accountId: string): Promise<readonly Payer[
     where account_id = ${accountId} order by wallet_id for key share`);
 
 /**
- * Takes over a sight of the chain unless a later one is known, or a payment that landed after it: a node that lags
- * would bring that payment's money back. Holds stay as they are; the authority is the one that was approved last.
+ * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
+ * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
+ * the one that was approved last.
  */
-export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> =>
+export const savePayer = (
+  db: Db,
+  payer: Payer,
+  sight: { balance: bigint; allowance: bigint; slot: bigint },
+): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
     values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
@@ -38,3 +42,48 @@ export const savePayer = (db: Db, payer: Payer, sight: Sight): Promise<unknown> 
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.landed_slot <= excluded.as_of_slot`);
+
+/** Holds the amounts of the settlements that the statement's CTE `inserted` returns. */
+export const holdPayers = sql.fragment`
+  update payers set held = payers.held + sums.amount
+  from (select wallet_id, sum(quote_amount)::bigint as amount from inserted group by wallet_id) as sums
+  where payers.wallet_id = sums.wallet_id`;
+
+/**
+ * Reading CTE `delegated` first keeps the order of locks that acceptance uses: delegates before
+ * payers. The condition is evaluated before a row is locked.
+ */
+const afterDelegates = sql.fragment`(select count(*) from delegated) >= 0`;
+
+const notInSnapshot = sql.fragment`
+  coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
+
+/**
+ * Releases the holds of what the statement's CTE `changed` returns. A payment that was included
+ * after the payer's snapshot is subtracted from it; an earlier one is part of it already. The slot
+ * of the payment (null: none was included) is stored, so that no older snapshot replaces this one
+ * (`savePayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers are
+ * locked in the order of their ids, and the values are computed from the locked rows
+ * (`updateDelegateCounters` says why).
+ */
+export const releasePayers = sql.fragment`
+  update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
+    landed_slot = freed.landed_slot
+  from (
+    select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
+      greatest(max(locked.balance) - ${notInSnapshot}, 0) as balance, greatest(max(locked.allowance) - ${notInSnapshot}, 0) as allowance,
+      greatest(max(locked.landed_slot), max(changed.slot)) as landed_slot
+    from (
+      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.landed_slot from payers as p
+      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegates}
+      order by p.wallet_id for no key update of p
+    ) as locked
+    join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
+    group by locked.wallet_id
+  ) as freed
+  where payers.wallet_id = freed.wallet_id`;
+
+/** Holds the amount of a payment that was forked away again. */
+export const holdPayersAgain = sql.fragment`
+  update payers set held = held + changed.quote_amount
+  from changed where payers.wallet_id = changed.wallet_id and ${afterDelegates}`;

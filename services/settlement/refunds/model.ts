@@ -1,14 +1,11 @@
-import type { ChainStatus, Status } from '../settlements/model/status.ts';
+import { type ChainStatus, isPaid, type Status } from '../settlements/model/status.ts';
 
-export type Refundable = { status: Status; chain: ChainStatus; netMicro: bigint; reservedMicro: bigint };
+type Refundable = { status: Status; chain: ChainStatus; netMicro: bigint; reservedMicro: bigint };
 
 const REFUSED: Record<'pending' | 'failed', string> = {
   pending: 'the payment is not confirmed yet',
   failed: 'the payment failed, so there is nothing to refund',
 };
-
-/** Whether the payment stands on the chain: what never arrived, or went back, cannot be given back. */
-export const isPaid = (chain: ChainStatus): boolean => chain === 'confirmed' || chain === 'finalized';
 
 /**
  * What a refund may take of a settlement (docs/spec/decisions.md, Funding): of the net, since the

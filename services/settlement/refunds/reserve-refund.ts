@@ -1,11 +1,13 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
-import { isPaid, refundOf } from './model.ts';
-import { findReservation, insertReservation, lockRefundable, type ReservationRow } from './store.ts';
+import { isPaid } from '../settlements/model/status.ts';
+import { lockRefundable } from '../settlements/store/refundable.ts';
+import { refundOf } from './model.ts';
+import { findReservation, insertReservation, type ReservationRow } from './store.ts';
 
 const show = (row: ReservationRow) => ({
   amount: formatMicro(row.amount),
@@ -18,7 +20,7 @@ const show = (row: ReservationRow) => ({
 
 /** int.settlement.reserveRefund. */
 export const reserveRefund =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.reserveRefund> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.reserveRefund> =>
   async ({ refund_id, settlement_id, account_id, service_id, amount }) => {
     const known = await findReservation(pool, refund_id);
     if (known === null) {

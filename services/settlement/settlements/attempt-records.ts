@@ -1,7 +1,11 @@
+import type { z } from 'zod';
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import type { FindWallet } from '../payers/payer.ts';
 import { type Payer, payersAtRest } from '../payers/store.ts';
 import type { Records } from './model/refusal.ts';
 import { mayBeLost } from './store/restores.ts';
@@ -18,7 +22,7 @@ export type Read = Records & {
 
 /** All that the record says of an attempt and its quote, once nothing of the account is being accepted any more. */
 export const recordsOf = async (
-  { pool }: Pick<Deps, 'pool'>,
+  { pool }: { pool: Pool },
   { caller: { account_id }, payment_attempt_id }: { caller: Caller; payment_attempt_id: string },
   claims: QuoteClaims | null,
 ): Promise<Read> => {
@@ -33,12 +37,18 @@ export const recordsOf = async (
   return { attempt, paying, mayBeLost: isLost && attempt === null && paying === null, payers };
 };
 
+type FindPaymentContract = typeof chainSubmitter.internal.findPayment;
+/** Whether a quote's payment is on the chain, and which of these owners made it. */
+type FindPayment = (
+  quote: z.infer<FindPaymentContract['input']>,
+) => Promise<z.infer<FindPaymentContract['output']>>;
+
 /**
  * Asks the chain for a payment whose record a restore has lost.
  * @returns the wallet of the account that paid the quote; `unknown` when somebody else did, or nobody can tell
  */
 export const findLost = async (
-  { findWallet, findPayment, logger }: Pick<Deps, 'findWallet' | 'findPayment' | 'logger'>,
+  { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
   quote_token: string,
   { caller, payers }: { caller: Caller; payers: readonly Payer[] },
 ): Promise<Payer | 'not paid' | 'unknown'> => {

@@ -1,19 +1,25 @@
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { consumeRefusal } from './model/prepaid-units.ts';
 import { ownSettlement } from './settlement-token.ts';
 import { consumeOnce, type Draw, findConsumable } from './store/consumptions.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
-export const consume = (
-  deps: Pick<Deps, 'pool' | 'relay' | 'environment' | 'publicKeys'>,
-): Handler<typeof settlement.operations.consume> => {
+export const consume = (deps: {
+  pool: Pool;
+  relay: Relay;
+  environment: Environment;
+  publicKeys: PublicKeys;
+}): Handler<typeof settlement.operations.consume> => {
   const once = batched((draws: readonly Draw[]) => consumeOnce(deps.pool, draws), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });

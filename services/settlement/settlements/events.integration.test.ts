@@ -32,7 +32,7 @@ import { expireSettlements } from './expire-settlements.ts';
 import { settleProgressed } from './on-chain-submitter-settle-progressed.ts';
 import { settle } from './settle.ts';
 import { consumeOnce } from './store/consumptions.ts';
-import { createAccepted } from './terms-cache.ts';
+import { createTermsCache } from './terms-cache.ts';
 
 /** What is told of a settlement, as the service that tells accounts hears it: parsed by the contract, by its own rights. */
 type Told = { name: string; settlement_id: string } & Record<string, unknown>;
@@ -213,7 +213,7 @@ test('what lands together is recorded and told once each, while two replicas hea
 
 test('a request is woken by the replica that hears the fact, wherever it was accepted, and a repeat that waits elsewhere reads again', async () => {
   const payer = consumer();
-  const elsewhere = settleProgressed({ ...deps, accepted: createAccepted() });
+  const elsewhere = settleProgressed({ ...deps, terms: createTermsCache() });
   const [first, second] = [quote(), quote()];
   const ask = (q: { quote_token: string }) =>
     settle({ ...deps, settleWaitMs: 20_000 })({ ...q, payment_attempt_id: newId('evt') }, payer);
@@ -237,7 +237,7 @@ test('a request is woken by the replica that hears the fact, wherever it was acc
   expect((await told).status).toBe('confirmed');
 
   // The fact is heard where the request was accepted, so nobody else is told: a repeat there reads for itself.
-  const accepting = { ...deps, accepted: createAccepted(), settleWaitMs: 20_000 };
+  const accepting = { ...deps, terms: createTermsCache(), settleWaitMs: 20_000 };
   const input = { quote_token: second.quote_token, payment_attempt_id: newId('evt') };
   const original = settle(accepting)(input, payer);
   const id = await idOf(second);

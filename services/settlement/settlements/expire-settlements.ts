@@ -1,12 +1,13 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
-import { expireElapsed } from './store/settlements.ts';
+import { expireElapsed } from './store/expire.ts';
 
 const BATCH = 500;
 
 /** Marks settlements `expired` within seconds of their window's end; the funds remain with the vendor on chain. */
 export const expireSettlements =
-  ({ pool, relay }: Deps) =>
+  ({ pool, relay }: { pool: Pool; relay: Relay }) =>
   async (): Promise<void> => {
     let expired: number;
     do {

@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { settlementsOfQuotes } from './store/settlements.ts';
 
 /** int.settlement.findByQuotes. */
 export const findByQuotes =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.findByQuotes> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.findByQuotes> =>
   async ({ quotes }) =>
     (await settlementsOfQuotes(pool, quotes)).map(({ quote_id, settlement_id, status }) => ({
       quote_id,

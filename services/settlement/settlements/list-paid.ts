@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { settlementsIssued } from './store/settlements.ts';
 import { showPaid } from './view.ts';
 
 /** int.settlement.listPaid. */
 export const listPaid =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.listPaid> =>
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.listPaid> =>
   async (page) =>
     (await settlementsIssued(pool, page)).map(showPaid);

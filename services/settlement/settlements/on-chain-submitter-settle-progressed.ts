@@ -1,46 +1,66 @@
 import { encode } from '../../../shared/bus/envelope.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import { batched } from '../../../shared/db/batched.ts';
-import { event, eventSubject } from '../../../shared/events/event.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Quarantine } from '../../../shared/events/consume.ts';
+import { eventSubject } from '../../../shared/events/event.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { signToken } from '../../../shared/lib/compact-token.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { SigningKey } from '../../../shared/lib/keys.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count, record as measure } from '../../../shared/lib/metrics.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
 import { refreshPayer } from '../payers/payer.ts';
 import { findPayer } from '../payers/store.ts';
+import { confirmedEvents, failedEvents } from './events.ts';
 import {
-  type Landed as LandedRow,
-  type Landing,
-  noteFailed,
-  noteLanded,
-  noteReopened,
-  noteSigned,
+  type Confirmation,
+  type ConfirmedRow,
+  recordConfirmed,
+  recordFailed,
+  recordReopened,
+  recordSigned,
 } from './store/record-progress.ts';
 import { lookUpSettlement, type Terms, termsOf } from './store/settlements.ts';
-import { partiesOf, paymentOf } from './view.ts';
+import type { TermsCache } from './terms-cache.ts';
+
+type Deps = Parameters<typeof refreshPayer>[0] & {
+  pool: Pool;
+  clock: Clock;
+  logger: Logger;
+  environment: Environment;
+  signingKey: SigningKey;
+  relay: Relay;
+  /** Receives the events that an operator has to decide about. */
+  quarantine: Quarantine;
+  waiting: Waiting;
+  terms: TermsCache;
+};
 
 /**
- * Records how far a payment has come, publishes it, and wakes the request that waits for it. What
- * is confirmed at the same moment is recorded by one statement.
+ * Records the progress of a payment, publishes it, and wakes the request that waits for it. Payments
+ * that are confirmed at the same moment are recorded by one statement.
  */
 export const settleProgressed = (deps: Deps) => {
-  const recordOf = batched((batch: readonly Landed[]) => record(deps, batch), {
+  const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });
   return async (progress: Progress): Promise<void> => {
     const { object_id: settlementId, generation, tx_hash: txHash } = progress;
     switch (progress.status) {
       case 'signed':
-        if (txHash !== null) await noteSigned(deps.pool, settlementId, { generation, txHash });
+        if (txHash !== null) await recordSigned(deps.pool, settlementId, { generation, txHash });
         return;
       case 'confirmed':
       case 'finalized':
-        return landed(deps, progress, recordOf);
+        return confirmed(deps, progress, recordOne);
       case 'reopened':
-        await noteReopened(deps.pool, settlementId, generation);
+        await recordReopened(deps.pool, settlementId, generation);
         return;
       case 'failed':
         return failed(deps, progress);
@@ -48,31 +68,31 @@ export const settleProgressed = (deps: Deps) => {
   };
 };
 
-/** This database was set back. Delivered again it would fail again, for ever. */
-const unknown = ({ logger }: Deps, settlementId: string): void => {
+/** The database was restored from a backup. A redelivery would fail again, so the event is dropped. */
+const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): void => {
   count('settle.anomalies', 1, { kind: 'unknown_settlement' });
-  logger.error({ settlement_id: settlementId }, 'event of a settlement that is not known here');
+  logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
 };
 
 /**
- * An event that changed nothing, because the record is at the opposite end: proven failed and yet
- * included, or final and yet failed. Either is proven never to happen, so somebody has to look. The
- * record stays what callers were told: a failure sticks to its id (docs/spec/decisions.md, Settle),
- * and another attempt may have paid the quote since. A `confirmed` that is real becomes final
- * within seconds, and is set aside then.
+ * Handles an event that changed nothing because the record has the opposite end: failed and yet
+ * included, or final and yet failed. Each of them is proven to be impossible, so an operator has to
+ * decide. The record stays as callers were answered: a failure sticks to its id
+ * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
+ * that is true becomes final within seconds, and is quarantined then.
  */
-const watchForContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
+const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;
-  const { object_id: settlementId, status, tx_hash: tx } = progress;
+  const { object_id: settlementId, status, tx_hash: signature } = progress;
   const row = await lookUpSettlement(pool, settlementId);
-  if (row === null) return unknown(deps, settlementId);
+  if (row === null) return reportUnknown(deps, settlementId);
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
-  // Of a reversed settlement the confirmation from before its fork may come once more.
+  // The confirmation from before the fork of a reversed settlement may be delivered once more.
   if (status === 'confirmed' && row.settlement_token !== null) return;
   count('settle.anomalies', 1, { kind: 'contradicted_record' });
   logger.error(
-    { settlement_id: settlementId, recorded: row.chain_status, status, tx },
-    'event of a payment is the opposite of its record',
+    { settlement_id: settlementId, recorded: row.chain_status, status, signature },
+    'event contradicts the record of its payment',
   );
   if (status === 'confirmed') return;
   await quarantine({
@@ -82,14 +102,25 @@ const watchForContradiction = async (deps: Deps, progress: Progress): Promise<vo
   });
 };
 
-type Landed = Progress & { tx_hash: string; slot: number; traceparent: string | null };
+type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent: string | null };
 
-/** What a landed transaction makes of a settlement of these terms. */
-const landingOf = (deps: Deps, progress: Landed, terms: Terms): Landing => {
+const confirmationOf = (deps: Deps, progress: ConfirmedProgress, terms: Terms): Confirmation => {
   const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = progress;
   const issuedAt = deps.clock();
   const redeemExpiresAt = issuedAt + terms.redeem_window_seconds * 1000;
-  const about = { settlement_id: settlementId, quote_id: terms.quote_id, tx_hash: txHash };
+  const settlementToken = signToken(
+    'settlement',
+    {
+      env: deps.environment,
+      settlement_id: settlementId,
+      quote_id: terms.quote_id,
+      service_id: terms.service_id,
+      quote_amount: formatMicro(terms.quote_amount),
+      issued_at: isoTime(issuedAt),
+      redeem_expires_at: isoTime(redeemExpiresAt),
+    },
+    deps.signingKey,
+  );
   return {
     settlementId,
     generation,
@@ -98,111 +129,93 @@ const landingOf = (deps: Deps, progress: Landed, terms: Terms): Landing => {
     finalized: status === 'finalized',
     issuedAt,
     redeemExpiresAt,
-    settlementToken: signToken(
-      'settlement',
-      {
-        env: deps.environment,
-        settlement_id: settlementId,
-        quote_id: terms.quote_id,
-        service_id: terms.service_id,
-        quote_amount: formatMicro(terms.quote_amount),
-        issued_at: isoTime(issuedAt),
-        redeem_expires_at: isoTime(redeemExpiresAt),
-      },
-      deps.signingKey,
-    ),
-    messages: {
-      issued: event('settlement.issued', { ...about, ...paymentOf(terms, issuedAt) }, { traceparent }),
-      finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, { traceparent }),
-    },
+    settlementToken,
+    messages: confirmedEvents(terms, { txHash, issuedAt }, { traceparent }),
   };
 };
 
-type Recorded = { terms: Terms; landing: Landing; row: LandedRow | null };
+type Recorded = { terms: Terms; confirmation: Confirmation; row: ConfirmedRow | null };
 
-/** Null: the settlement is not known here. */
-const record = async (deps: Deps, batch: readonly Landed[]): Promise<(Recorded | null)[]> => {
-  const { accepted, pool } = deps;
+/** @returns in the order of the batch; null: this database does not have the settlement */
+const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Promise<(Recorded | null)[]> => {
   const ids = batch.map(({ object_id }) => object_id);
-  const elsewhere = ids.filter((id) => accepted.of(id) === undefined);
-  const found = elsewhere.length === 0 ? [] : await termsOf(pool, elsewhere);
-  const known = new Map(found.map((terms) => [terms.settlement_id, terms]));
-  const landings = batch.flatMap((one) => {
-    const terms = accepted.of(one.object_id) ?? known.get(one.object_id);
-    return terms === undefined ? [] : [{ terms, landing: landingOf(deps, one, terms) }];
+  const missing = ids.filter((id) => deps.terms.find(id) === undefined);
+  const found = missing.length === 0 ? [] : await termsOf(deps.pool, missing);
+  const stored = new Map(found.map((terms) => [terms.settlement_id, terms]));
+  const confirmations = batch.flatMap((progress) => {
+    const terms = deps.terms.find(progress.object_id) ?? stored.get(progress.object_id);
+    return terms === undefined ? [] : [{ terms, confirmation: confirmationOf(deps, progress, terms) }];
   });
   const rows =
-    landings.length === 0
+    confirmations.length === 0
       ? []
-      : await noteLanded(
-          pool,
-          landings.map(({ landing }) => landing),
+      : await recordConfirmed(
+          deps.pool,
+          confirmations.map(({ confirmation }) => confirmation),
         );
   const recorded = new Map(
-    landings.map((one, index) => [one.landing.settlementId, { ...one, row: rows[index]! }]),
+    confirmations.map((one, index) => [one.confirmation.settlementId, { ...one, row: rows[index]! }]),
   );
   return ids.map((id) => recorded.get(id) ?? null);
 };
 
-const landed = async (
+const confirmed = async (
   deps: Deps,
   progress: Progress,
-  recordOf: (one: Landed) => Promise<Recorded | null>,
+  recordOne: (progress: ConfirmedProgress) => Promise<Recorded | null>,
 ): Promise<void> => {
   const { object_id: settlementId, status, tx_hash, slot } = progress;
-  if (tx_hash === null || slot === null) throw new TypeError('a landed transaction has a hash and a slot');
+  if (tx_hash === null || slot === null)
+    throw new TypeError('a confirmed transaction has a signature and a slot');
   await failpoint('settlement.beforeIssue');
-  const recorded = await recordOf({ ...progress, tx_hash, slot, traceparent: activeTraceparent() });
+  const recorded = await recordOne({ ...progress, tx_hash, slot, traceparent: activeTraceparent() });
   await failpoint('settlement.afterIssue');
-  if (recorded === null) return unknown(deps, settlementId);
-  const { terms, landing, row } = recorded;
+  if (recorded === null) return reportUnknown(deps, settlementId);
+  const { terms, confirmation, row } = recorded;
   if (row === null) {
-    await watchForContradiction(deps, progress);
-    // Perhaps a repeat of an event after which nobody was woken.
+    await quarantineContradiction(deps, progress);
+    // This may repeat an event whose first delivery ended before it woke the request.
     deps.waiting.wake(settlementId);
     return;
   }
   deps.relay.dispatch(row.outbox);
   if (row.was === 'pending') {
-    // Where this replica accepted it, its caller waits here.
-    const isHere = deps.accepted.of(settlementId) !== undefined;
+    // The caller waits at the replica that accepted the payment.
+    const isHere = deps.terms.find(settlementId) !== undefined;
     deps.waiting.wake(settlementId, isHere ? row : undefined);
     count('settle.settlements', 1, { outcome: 'issued' });
-    // Floating point holds micro-units exactly up to nine billion USDC; money itself is never computed from it.
+    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed from it.
     count('settle.settled_micro_usdc', Number(terms.quote_amount));
     count('settle.fees_micro_usdc', Number(terms.fee_amount));
-    measure('settle.time_to_confirm', (landing.issuedAt - terms.created_at) / 1000);
+    measure('settle.time_to_confirm', (confirmation.issuedAt - terms.created_at) / 1000);
   }
-  if (status === 'finalized') deps.accepted.forget(settlementId);
+  if (status === 'finalized') deps.terms.delete(settlementId);
 };
 
 const failed = async (deps: Deps, progress: Progress): Promise<void> => {
-  const { object_id: settlementId, generation, tx_hash: txHash, failure } = progress;
+  const { object_id: settlementId, generation, tx_hash: signature, failure } = progress;
   const row = await lookUpSettlement(deps.pool, settlementId);
-  if (row === null) return unknown(deps, settlementId);
+  if (row === null) return reportUnknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
-  const about = { settlement_id: settlementId, quote_id: row.quote_id, ...partiesOf(row) };
-  const reversed = event('settlement.reversed', { ...about, redeemed: row.redeemed_at !== null });
-  const outbox = await noteFailed(
-    deps.pool,
-    settlementId,
-    { generation, code, message },
-    { failed: event('settlement.failed', { ...about, code }), reversed },
-  );
-  if (outbox.length === 0) await watchForContradiction(deps, progress);
-  if (outbox.some(({ subject }) => subject === reversed.subject)) {
+  const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });
+  const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
+  if (outbox.length === 0) await quarantineContradiction(deps, progress);
+  if (outbox.some(({ subject }) => subject === events.reversed.subject)) {
     count('settle.settlements', 1, { outcome: 'reversed' });
     count('settle.anomalies', 1, { kind: 'settlement_reversed' });
-    const alarm = { settlement_id: settlementId, tx: txHash };
-    deps.logger.error(alarm, 'a confirmed payment was reversed on chain for good');
+    deps.logger.error(
+      { settlement_id: settlementId, signature },
+      'confirmed payment reversed on chain for good',
+    );
   } else if (outbox.length > 0) {
     count('settle.settlements', 1, { outcome: 'failed' });
     count('settle.failures', 1, { error_code: code });
   }
-  deps.accepted.forget(settlementId);
+  deps.terms.delete(settlementId);
   deps.waiting.wake(settlementId);
   deps.relay.dispatch(outbox);
-  // The last sight promised more than the chain held: look again, or the next attempt fails the same way.
+  // The last snapshot showed more than the chain holds. Without a new one the next attempt would
+  // fail in the same way.
   const payer = code === 'payment_failed' ? null : await findPayer(deps.pool, row.account_id, row.wallet_id);
   if (payer !== null) await refreshPayer(deps, payer);
 };

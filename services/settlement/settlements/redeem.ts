@@ -1,17 +1,26 @@
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import type { Deps } from '../deps.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { ownSettlement } from './settlement-token.ts';
-import { findSettlement, type Redeem, redeemOnce } from './store/settlements.ts';
+import { type Redeem, redeemOnce } from './store/redeem.ts';
+import { findSettlement } from './store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
-export const redeem = (deps: Deps): Handler<typeof settlement.operations.redeem> => {
+export const redeem = (deps: {
+  pool: Pool;
+  relay: Relay;
+  environment: Environment;
+  publicKeys: PublicKeys;
+}): Handler<typeof settlement.operations.redeem> => {
   const once = batched((redeems: readonly Redeem[]) => redeemOnce(deps.pool, redeems), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });

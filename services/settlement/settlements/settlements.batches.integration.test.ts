@@ -29,8 +29,9 @@ import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from './settle.ts';
 import { acceptAttempts } from './store/accept-attempts.ts';
 import { consumeOnce } from './store/consumptions.ts';
-import { type Landing, noteFailed, noteLanded, noteReopened } from './store/record-progress.ts';
-import { findVerified, redeemOnce } from './store/settlements.ts';
+import { type Confirmation, recordConfirmed, recordFailed, recordReopened } from './store/record-progress.ts';
+import { redeemOnce } from './store/redeem.ts';
+import { findVerified } from './store/settlements.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
@@ -175,7 +176,7 @@ const message = (name: EventName, settlement_id: string, id: string = name): Mes
 });
 
 describe('a statement that waits for another of the same payment counts from what that one has left', () => {
-  const landing = (settlementId: string, finalized: boolean): Landing => {
+  const landing = (settlementId: string, finalized: boolean): Confirmation => {
     const now = deps.clock();
     return {
       settlementId,
@@ -223,8 +224,8 @@ describe('a statement that waits for another of the same payment counts from wha
   test('landed again while it is reopened', async () => {
     const { settlementId } = await paid(await delegateOf(consumer()), quote());
     const landed = await during(
-      (tx) => noteReopened(tx, settlementId, 1),
-      () => noteLanded(deps.pool, [landing(settlementId, true)]),
+      (tx) => recordReopened(tx, settlementId, 1),
+      () => recordConfirmed(deps.pool, [landing(settlementId, true)]),
     );
     expect(landed.map((one) => one?.was)).toEqual(['issued']);
     expect(await counters(settlementId)).toBe('0 1000000 0 1000000 0 finalized');
@@ -233,9 +234,9 @@ describe('a statement that waits for another of the same payment counts from wha
   test('failed while it lands', async () => {
     const { settlementId, answer } = await underWay(await delegateOf(consumer()), quote());
     const failed = await during(
-      (tx) => noteLanded(tx, [landing(settlementId, false)]),
+      (tx) => recordConfirmed(tx, [landing(settlementId, false)]),
       () =>
-        noteFailed(
+        recordFailed(
           deps.pool,
           settlementId,
           { generation: 1, code: 'payment_failed', message: 'proven' },
@@ -282,7 +283,7 @@ describe('a statement that waits for another of the same payment counts from wha
       claims: verifyToken('quote', q.quote_token, { env: 'test', keys: deps.publicKeys }),
     };
     const [accepted] = await acceptAttempts(tx, [{ attempt, messages: [] }]);
-    expect(accepted?.verdict).toBe('accepted');
+    expect(accepted?.decision).toBe('accepted');
     return settlementId;
   };
 

@@ -2,18 +2,18 @@ import { LRUCache } from 'lru-cache';
 import type { Attempt } from './store/accept-attempts.ts';
 import type { Terms } from './store/settlements.ts';
 
-/** Some minutes' worth under the heaviest load, at half a kilobyte each. */
-const MAX_KEPT = 5000;
+/** The payments of some minutes under the heaviest load, at half a kilobyte each. */
+const MAX_ENTRIES = 5000;
 
 /**
- * What this replica has accepted and not yet seen final: what the facts and the token of a settlement say of it was fixed
- * with it, so a fact that comes back here needs no look-up first.
+ * The terms of the payments that this replica has accepted and that are not final yet. They never
+ * change, so the events and the token of such a payment need no read of its row.
  */
-export const createAccepted = () => {
-  const kept = new LRUCache<string, Terms>({ max: MAX_KEPT });
+export const createTermsCache = () => {
+  const entries = new LRUCache<string, Terms>({ max: MAX_ENTRIES });
   return {
-    keep: ({ settlementId, accountId, delegateId, walletId, claims }: Attempt, created_at: number): void => {
-      kept.set(settlementId, {
+    add: ({ settlementId, accountId, delegateId, walletId, claims }: Attempt, createdAt: number): void => {
+      entries.set(settlementId, {
         settlement_id: settlementId,
         quote_id: claims.quote_id,
         account_id: accountId,
@@ -24,12 +24,12 @@ export const createAccepted = () => {
         quote_amount: BigInt(claims.quote_amount),
         fee_amount: BigInt(claims.fee_amount),
         redeem_window_seconds: claims.redeem_window_seconds,
-        created_at,
+        created_at: createdAt,
       });
     },
-    /** Undefined: another replica accepted it, or this one long ago. */
-    of: (settlementId: string): Terms | undefined => kept.get(settlementId),
-    forget: (settlementId: string): void => void kept.delete(settlementId),
+    /** Undefined: another replica accepted the payment, or this one accepted it long ago. */
+    find: (settlementId: string): Terms | undefined => entries.get(settlementId),
+    delete: (settlementId: string): void => void entries.delete(settlementId),
   };
 };
-export type Accepted = ReturnType<typeof createAccepted>;
+export type TermsCache = ReturnType<typeof createTermsCache>;

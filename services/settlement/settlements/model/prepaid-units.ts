@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
-import { isPaid } from '../../refunds/model.ts';
-import type { ChainStatus, Status } from './status.ts';
+import { type ChainStatus, isPaid, type Status } from './status.ts';
 
 const MAX_UNITS = 1_000_000_000;
 
@@ -17,7 +16,7 @@ export const prepaidUnits = (scope: QuoteClaims['scope']): number | null => {
     : null;
 };
 
-export type Prepaid = {
+type Prepaid = {
   status: Status;
   chain: ChainStatus;
   /** Past the redeem window, whether or not the job has marked it. */

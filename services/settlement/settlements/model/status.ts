@@ -69,6 +69,9 @@ export const chainStatuses = stateMachine<ChainStatus, Event>({
   failed: {},
 });
 
+/** Whether the payment is on the chain. Only such a payment can be refunded or consumed. */
+export const isPaid = (chain: ChainStatus): boolean => chain === 'confirmed' || chain === 'finalized';
+
 type State = { status: Status; chain: ChainStatus };
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { chainState } from './states.ts';
+import { chainState } from './conditions.ts';
 
 const UnderWay = z.object({
   /** Null: of all states together. */

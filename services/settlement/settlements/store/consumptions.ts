@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { outboxColumn } from '../../../../shared/events/outbox.ts';
-import { unreserved } from '../../refunds/store.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
+import { allows, isConsumable, isUnreserved, state, windowElapsed } from './conditions.ts';
 import { endColumns, redeemedEvents } from './end-events.ts';
-import { windowElapsed } from './redeem-window.ts';
-import { allows, state } from './states.ts';
-
-/** After this the vendor is done with a prepaid settlement (docs/spec/decisions.md, Redeem). */
-export const drawable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
 
 /** A draw as its vendor asks for it, with the trace it belongs to. */
 export type Draw = {
@@ -53,8 +48,8 @@ export const consumeOnce = async (
       join settlements as s on s.settlement_id = given.settlement_id and s.service_id = given.service_id
         and s.settlement_token = given.settlement_token
       where s.settlement_id = any(${sql.array(ids, 'text')}) and ${allows('consume')}
-        and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${drawable})
-        and ${unreserved} and units_consumed + given.units <= units_total
+        and (${state.is('issued')} and not ${windowElapsed} or ${state.is('redeemed')} and ${isConsumable})
+        and ${isUnreserved} and units_consumed + given.units <= units_total
       order by s.settlement_id for update of s
     ), taken as (
       insert into consumptions (settlement_id, request_id, units, units_consumed)
@@ -100,7 +95,7 @@ export const findConsumable = (
 ): Promise<z.infer<typeof Consumable> | null> =>
   db.maybeOne(sql.type(Consumable)`
     select s.settlement_token, s.status, s.chain_status, coalesce(${windowElapsed}, false) as elapsed,
-      s.redeemed_at is not null and not ${drawable} as closed, s.units_total, s.units_consumed, s.refund_reserved,
+      s.redeemed_at is not null and not ${isConsumable} as closed, s.units_total, s.units_consumed, s.refund_reserved,
       known.units as known_units, known.units_consumed as known_consumed
     from settlements as s
     left join consumptions as known on known.settlement_id = s.settlement_id and known.request_id = ${requestId}

@@ -8,63 +8,35 @@ import {
   sentColumn,
   sentRows,
 } from '../../../../shared/events/outbox.ts';
-import { moveDelegate } from '../../delegates/store.ts';
+import { updateDelegateCounters } from '../../delegates/store.ts';
+import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
+import { allows, chainState, state } from './conditions.ts';
 import { Row } from './settlements.ts';
-import { allows, chainState, state } from './states.ts';
 
 /*
- * The events of chain-submitter as conditional updates, guarded by the tables of
- * domain/settlement.ts. A repeat, or an event that another overtook, changes nothing and returns no
- * outbox rows.
+ * The events of chain-submitter as conditional updates, guarded by the tables of ../model/status.ts.
+ * A repeated or overtaken event changes nothing and returns no outbox rows.
+ *
+ * A delegate's counters follow the payment: confirmed turns held into spent, a fork turns it back,
+ * and only a proven failure releases the amount, from the counter that holds it. The sum of held
+ * and spent never falls while money may still move.
  */
-/** Delegate before payer, the order in which accepting locks them: the condition is judged before a row is. */
-const afterDelegate = sql.fragment`(select count(*) from delegated) >= 0`;
-
-/**
- * A delegate's counters: a payment that is confirmed turns from held to spent, a fork turns it back, and only a proven
- * failure gives it back, out of what it stood in. Held and spent together never fall while money may still move.
- */
-const spent = moveDelegate({
+const heldToSpent = updateDelegateCounters({
   held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
   spent: sql.fragment`case when changed.was_holding then 1 else 0 end`,
 });
-const heldAgain = moveDelegate({ held: sql.fragment`1`, spent: sql.fragment`-1` });
-const givenBack = moveDelegate({
+const spentToHeld = updateDelegateCounters({ held: sql.fragment`1`, spent: sql.fragment`-1` });
+const released = updateDelegateCounters({
   held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
   spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
 });
 
-const unseen = sql.fragment`
-  coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
-
 /**
- * Gives the holds back. What landed after the payer was last seen is taken off the sight; what landed before is in
- * it already. The landing's slot (null: nothing landed) is kept, so that no sight from before it is taken over later
- * (`savePayer`). Sights thus never count a payment twice, and never too little. Payers are locked in the order of their ids,
- * and counted from as they are locked (see moveDelegate).
+ * chain-submitter has committed the bytes of the transaction, so its hash can be shown while the
+ * payment is pending. The event comes only for a payment that is not confirmed soon. No other
+ * statement depends on it.
  */
-const release = sql.fragment`
-  update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
-    landed_slot = freed.landed_slot
-  from (
-    select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
-      greatest(max(locked.balance) - ${unseen}, 0) as balance, greatest(max(locked.allowance) - ${unseen}, 0) as allowance,
-      greatest(max(locked.landed_slot), max(changed.slot)) as landed_slot
-    from (
-      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.landed_slot from payers as p
-      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegate}
-      order by p.wallet_id for no key update of p
-    ) as locked
-    join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
-    group by locked.wallet_id
-  ) as freed
-  where payers.wallet_id = freed.wallet_id`;
-
-/**
- * The transaction's bytes are committed at chain-submitter: its hash can be shown while the payment is pending. Told only
- * of a payment that is not confirmed soon, so nothing rests on it.
- */
-export const noteSigned = (
+export const recordSigned = (
   db: Db,
   settlementId: string,
   { generation, txHash }: { generation: number; txHash: string },
@@ -73,7 +45,7 @@ export const noteSigned = (
     update settlements set tx_hash = ${txHash}, generation = ${generation}, progress_at = app_now()
     where settlement_id = ${settlementId} and ${state.is('pending')} and generation < ${generation}`);
 
-const Landed = z.object({
+const Confirmed = z.object({
   settlement_id: z.string(),
   was: Row.shape.status,
   ...Row.pick({
@@ -87,13 +59,13 @@ const Landed = z.object({
   }).shape,
   outbox: sentColumn,
 });
-export type Landed = Omit<z.infer<typeof Landed>, 'outbox'> & { outbox: OutboxRow[] };
+export type ConfirmedRow = Omit<z.infer<typeof Confirmed>, 'outbox'> & { outbox: OutboxRow[] };
 
 /**
- * A transaction that was confirmed, with what issues its settlement and the events of that. Times
- * in epoch milliseconds.
+ * A transaction that was confirmed, with the token that issues its settlement and the events. Times
+ * are epoch milliseconds.
  */
-export type Landing = {
+export type Confirmation = {
   settlementId: string;
   generation: number;
   txHash: string;
@@ -105,20 +77,40 @@ export type Landing = {
   messages: { issued: Message; finalized: Message };
 };
 
+/** Sets the columns of settlement `s` from its row of CTE `given` and its state in CTE `before`. */
+const confirmedColumns = sql.fragment`
+  status = case when given.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
+  chain_status = case when given.finalized then ${chainState.after('finalized')}
+    else ${chainState.after('confirmed')} end,
+  holding = false,
+  generation = given.generation,
+  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> given."txHash"
+    then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
+  tx_hash = given."txHash",
+  issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
+  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
+  settlement_token = coalesce(s.settlement_token, given."settlementToken"),
+  forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
+  progress_at = app_now()`;
+
 /**
- * Confirmed (or finalized at first sight): issues pending settlements with their tokens, or confirms again those that
- * were forked away, then with the old hash among the superseded ones. All of them in one statement and one commit;
- * settlements are locked in the order of their ids, then delegates, then payers.
- * @param landings at most one of a settlement
+ * Confirmed, or finalized without a confirmation before: issues pending settlements with their
+ * tokens, or confirms forked ones again and adds the old hash to the superseded ones. One statement
+ * and one commit record all of them. It locks settlements in the order of their ids, then delegates,
+ * then payers.
+ * @param confirmations at most one of a settlement
  * @returns each one's record as it is now, in their order; null where the event changed nothing
  */
-export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<(Landed | null)[]> => {
-  const given = landings.map(({ messages: _, ...landing }) => landing);
-  const messages = landings.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
+export const recordConfirmed = async (
+  db: Db,
+  confirmations: readonly Confirmation[],
+): Promise<(ConfirmedRow | null)[]> => {
+  const given = confirmations.map(({ messages: _, ...confirmation }) => confirmation);
+  const messages = confirmations.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
     isFinal ? [issued, finalized] : [issued],
   );
-  const { issued, finalized } = landings[0]!.messages;
-  const rows = await db.any(sql.type(Landed)`
+  const { issued, finalized } = confirmations[0]!.messages;
+  const rows = await db.any(sql.type(Confirmed)`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
         "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
@@ -127,25 +119,12 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
       where settlement_id = any(array(select "settlementId" from given))
       order by settlement_id for update
     ), changed as (
-      update settlements as s set
-        status = case when given.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
-        chain_status = case when given.finalized then ${chainState.after('finalized')}
-          else ${chainState.after('confirmed')} end,
-        holding = false,
-        generation = given.generation,
-        superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> given."txHash"
-          then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
-        tx_hash = given."txHash",
-        issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
-        redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
-        settlement_token = coalesce(s.settlement_token, given."settlementToken"),
-        forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
-        progress_at = app_now()
+      update settlements as s set ${confirmedColumns}
       from before join given on given."settlementId" = before.settlement_id
       where s.settlement_id = before.settlement_id and s.generation <= given.generation
         and case when given.finalized then ${allows('finalized')} else ${allows('confirmed')} end
       returning s.*, before.was, before.was_holding, given.slot
-    ), delegated as (${spent}), released as (${release}), sent as (
+    ), delegated as (${heldToSpent}), released as (${releasePayers}), sent as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select message.* from ${outboxValues(messages)}
       join changed on changed.settlement_id = message.payload ->> 'settlement_id'
@@ -160,30 +139,30 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
       failure_code, failure_message, coalesce(told.outbox, '[]'::jsonb) as outbox
     from changed left join told on told.settlement_id = changed.settlement_id`);
   const found = new Map(rows.map((row) => [row.settlement_id, row]));
-  return landings.map((landing) => {
-    const row = found.get(landing.settlementId);
+  return confirmations.map((confirmation) => {
+    const row = found.get(confirmation.settlementId);
     return row === undefined
       ? null
-      : { ...row, outbox: sentRows(Object.values(landing.messages), row.outbox) };
+      : { ...row, outbox: sentRows(Object.values(confirmation.messages), row.outbox) };
   });
 };
 
-/** Forked away: the same settlement is driven again, and holds its amount again. It stays issued or redeemed. */
-export const noteReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
+/** Forked away: the settlement is executed again and holds its amount again. It stays issued or redeemed. */
+export const recordReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (
       update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progress_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
       returning wallet_id, quote_amount, delegate_id, delegate_day
-    ), delegated as (${heldAgain})
-    update payers set held = held + changed.quote_amount
-    from changed where payers.wallet_id = changed.wallet_id and ${afterDelegate}`);
+    ), delegated as (${spentToHeld})
+    ${holdPayersAgain}`);
 
 /**
+ * Proven that no money moved and none will: the attempt fails for good. A redeemed settlement stays
+ * redeemed, with its payment reversed.
  */
-/** Proven that nothing moved and nothing will: the attempt fails for good; a redeemed settlement stays, reversed. */
-export const noteFailed = (
+export const recordFailed = (
   db: Db,
   settlementId: string,
   { generation, code, message }: { generation: number; code: string; message: string },
@@ -202,7 +181,7 @@ export const noteFailed = (
         and ${allows('failed')}
       returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
         null::bigint as slot
-    ), delegated as (${givenBack}), released as (${release})
+    ), delegated as (${released}), released as (${releasePayers})
     insert into outbox (subject, msg_id, payload, traceparent)
     select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
     union all

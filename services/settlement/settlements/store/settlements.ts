@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
-import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
-import { activeTraceparent } from '../../../../shared/lib/trace.ts';
 import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
-import { redeemable } from '../../refunds/store.ts';
 import { chainStatuses, statuses } from '../model/status.ts';
-import { drawable } from './consumptions.ts';
-import { endColumns, expiredEvents, redeemedEvents } from './end-events.ts';
-import { windowElapsed } from './redeem-window.ts';
-import { chainState, state } from './states.ts';
+import { chainState, isConsumable, state, windowElapsed } from './conditions.ts';
 
 export const Row = z.object({
   settlement_id: z.string(),
@@ -185,72 +179,6 @@ const hasStatus = (status: SettlementRow['status']) => {
   return sql.fragment`status = ${status}`;
 };
 
-/** A redeem as its vendor asks for it, with the trace it belongs to. */
-export type Redeem = {
-  settlement_id: string;
-  service_id: string;
-  settlement_token: string;
-  redeem_id: string | null;
-  traceparent: string | null;
-};
-const Redeemed = outboxRow.extend({
-  settlement_id: z.string(),
-  issued_at: z.number(),
-  redeemed_at: z.number(),
-});
-
-/**
- * Redeems each once, in one statement and one commit. The window is judged by the same statement,
- * so a redeem that races the expiry job has one winner; so has one that races a refund. A token is
- * compared with the one that was issued (docs/adr/0033). Settlements are locked in the order of
- * their ids, which are given as an array too (see findVerified).
- * @param redeems of different settlements
- * @returns in their order: when it was issued and redeemed, with the row of the outbox of its
- * event; null where it could not be redeemed (the caller reads why)
- */
-export const redeemOnce = async (
-  db: Db,
-  redeems: readonly Redeem[],
-): Promise<(z.infer<typeof Redeemed> | null)[]> => {
-  const ids = redeems.map(({ settlement_id }) => settlement_id);
-  const redeemed = await db.any(sql.type(Redeemed)`
-    with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(redeems)}::jsonb)
-        as given(settlement_id text, service_id uuid, settlement_token text, redeem_id text, traceparent text)
-      order by settlement_id
-    ), changed as (
-      update settlements as s set status = ${state.after('redeem')}, redeemed_at = app_now(), redeem_id = given.redeem_id
-      from given
-      where s.settlement_id = any(${sql.array(ids, 'text')})
-        and s.settlement_id = given.settlement_id
-        -- Within coalesce no index can serve them: a plan that was made over few rows would go on reading all open ones.
-        and coalesce(s.service_id = given.service_id and s.settlement_token = given.settlement_token
-          and ${state.isFrom('redeem')} and ${chainState.isFrom('redeem')} and not ${windowElapsed} and ${redeemable},
-          false)
-      returning ${endColumns('s')}, issued_at, traceparent
-    ), told as (${redeemedEvents})
-    select settlement_id, issued_at, redeemed_at, told.*
-    from changed join told on told.payload ->> 'settlement_id' = settlement_id`);
-  const found = new Map(redeemed.map((row) => [row.settlement_id, row]));
-  return redeems.map(({ settlement_id }) => found.get(settlement_id) ?? null);
-};
-
-/**
- * Marks settlements whose window has elapsed; returns their events, a row each. Any number of
- * replicas may run it.
- */
-export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
-  db.any(sql.type(outboxRow)`
-    with changed as (
-      update settlements set status = ${state.after('elapse')}
-      where settlement_id in (
-        select settlement_id from settlements
-        where ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}
-        order by redeem_expires_at limit ${limit} for update skip locked)
-      returning ${endColumns('settlements')}, ${activeTraceparent()}::text as traceparent
-    )
-    ${expiredEvents}`);
-
 const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable() });
 
 /**
@@ -263,49 +191,10 @@ export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof Ac
       coalesce(bool_or(
         ${chainState.is('pending')}
         or ${state.is('issued')} and not ${windowElapsed}
-        or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${drawable}
+        or ${state.is('redeemed')} and units_consumed < units_total and ${chainState.isNot('failed')} and ${isConsumable}
       ), false) as open,
       max(redeem_expires_at + forked_for) as ends_at
     from settlements where service_id = ${serviceId}`);
-
-const Stalled = z.object({
-  settlement_id: z.string(),
-  account_id: z.string(),
-  payment_attempt_id: z.string(),
-  quote_token: z.string(),
-  wallet_id: z.string(),
-  owner: z.string(),
-  authority: z.string(),
-  drive: z.number(),
-  generation: z.number(),
-  created_at: z.number(),
-});
-export type StalledRow = z.infer<typeof Stalled>;
-
-/**
- * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
- * raises their drive, so that the re-published job carries a new message id (rules 6 and 16).
- */
-export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow[]> =>
-  db.any(sql.type(Stalled)`
-    update settlements as s set drive = drive + 1, progress_at = app_now()
-    from payers as p
-    where p.wallet_id = s.wallet_id and s.settlement_id in (
-      select settlement_id from settlements
-      where ${chainState.isOpen}
-        and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
-      order by progress_at limit ${limit} for update skip locked)
-    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
-      s.generation, s.created_at`);
-
-/** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
-export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | null> =>
-  db.maybeOne(sql.type(Stalled)`
-    update settlements as s set drive = drive + 1, progress_at = app_now()
-    from payers as p
-    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
-    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
-      s.generation, s.created_at`);
 
 const OfQuote = z.object({
   quote_id: z.string(),

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { chainState } from './conditions.ts';
+
+const Stalled = z.object({
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  quote_token: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  authority: z.string(),
+  drive: z.number(),
+  generation: z.number(),
+  created_at: z.number(),
+});
+export type StalledRow = z.infer<typeof Stalled>;
+
+/**
+ * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
+ * raises their drive, so that the re-published job carries a new message id (rules 6 and 16).
+ */
+export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow[]> =>
+  db.any(sql.type(Stalled)`
+    update settlements as s set drive = drive + 1, progress_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id in (
+      select settlement_id from settlements
+      where ${chainState.isOpen}
+        and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
+      order by progress_at limit ${limit} for update skip locked)
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
+      s.generation, s.created_at`);
+
+/** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
+export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | null> =>
+  db.maybeOne(sql.type(Stalled)`
+    update settlements as s set drive = drive + 1, progress_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.drive,
+      s.generation, s.created_at`);
