@@ -22,7 +22,7 @@ const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: Quarant
   }
 };
 
-type ObserveAttempt = typeof chainSubmitter.internal.observeAttempt;
+type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
 
 /**
  * What an operator may declare about an event that contradicts the record (docs/runbook.md, RecordContradicted). The record
@@ -31,12 +31,12 @@ type ObserveAttempt = typeof chainSubmitter.internal.observeAttempt;
 export const quarantineResolver = (deps: {
   pool: Pool;
   /** What chain-submitter has done for an attempt, and what the chain proves about it. */
-  observeAttempt: (attempt: z.infer<ObserveAttempt['input']>) => Promise<z.infer<ObserveAttempt['output']>>;
+  getAttemptReport: (attempt: z.infer<AttemptReportContract['input']>) => Promise<z.infer<AttemptReportContract['output']>>;
 }): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
   unknown: 'the message names no settlement that is known here: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
-    deps.observeAttempt({ account_id, payment_attempt_id, quote_token }),
+    deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({
     settlement: {
       settlement_id: row.settlement_id,

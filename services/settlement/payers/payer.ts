@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { WalletSight } from '../../../shared/contract/chain-submitter.ts';
+import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
 import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { wallet } from '../../../shared/contract/index.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
@@ -48,7 +48,7 @@ export const refreshPayer = async (
   {
     pool,
     observeWallet,
-  }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>> },
+  }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>> },
   payer: Payer,
 ): Promise<Payer> => {
   const sight = await observeWallet(payer.owner);

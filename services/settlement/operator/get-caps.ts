@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { presentCaps } from '../../../shared/operator/caps.ts';
 
 /** Internal: what may be accepted in an hour, and who has used most of it. */
-export const showCaps =
-  ({ pool, caps }: { pool: Pool; caps: HourlyCaps }): Handler<typeof settlement.internal.showCaps> =>
+export const getCaps =
+  ({ pool, caps }: { pool: Pool; caps: HourlyCaps }): Handler<typeof settlement.internal.getCaps> =>
   () =>
     presentCaps(pool, caps.limits);

@@ -5,7 +5,7 @@ import { presentIntake } from './intake.ts';
 import { pausedSince } from './store.ts';
 
 /** Internal: whether payments are paused, for an operator. */
-export const showIntake =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.showIntake> =>
+export const getIntake =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.getIntake> =>
   async () =>
     presentIntake(pool, await pausedSince(pool));
