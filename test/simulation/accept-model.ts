@@ -152,7 +152,7 @@ export const acceptModel = (
       elapsed: false,
       holding: true,
       generation: 0,
-      drive: 1,
+      dispatch_count: 1,
       progress_at: now(),
       issued_at: null,
     });

@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 export type Settlement = SettlementRow & {
   holding: boolean;
   generation: number;
-  drive: number;
+  dispatch_count: number;
   progress_at: number;
   expires_at: string;
   refund_reserved: bigint;
@@ -184,9 +184,9 @@ export const createSettlementTables = (world: World) => {
       .sort((a, b) => a.progress_at - b.progress_at)
       .slice(0, limit);
     return stalled.map((row) => {
-      row.drive += 1;
+      row.dispatch_count += 1;
       row.progress_at = now();
-      world.trace('settlements', `${row.settlement_id} is driven again (${row.drive})`);
+      world.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = world.off === 'generation in the job' ? 0 : row.generation;
       return { ...row, generation, owner, authority };
@@ -292,7 +292,7 @@ export const createSettlementTables = (world: World) => {
       'id code message generation failed reversed',
       failed,
     ),
-    model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
+    model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),
     model<{ given: string } & End>(
       /update settlements as s set status = 'redeemed'/,
       'given ids subject prefix',

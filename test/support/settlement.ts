@@ -354,7 +354,7 @@ export const row = async (settlementId: string) => {
     chain_status: ChainStatus;
     tx_hash: string;
     superseded_tx_hashes: string[];
-    drive: number;
+    dispatch_count: number;
   };
 };
 export const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {

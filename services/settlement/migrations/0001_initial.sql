@@ -61,7 +61,7 @@ create table settlements (
   redeem_id text,
   failure_code text,
   failure_message text,
-  drive integer not null default 1,
+  dispatch_count integer not null default 1,
   progress_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
   check ((status in ('issued', 'redeemed', 'expired')) <= (settlement_token is not null and issued_at is not null)),

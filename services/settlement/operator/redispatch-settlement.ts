@@ -22,13 +22,16 @@ export const redispatchSettlement =
       if (row === null) throw notFound('settlement here');
       if (claimed === null)
         throw conflict(`it has come to its end: ${row.status}, ${row.chain_status} on chain`);
-      const { drive } = claimed;
-      const change = { before: { drive: drive - 1 }, after: { drive } };
-      await recordAction(tx, operator, { action: 'settlement.redrive', target: settlement_id, ...change });
+      const { dispatch_count } = claimed;
+      const change = {
+        before: { dispatch_count: dispatch_count - 1 },
+        after: { dispatch_count },
+      };
+      await recordAction(tx, operator, { action: 'settlement.redispatch', target: settlement_id, ...change });
       const { status, chain_status } = row;
       return {
         rows: await insertOutbox(tx, [settleJob(claimed)]),
-        answer: { dispatch_count: drive, status, chain_status },
+        answer: { dispatch_count, status, chain_status },
       };
     });
     relay.dispatch(rows);

@@ -44,7 +44,7 @@ const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
     wallet_id: payer.wallet_id,
     owner: payer.owner,
     authority: payer.authority,
-    drive: 1,
+    dispatch_count: 1,
     generation: 0,
     created_at: createdAt,
   };

@@ -30,7 +30,7 @@ export const settleJob = (row: StalledRow, trace: Trace = {}): Message =>
       quote_token: row.quote_token,
       payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
     },
-    { dispatch: row.drive, ...trace },
+    { dispatch: row.dispatch_count, ...trace },
   );
 
 export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Message =>

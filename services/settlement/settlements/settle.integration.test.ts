@@ -210,15 +210,15 @@ describe('accepting an attempt', () => {
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
-  test('rule 6: the job carries account, attempt, drive and generation; a re-drive has a new message id', async () => {
+  test('rule 6: the job carries account, attempt, dispatch count and generation; another dispatch has a new message id', async () => {
     const payer = consumer();
-    const { settlementId } = await underWay(payer, quote(), 'drive');
+    const { settlementId } = await underWay(payer, quote(), 'dispatched');
     const ids: string[] = [];
     const dispatch = (rows: readonly { msg_id: string }[]) => ids.push(...rows.map(({ msg_id }) => msg_id));
     const relay = { ...deps.relay, dispatch };
     await database.withClock('16 seconds', () => resumeSettlements({ ...deps, relay })());
-    expect(ids).toContain(`chain-submitter.settle:${payer.account_id}:drive:2`);
-    expect((await row(settlementId)).drive).toBe(2);
+    expect(ids).toContain(`chain-submitter.settle:${payer.account_id}:dispatched:2`);
+    expect((await row(settlementId)).dispatch_count).toBe(2);
     await admin.query('delete from outbox');
     await say(settlementId, 'signed', { generation: 3, slot: null });
     await until(

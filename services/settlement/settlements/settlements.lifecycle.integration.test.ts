@@ -326,14 +326,14 @@ describe('redeem and expiry', () => {
 describe('rule 16: nothing stalls', () => {
   beforeEach(() => admin.query("update settlements set progress_at = now() + interval '1 hour'"));
 
-  test('what makes no progress for 15 s is driven again, by one of two replicas, and not before', async () => {
+  test('a payment without progress for 15 s is dispatched again by one of two replicas, and not earlier', async () => {
     const payer = consumer();
     const { settlementId } = await underWay(payer);
     await resumeSettlements(deps)();
-    expect((await row(settlementId)).drive).toBe(1);
+    expect((await row(settlementId)).dispatch_count).toBe(1);
     await database.withClock('16 seconds', async () => {
       await Promise.all([resumeSettlements(deps)(), resumeSettlements(deps)()]);
     });
-    expect((await row(settlementId)).drive).toBe(2);
+    expect((await row(settlementId)).dispatch_count).toBe(2);
   });
 });
