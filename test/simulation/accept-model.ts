@@ -153,7 +153,7 @@ export const acceptModel = (
       holding: true,
       generation: 0,
       dispatch_count: 1,
-      progress_at: now(),
+      progressed_at: now(),
       issued_at: null,
     });
     world.call(settlementId, `S${settlements.size}(${attemptId})`);

@@ -10,7 +10,7 @@ export type Settlement = SettlementRow & {
   holding: boolean;
   generation: number;
   dispatch_count: number;
-  progress_at: number;
+  progressed_at: number;
   expires_at: string;
   refund_reserved: bigint;
 };
@@ -76,7 +76,7 @@ export const createSettlementTables = (world: World) => {
     row.status = to.status;
     row.chain_status = to.chain;
     // Redeem and expiry are no progress of the payment.
-    if (event !== 'redeem' && event !== 'elapse') row.progress_at = now();
+    if (event !== 'redeem' && event !== 'elapse') row.progressed_at = now();
     return true;
   };
 
@@ -179,13 +179,13 @@ export const createSettlementTables = (world: World) => {
     const stalled = rows()
       .filter((row) => {
         if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
-        return row.progress_at < now() - STALLED_MS[row.chain_status];
+        return row.progressed_at < now() - STALLED_MS[row.chain_status];
       })
-      .sort((a, b) => a.progress_at - b.progress_at)
+      .sort((a, b) => a.progressed_at - b.progressed_at)
       .slice(0, limit);
     return stalled.map((row) => {
       row.dispatch_count += 1;
-      row.progress_at = now();
+      row.progressed_at = now();
       world.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = world.off === 'generation in the job' ? 0 : row.generation;
@@ -256,7 +256,7 @@ export const createSettlementTables = (world: World) => {
       ({ txHash, generation, id }) => {
         const row = settlements.get(id);
         if (row?.status === 'pending' && row.generation < generation)
-          Object.assign(row, { tx_hash: txHash, generation, progress_at: now() });
+          Object.assign(row, { tx_hash: txHash, generation, progressed_at: now() });
         return [];
       },
     ),

@@ -62,7 +62,7 @@ create table settlements (
   failure_code text,
   failure_message text,
   dispatch_count integer not null default 1,
-  progress_at timestamptz not null default app_now(),
+  progressed_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
   check ((status in ('issued', 'redeemed', 'expired')) <= (settlement_token is not null and issued_at is not null)),
   check ((status = 'redeemed') = (redeemed_at is not null)),
@@ -85,7 +85,7 @@ create index settlements_by_delegate on settlements (account_id, delegate_id, se
 create index settlements_by_vendor on settlements (vendor_account_id, settlement_id desc);
 -- Of the background jobs: small, because finished rows leave them.
 create index settlements_to_expire on settlements (redeem_expires_at) where status = 'issued';
-create index settlements_under_way on settlements (progress_at) where chain_status in ('pending', 'confirmed');
+create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
 
 -- What delegates may spend and have: caps and counters stand beside the attempts that use them, so that a hold and its
 -- attempt commit together (docs/design/settle.md, rule 4). A null cap is no cap.

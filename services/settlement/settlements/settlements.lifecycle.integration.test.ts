@@ -324,7 +324,7 @@ describe('redeem and expiry', () => {
 });
 
 describe('rule 16: nothing stalls', () => {
-  beforeEach(() => admin.query("update settlements set progress_at = now() + interval '1 hour'"));
+  beforeEach(() => admin.query("update settlements set progressed_at = now() + interval '1 hour'"));
 
   test('a payment without progress for 15 s is dispatched again by one of two replicas, and not earlier', async () => {
     const payer = consumer();

@@ -22,20 +22,20 @@ export type StalledRow = z.infer<typeof Stalled>;
  */
 export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow[]> =>
   db.any(sql.type(Stalled)`
-    update settlements as s set dispatch_count = dispatch_count + 1, progress_at = app_now()
+    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id in (
       select settlement_id from settlements
       where ${chainState.isOpen}
-        and progress_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
-      order by progress_at limit ${limit} for update skip locked)
+        and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
+      order by progressed_at limit ${limit} for update skip locked)
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,
       s.generation, s.created_at`);
 
 /** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
 export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | null> =>
   db.maybeOne(sql.type(Stalled)`
-    update settlements as s set dispatch_count = dispatch_count + 1, progress_at = app_now()
+    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
     returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,

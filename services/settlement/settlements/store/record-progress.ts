@@ -42,7 +42,7 @@ export const recordSigned = (
   { generation, txHash }: { generation: number; txHash: string },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update settlements set tx_hash = ${txHash}, generation = ${generation}, progress_at = app_now()
+    update settlements set tx_hash = ${txHash}, generation = ${generation}, progressed_at = app_now()
     where settlement_id = ${settlementId} and ${state.is('pending')} and generation < ${generation}`);
 
 const Confirmed = z.object({
@@ -91,7 +91,7 @@ const confirmedColumns = sql.fragment`
   redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
   settlement_token = coalesce(s.settlement_token, given."settlementToken"),
   forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
-  progress_at = app_now()`;
+  progressed_at = app_now()`;
 
 /**
  * Confirmed, or finalized without a confirmation before: issues pending settlements with their
@@ -151,7 +151,7 @@ export const recordConfirmed = async (
 export const recordReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     with changed as (
-      update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progress_at = app_now()
+      update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progressed_at = app_now()
       where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
         and generation = ${generation}
       returning wallet_id, quote_amount, delegate_id, delegate_day
@@ -175,7 +175,7 @@ export const recordFailed = (
     ), changed as (
       update settlements as s set
         status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
-        failure_code = ${code}, failure_message = ${message}, progress_at = app_now()
+        failure_code = ${code}, failure_message = ${message}, progressed_at = app_now()
       from before
       where s.settlement_id = before.settlement_id and s.generation <= ${generation}
         and ${allows('failed')}
