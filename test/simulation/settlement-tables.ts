@@ -23,7 +23,7 @@ export type Payer = {
   balance: bigint;
   allowance: bigint;
   as_of_slot: bigint;
-  landed_slot: bigint;
+  included_slot: bigint;
   held: bigint;
 };
 
@@ -89,16 +89,16 @@ export const createSettlementTables = (world: World) => {
     if (!holding && to === 'none') delegate.spent -= gross;
   };
 
-  const release = (row: Settlement, landedSlot: bigint | null) => {
-    if (world.off !== 'counters of a delegate') moveDelegate(row, landedSlot === null ? 'none' : 'spent');
+  const release = (row: Settlement, includedSlot: bigint | null) => {
+    if (world.off !== 'counters of a delegate') moveDelegate(row, includedSlot === null ? 'none' : 'spent');
     if (!row.holding) return;
     const payer = payers.get(row.wallet_id)!;
     const { quote_amount: gross } = row;
     payer.held -= gross;
     row.holding = false;
-    if (landedSlot === null) return;
-    if (payer.landed_slot < landedSlot) payer.landed_slot = landedSlot;
-    if (payer.as_of_slot >= landedSlot) return;
+    if (includedSlot === null) return;
+    if (payer.included_slot < includedSlot) payer.included_slot = includedSlot;
+    if (payer.as_of_slot >= includedSlot) return;
     payer.balance = payer.balance > gross ? payer.balance - gross : 0n;
     payer.allowance = payer.allowance > gross ? payer.allowance - gross : 0n;
   };
@@ -168,8 +168,8 @@ export const createSettlementTables = (world: World) => {
     const known = payers.get(sight.wallet_id);
     const { authority, balance, allowance } = sight;
     if (known === undefined)
-      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, landed_slot: 0n, held: 0n });
-    else if (known.as_of_slot < slot && known.landed_slot <= slot)
+      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, included_slot: 0n, held: 0n });
+    else if (known.as_of_slot < slot && known.included_slot <= slot)
       Object.assign(known, { authority, balance, allowance, as_of_slot: slot });
     return [];
   };

@@ -9,9 +9,9 @@ create table payers (
   -- What our delegate authority may still spend; 0 when it is not the delegate.
   allowance bigint not null check (allowance >= 0),
   as_of_slot bigint not null,
-  -- The newest slot of a payment that was taken off the sight: a sight of an older slot does not know of
-  -- it and would bring its money back.
-  landed_slot bigint not null default 0,
+  -- The newest slot of a payment that was subtracted from the snapshot: a snapshot of an older slot does
+  -- not contain that payment and would show its amount again.
+  included_slot bigint not null default 0,
   held bigint not null default 0 check (held >= 0)
 );
 -- A refusal waits for what is being accepted from any wallet of the account.
@@ -138,12 +138,12 @@ create table consumptions (
   primary key (settlement_id, request_id)
 );
 
--- Since when the operators take no new payment in this environment (docs/adr/0018); null while they do. One row.
-create table settling (
+-- When the operators paused new payments in this environment (docs/adr/0018); null: not paused. One row.
+create table intake (
   only_row boolean primary key default true check (only_row),
   paused_at timestamptz
 );
-insert into settling default values;
+insert into intake default values;
 
 -- What was reserved of the hourly caps, per scope and hour (shared/db/budget.ts). Reserved in portions by a conditional
 -- update, so no race gets past a cap.

@@ -82,7 +82,7 @@ describe('a pause', () => {
     const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
-    await admin.query("update settling set paused_at = paused_at - interval '1 hour'");
+    await admin.query("update intake set paused_at = paused_at - interval '1 hour'");
     expect(await seconds()).toBeGreaterThanOrEqual(3600);
   });
 

@@ -41,7 +41,7 @@ export const savePayer = (
       ${sight.balance}, ${sight.allowance}, ${sight.slot})
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
-    where payers.as_of_slot < excluded.as_of_slot and payers.landed_slot <= excluded.as_of_slot`);
+    where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
 
 /** Holds the amounts of the settlements that the statement's CTE `inserted` returns. */
 export const holdPayers = sql.fragment`
@@ -68,13 +68,13 @@ const notInSnapshot = sql.fragment`
  */
 export const releasePayers = sql.fragment`
   update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
-    landed_slot = freed.landed_slot
+    included_slot = freed.included_slot
   from (
     select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
       greatest(max(locked.balance) - ${notInSnapshot}, 0) as balance, greatest(max(locked.allowance) - ${notInSnapshot}, 0) as allowance,
-      greatest(max(locked.landed_slot), max(changed.slot)) as landed_slot
+      greatest(max(locked.included_slot), max(changed.slot)) as included_slot
     from (
-      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.landed_slot from payers as p
+      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.included_slot from payers as p
       where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegates}
       order by p.wallet_id for no key update of p
     ) as locked
