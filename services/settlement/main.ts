@@ -14,7 +14,7 @@ import { delegateOperations } from './delegates/operations.ts';
 import { attemptsReading, capsReading, intakeReading } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
-import { pausedSince } from './operator/store.ts';
+import { getPausedAt } from './operator/store.ts';
 import { delegationChanged } from './payers/on-wallet-delegation-changed.ts';
 import { refundOperations } from './refunds/operations.ts';
 import { expireSettlements } from './settlements/expire-settlements.ts';
@@ -53,7 +53,7 @@ const observeChain = cached(
 );
 // An operator's change takes effect within this time ("at once" is 2 s in docs/spec/decisions.md),
 // at no cost to a settle.
-const readPaused = cached(async () => (await pausedSince(pool)) !== null, onceASecond);
+const readPaused = cached(async () => (await getPausedAt(pool)) !== null, onceASecond);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,
 });

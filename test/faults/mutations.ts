@@ -149,7 +149,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/settlements/settle.ts',
-        from: 'const records = await recordsOf(context, call, claims);',
+        from: 'const records = await getRecords(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
     ],
@@ -161,7 +161,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/settlement/settlements/attempt-records.ts',
-        from: 'claims === null ? null : findPaying(pool, account_id, claims.quote_id)',
+        from: 'claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id)',
         to: 'null',
       },
     ],

@@ -1,6 +1,6 @@
 import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
 import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
-import type { Redeem } from '../../services/settlement/settlements/store/redeem.ts';
+import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
 import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
@@ -297,7 +297,7 @@ export const createSettlementTables = (world: World) => {
       /update settlements as s set status = 'redeemed'/,
       'given ids subject prefix',
       ({ given, ...end }) =>
-        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
+        (JSON.parse(given) as RedeemRequest[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
           const row = settlements.get(settlement_id);
           if (row === undefined || row.settlement_token !== settlement_token) return [];
           if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];

@@ -5,7 +5,7 @@ import { delegateOperations } from '../../services/settlement/delegates/operatio
 import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
-import { pausedSince } from '../../services/settlement/operator/store.ts';
+import { getPausedAt } from '../../services/settlement/operator/store.ts';
 import { delegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
 import { refundOperations } from '../../services/settlement/refunds/operations.ts';
 import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
@@ -155,7 +155,7 @@ export const startFixture = async (): Promise<void> => {
     isChainReadable: async () => chainIs.readable,
     budgetRefillsInSeconds: async () => chainIs.budgetRefillsInSeconds,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
-    isPaused: async () => (await pausedSince(base.pool)) !== null,
+    isPaused: async () => (await getPausedAt(base.pool)) !== null,
     isFrozen: async (accountId) => frozen.has(accountId),
     findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
     getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),

@@ -8,21 +8,21 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { HASH } from '../../../test/support/settlement.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
-import { savePayer } from '../payers/store.ts';
+import { upsertPayer } from '../payers/store.ts';
 import { refundOf } from '../refunds/model.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { acceptAttempts, type Candidate } from '../settlements/store/accept-attempts.ts';
-import { consumeOnce, type Draw } from '../settlements/store/consumptions.ts';
-import { expireElapsed } from '../settlements/store/expire.ts';
+import { recordConsumptions, type ConsumeRequest } from '../settlements/store/consumptions.ts';
+import { recordExpired } from '../settlements/store/expire.ts';
 import {
   type Confirmation,
   recordConfirmed,
   recordFailed,
   recordReopened,
 } from '../settlements/store/record-progress.ts';
-import { type Redeem, redeemOnce } from '../settlements/store/redeem.ts';
+import { type RedeemRequest, recordRedeems } from '../settlements/store/redeem.ts';
 import { lockRefundable } from '../settlements/store/refundable.ts';
-import { putCaps } from './store.ts';
+import { upsertCaps } from './store.ts';
 
 /** Every statement that moves a counter, by chance and at once, on two replicas, over days and the end of a month. */
 const ROUNDS = 40;
@@ -93,10 +93,10 @@ test('whatever happens at once, over midnights and the end of a month: all count
     land: batched((landings: readonly Confirmation[]) => recordConfirmed(pool, landings), {
       keysOf: ({ settlementId }) => [settlementId],
     }),
-    redeem: batched((redeems: readonly Redeem[]) => redeemOnce(pool, redeems), {
+    redeem: batched((redeems: readonly RedeemRequest[]) => recordRedeems(pool, redeems), {
       keysOf: ({ settlement_id }) => [settlement_id],
     }),
-    consume: batched((draws: readonly Draw[]) => consumeOnce(pool, draws), {
+    consume: batched((draws: readonly ConsumeRequest[]) => recordConsumptions(pool, draws), {
       keysOf: ({ settlement_id }) => [settlement_id],
     }),
   }));
@@ -111,7 +111,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
   const see = () =>
     Promise.all(
       payers.map((payer) =>
-        savePayer(pick(pools), payer, { balance: 10_000_000n, allowance: 10_000_000n, slot: BigInt(slot++) }),
+        upsertPayer(pick(pools), payer, { balance: 10_000_000n, allowance: 10_000_000n, slot: BigInt(slot++) }),
       ),
     );
 
@@ -177,7 +177,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
       const why = { generation: generations.get(id)!, code: 'payment_failed', message: 'proven' };
       if (oneIn(2)) seen.add(`failed, told ${(await recordFailed(pool, id, why, told)).length}`);
     },
-    async ({ pool }) => (await expireElapsed(pool, 3)).length > 0 && seen.add('expired'),
+    async ({ pool }) => (await recordExpired(pool, 3)).length > 0 && seen.add('expired'),
     async ({ redeem }, id) =>
       (await redeem({ ...token(id), redeem_id: null })) !== null && seen.add('redeemed'),
     async ({ consume }, id) =>
@@ -206,7 +206,7 @@ test('whatever happens at once, over midnights and the end of a month: all count
     total: null,
     allowed_service_ids: null,
   };
-  for (const delegate_id of delegates) await putCaps(pools[0]!, account, { ...caps, delegate_id }, 0);
+  for (const delegate_id of delegates) await upsertCaps(pools[0]!, account, { ...caps, delegate_id }, 0);
   for (let round = 0; round < ROUNDS; round += 1) {
     await database.shiftClock(`${now - Date.now()} milliseconds`);
     await Promise.all(Array.from({ length: AT_ONCE }, step));

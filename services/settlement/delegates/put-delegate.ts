@@ -2,7 +2,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { putCaps } from './store.ts';
+import { upsertCaps } from './store.ts';
 import { showDelegate } from './view.ts';
 
 const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
@@ -19,6 +19,6 @@ export const putDelegate =
       total: capOf(limits.total),
       allowed_service_ids,
     };
-    const row = await putCaps(pool, account_id, caps, expected_version);
+    const row = await upsertCaps(pool, account_id, caps, expected_version);
     return row === null ? null : showDelegate(row);
   };

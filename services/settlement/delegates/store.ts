@@ -45,7 +45,7 @@ export type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'tota
  * Sets the caps of a delegate whose version is the expected one (0: there is none yet), or null. Counters stay: a
  * lowered cap undoes nothing.
  */
-export const putCaps = (
+export const upsertCaps = (
   db: Db,
   accountId: string,
   caps: Caps,
@@ -68,7 +68,7 @@ export const putCaps = (
 };
 
 /** The account's delegates among these ids; another's do not exist for it. */
-export const findDelegateRows = (
+export const listDelegates = (
   db: Db,
   accountId: string,
   ids: readonly string[],

@@ -2,8 +2,8 @@ import { capUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Reading } from '../../../shared/lib/metrics.ts';
 import { ATTEMPT_STATES } from '../../../shared/lib/metrics-catalog.ts';
-import { attemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
-import { pausedSeconds } from './store.ts';
+import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
+import { getPausedSeconds } from './store.ts';
 
 /** The attempts under way and what they hold, read at each scrape. */
 export const attemptsReading = (pool: Pool): Reading => ({
@@ -15,7 +15,7 @@ export const attemptsReading = (pool: Pool): Reading => ({
     'settle.holding_wallets',
   ],
   read: async () => {
-    const rows = await attemptsUnderWay(pool);
+    const rows = await countAttemptsUnderWay(pool);
     const of = (state: string | null) => rows.find((row) => row.state === state);
     return [
       { metric: 'settle.held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
@@ -39,7 +39,7 @@ export const attemptsReading = (pool: Pool): Reading => ({
 export const intakeReading = (pool: Pool): Reading => ({
   name: 'intake',
   metrics: ['settle.intake.paused_age'],
-  read: async () => [{ metric: 'settle.intake.paused_age', value: await pausedSeconds(pool) }],
+  read: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
 });
 
 /** How much of the hourly caps is used up by what was accepted. */

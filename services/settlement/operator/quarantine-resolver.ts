@@ -6,7 +6,7 @@ import { eventSubject } from '../../../shared/events/event.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
 import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
-import { lookUpSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
+import { findSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
 
 const SUBJECT = eventSubject('chain-submitter.settleProgressed');
 
@@ -15,7 +15,7 @@ const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: Quarant
   if (subject !== SUBJECT) return null;
   try {
     const { object_id } = Progress.pick({ object_id: true }).loose().parse(decode(body));
-    return await lookUpSettlement(pool, object_id as string);
+    return await findSettlement(pool, object_id as string);
   } catch (error) {
     if (error instanceof SyntaxError || (error as Error).name === 'ZodError') return null;
     throw error;

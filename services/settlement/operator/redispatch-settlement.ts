@@ -6,8 +6,8 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { recordAction } from '../../../shared/operator/actions.ts';
 import { settleJob } from '../settlements/events.ts';
-import { claimNow } from '../settlements/store/dispatch.ts';
-import { lookUpSettlement } from '../settlements/store/settlements.ts';
+import { claimSettlement } from '../settlements/store/dispatch.ts';
+import { findSettlement } from '../settlements/store/settlements.ts';
 
 /**
  * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
@@ -17,8 +17,8 @@ export const redispatchSettlement =
   ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redispatchSettlement> =>
   async ({ settlement_id, ...operator }) => {
     const { rows, answer } = await pool.transaction(async (tx) => {
-      const claimed = await claimNow(tx, settlement_id);
-      const row = await lookUpSettlement(tx, settlement_id);
+      const claimed = await claimSettlement(tx, settlement_id);
+      const row = await findSettlement(tx, settlement_id);
       if (row === null) throw notFound('settlement here');
       if (claimed === null)
         throw conflict(`it has come to its end: ${row.status}, ${row.chain_status} on chain`);

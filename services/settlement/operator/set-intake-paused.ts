@@ -3,8 +3,8 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { changeByOperator } from '../../../shared/operator/actions.ts';
-import { presentIntake } from './intake.ts';
-import { lockPausedSince, setPaused } from './store.ts';
+import { describeIntake } from './intake.ts';
+import { lockPausedAt, updatePausedAt } from './store.ts';
 
 /** Internal: pauses or resumes payments. Every replica heeds it within 1 s. */
 export const setIntakePaused =
@@ -13,10 +13,10 @@ export const setIntakePaused =
     const { changed, state } = await changeByOperator(pool, operator, {
       action: paused ? 'intake.pause' : 'intake.resume',
       target: 'intake',
-      lock: lockPausedSince,
+      lock: lockPausedAt,
       isSo: (pausedAt) => (pausedAt !== null) === paused,
-      change: (tx) => setPaused(tx, paused),
+      change: (tx) => updatePausedAt(tx, paused),
       show: (pausedAt) => ({ paused_at: isoTimeOrNull(pausedAt) }),
     });
-    return { changed, intake: await presentIntake(pool, state) };
+    return { changed, intake: await describeIntake(pool, state) };
   };

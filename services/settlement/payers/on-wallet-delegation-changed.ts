@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { findPayer, savePayer } from './store.ts';
+import { findPayer, upsertPayer } from './store.ts';
 
 /**
  * A payer's delegation stands otherwise on chain: what it may spend is taken over now, so that the next attempt is
@@ -13,7 +13,7 @@ export const delegationChanged =
     const payer = await findPayer(pool, event.account_id, event.wallet_id);
     if (payer === null) return;
     const active = event.status === 'active' && event.delegate !== null;
-    await savePayer(pool, active ? { ...payer, authority: event.delegate! } : payer, {
+    await upsertPayer(pool, active ? { ...payer, authority: event.delegate! } : payer, {
       balance: BigInt(event.balance),
       allowance: active ? BigInt(event.allowance) : 0n,
       slot: BigInt(event.slot),

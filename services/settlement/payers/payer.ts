@@ -4,7 +4,7 @@ import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
 import type { wallet } from '../../../shared/contract/index.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { findPayer, type Payer, savePayer } from './store.ts';
+import { findPayer, type Payer, upsertPayer } from './store.ts';
 
 /** The wallet of an account by its id; with null its default wallet. */
 export type FindWallet = (
@@ -19,7 +19,7 @@ const inactive = (message: string) =>
  * The wallet that pays: the one of the delegate key, or the account's default wallet.
  * @throws ServiceError delegation_inactive without a wallet; conflict when it would pay itself
  */
-export const payerFor = async (
+export const getPayer = async (
   deps: { pool: Pool; findWallet: FindWallet; feeWallet: string },
   accountId: string,
   walletId: string | null,
@@ -53,7 +53,7 @@ export const refreshPayer = async (
 ): Promise<Payer> => {
   const sight = await observeWallet(payer.owner);
   const seen = sight.served && sight.delegate !== null ? { ...payer, authority: sight.delegate } : payer;
-  await savePayer(pool, seen, {
+  await upsertPayer(pool, seen, {
     balance: BigInt(sight.balance),
     // The allowance of another delegate is not ours: our approval was overwritten or retired.
     allowance: sight.served ? BigInt(sight.allowance) : 0n,

@@ -20,7 +20,7 @@ export const findPayer = (db: Db, accountId: string, walletId: string): Promise<
  * Acceptance locks its payer until it has committed, so a statement that begins after this one sees
  * the outcome.
  */
-export const payersAtRest = (db: Db, accountId: string): Promise<readonly Payer[]> =>
+export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<readonly Payer[]> =>
   db.any(sql.type(Payer)`
     select wallet_id, account_id, owner, authority from payers
     where account_id = ${accountId} order by wallet_id for key share`);
@@ -30,7 +30,7 @@ export const payersAtRest = (db: Db, accountId: string): Promise<readonly Payer[
  * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
  * the one that was approved last.
  */
-export const savePayer = (
+export const upsertPayer = (
   db: Db,
   payer: Payer,
   sight: { balance: bigint; allowance: bigint; slot: bigint },

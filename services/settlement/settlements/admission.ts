@@ -1,11 +1,11 @@
 import { accountFrozen } from '../../../shared/contract/errors.ts';
 import type { PrincipalOf } from '../../../shared/contract/principal.ts';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
-import { payerFor } from '../payers/payer.ts';
+import { getPayer } from '../payers/payer.ts';
 import type { Payer } from '../payers/store.ts';
 import { chainUnavailable, feeBudgetUsedUp, paymentsPaused, vendorFrozen } from './decision-errors.ts';
 
-type Deps = Parameters<typeof payerFor>[0] & {
+type Deps = Parameters<typeof getPayer>[0] & {
   /** False: chain-submitter reports that no provider can be read. */
   isChainReadable: () => Promise<boolean>;
   /** Null: the lamport budget allows settles. Otherwise the seconds until it does. */
@@ -28,7 +28,7 @@ export const admit = async (
   if (caller.frozen) throw accountFrozen();
   const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
   const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
-    payerFor(deps, caller.account_id, walletId, claims),
+    getPayer(deps, caller.account_id, walletId, claims),
     deps.isChainReadable(),
     deps.budgetRefillsInSeconds(),
     deps.isPaused(),

@@ -6,10 +6,10 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import type { FindWallet } from '../payers/payer.ts';
-import { type Payer, payersAtRest } from '../payers/store.ts';
+import { type Payer, listPayersAfterAcceptance } from '../payers/store.ts';
 import type { Records } from './model/refusal.ts';
 import { mayBeLost } from './store/restores.ts';
-import { findAttempt, findPaying, type SettlementRow } from './store/settlements.ts';
+import { findAttempt, findPayingSettlement, type SettlementRow } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 
@@ -21,15 +21,15 @@ export type Read = Records & {
 };
 
 /** All that the record says of an attempt and its quote, once nothing of the account is being accepted any more. */
-export const recordsOf = async (
+export const getRecords = async (
   { pool }: { pool: Pool },
   { caller: { account_id }, payment_attempt_id }: { caller: Caller; payment_attempt_id: string },
   claims: QuoteClaims | null,
 ): Promise<Read> => {
-  const payers = await payersAtRest(pool, account_id);
+  const payers = await listPayersAfterAcceptance(pool, account_id);
   const [known, paying, isLost] = await Promise.all([
     findAttempt(pool, account_id, payment_attempt_id),
-    claims === null ? null : findPaying(pool, account_id, claims.quote_id),
+    claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id),
     claims === null ? false : mayBeLost(pool, claims),
   ]);
   // Read a moment later, so it may be there already.
@@ -47,7 +47,7 @@ type FindPayment = (
  * Asks the chain for a payment whose record a restore has lost.
  * @returns the wallet of the account that paid the quote; `unknown` when somebody else did, or nobody can tell
  */
-export const findLost = async (
+export const findLostPayment = async (
   { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
   quote_token: string,
   { caller, payers }: { caller: Caller; payers: readonly Payer[] },

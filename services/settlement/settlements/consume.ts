@@ -11,7 +11,7 @@ import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { consumeRefusal } from './model/prepaid-units.ts';
 import { ownSettlement } from './settlement-token.ts';
-import { consumeOnce, type Draw, findConsumable } from './store/consumptions.ts';
+import { recordConsumptions, type ConsumeRequest, findConsumable } from './store/consumptions.ts';
 
 /** POST /v1/settlements/:settlement_id/consume: many small deliveries on one payment, each counted once. */
 export const consume = (deps: {
@@ -20,7 +20,7 @@ export const consume = (deps: {
   environment: Environment;
   publicKeys: PublicKeys;
 }): Handler<typeof settlement.operations.consume> => {
-  const once = batched((draws: readonly Draw[]) => consumeOnce(deps.pool, draws), {
+  const once = batched((draws: readonly ConsumeRequest[]) => recordConsumptions(deps.pool, draws), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });
   const tokens = { env: deps.environment, keys: deps.publicKeys };

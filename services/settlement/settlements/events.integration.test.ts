@@ -31,7 +31,7 @@ import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expireSettlements } from './expire-settlements.ts';
 import { settleProgressed } from './on-chain-submitter-settle-progressed.ts';
 import { settle } from './settle.ts';
-import { consumeOnce } from './store/consumptions.ts';
+import { recordConsumptions } from './store/consumptions.ts';
 import { createTermsCache } from './terms-cache.ts';
 
 /** What is told of a settlement, as the service that tells accounts hears it: parsed by the contract, by its own rights. */
@@ -125,7 +125,7 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
   // The stream would drop a second message of the same id; here there is none.
   const other = await paid(consumer(), quote(1_000_000n, { scope: { units: 2 } }));
   const draw = async () => {
-    const [drawn] = await consumeOnce(deps.pool, [
+    const [drawn] = await recordConsumptions(deps.pool, [
       {
         settlement_id: other.settlementId,
         service_id: vendor.service_id,

@@ -1,7 +1,7 @@
 import { event, job, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Attempt } from './store/accept-attempts.ts';
-import type { StalledRow } from './store/dispatch.ts';
+import type { DispatchRow } from './store/dispatch.ts';
 import type { Terms } from './store/settlements.ts';
 import { partiesOf, paymentOf } from './view.ts';
 
@@ -18,7 +18,7 @@ export const END_BATCH_WINDOW_MS = 100;
  * a repeated id even after the first was consumed (rule 6); chain-submitter's own inbox does not
  * know the dispatch.
  */
-export const settleJob = (row: StalledRow, trace: Trace = {}): Message =>
+export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
   job(
     'chain-submitter.settle',
     {

@@ -1,7 +1,7 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import { expireElapsed } from './store/expire.ts';
+import { recordExpired } from './store/expire.ts';
 
 const BATCH = 500;
 
@@ -11,7 +11,7 @@ export const expireSettlements =
   async (): Promise<void> => {
     let expired: number;
     do {
-      const outbox = await expireElapsed(pool, BATCH);
+      const outbox = await recordExpired(pool, BATCH);
       relay.dispatch(outbox);
       expired = outbox.length;
       count('settle.expired_unredeemed', expired);

@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { settlementsIssued } from './store/settlements.ts';
+import { listIssued } from './store/settlements.ts';
 import { showPaid } from './view.ts';
 
 /** int.settlement.listPaid. */
 export const listPaid =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.listPaid> =>
   async (page) =>
-    (await settlementsIssued(pool, page)).map(showPaid);
+    (await listIssued(pool, page)).map(showPaid);

@@ -26,7 +26,7 @@ import {
   recordReopened,
   recordSigned,
 } from './store/record-progress.ts';
-import { lookUpSettlement, type Terms, termsOf } from './store/settlements.ts';
+import { findSettlement, type Terms, listTerms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = Parameters<typeof refreshPayer>[0] & {
@@ -84,7 +84,7 @@ const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): 
 const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
   const { pool, logger, quarantine } = deps;
   const { object_id: settlementId, status, tx_hash: signature } = progress;
-  const row = await lookUpSettlement(pool, settlementId);
+  const row = await findSettlement(pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
   if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
   // The confirmation from before the fork of a reversed settlement may be delivered once more.
@@ -140,7 +140,7 @@ type Recorded = { terms: Terms; confirmation: Confirmation; row: ConfirmedRow | 
 const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Promise<(Recorded | null)[]> => {
   const ids = batch.map(({ object_id }) => object_id);
   const missing = ids.filter((id) => deps.terms.find(id) === undefined);
-  const found = missing.length === 0 ? [] : await termsOf(deps.pool, missing);
+  const found = missing.length === 0 ? [] : await listTerms(deps.pool, missing);
   const stored = new Map(found.map((terms) => [terms.settlement_id, terms]));
   const confirmations = batch.flatMap((progress) => {
     const terms = deps.terms.find(progress.object_id) ?? stored.get(progress.object_id);
@@ -194,7 +194,7 @@ const confirmed = async (
 
 const failed = async (deps: Deps, progress: Progress): Promise<void> => {
   const { object_id: settlementId, generation, tx_hash: signature, failure } = progress;
-  const row = await lookUpSettlement(deps.pool, settlementId);
+  const row = await findSettlement(deps.pool, settlementId);
   if (row === null) return reportUnknown(deps, settlementId);
   const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
   const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });

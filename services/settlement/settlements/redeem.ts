@@ -11,8 +11,8 @@ import { count, record } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import { END_BATCH_WINDOW_MS } from './events.ts';
 import { ownSettlement } from './settlement-token.ts';
-import { type Redeem, redeemOnce } from './store/redeem.ts';
-import { findSettlement } from './store/settlements.ts';
+import { type RedeemRequest, recordRedeems } from './store/redeem.ts';
+import { findSettlementInScope } from './store/settlements.ts';
 
 /** POST /v1/settlements/:settlement_id/redeem: the gate that opens once. */
 export const redeem = (deps: {
@@ -21,7 +21,7 @@ export const redeem = (deps: {
   environment: Environment;
   publicKeys: PublicKeys;
 }): Handler<typeof settlement.operations.redeem> => {
-  const once = batched((redeems: readonly Redeem[]) => redeemOnce(deps.pool, redeems), {
+  const once = batched((redeems: readonly RedeemRequest[]) => recordRedeems(deps.pool, redeems), {
     keysOf: ({ settlement_id }) => [settlement_id],
   });
   const tokens = { env: deps.environment, keys: deps.publicKeys };
@@ -42,7 +42,7 @@ export const redeem = (deps: {
       return answer(won.redeemed_at, redeem_id, false);
     }
     // It said no: why, in the order of the checks.
-    const row = ownSettlement(asked, await findSettlement(deps.pool, viewer, settlement_id), tokens);
+    const row = ownSettlement(asked, await findSettlementInScope(deps.pool, viewer, settlement_id), tokens);
     if (row.status === 'redeemed') {
       count('settle.idempotent_replays', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);

@@ -15,20 +15,20 @@ import { count } from '../../../shared/lib/metrics.ts';
 import type { Payer } from '../payers/store.ts';
 import { type Accept, createAccept } from './accept.ts';
 import { admit } from './admission.ts';
-import { findLost, recordsOf } from './attempt-records.ts';
+import { findLostPayment, getRecords } from './attempt-records.ts';
 import { DECISION_ERRORS } from './decision-errors.ts';
 import { refusalOf } from './model/refusal.ts';
 import { failureExtras } from './model/status.ts';
 import type { Attempt, Decision } from './store/accept-attempts.ts';
-import { findAttempt, readSettlement, type SettlementRow } from './store/settlements.ts';
+import { findAttempt, getSettlement, type SettlementRow } from './store/settlements.ts';
 
 type Answer = z.infer<typeof settlement.operations.settle.output>;
 type Caller = PrincipalOf<readonly ['jwt', 'delegate_key']>;
 
 type Deps = Parameters<typeof createAccept>[0] &
   Parameters<typeof admit>[0] &
-  Parameters<typeof recordsOf>[0] &
-  Parameters<typeof findLost>[0] & {
+  Parameters<typeof getRecords>[0] &
+  Parameters<typeof findLostPayment>[0] & {
     environment: Environment;
     publicKeys: PublicKeys;
     mint: string;
@@ -147,19 +147,19 @@ const acceptAndWait = async (
  */
 const answerRefused = async (context: Context, call: Call, refusal: ServiceError): Promise<Answer> => {
   const claims = unverifiedClaims('quote', call.quote_token);
-  const records = await recordsOf(context, call, claims);
+  const records = await getRecords(context, call, claims);
   const { attempt } = records;
   if (attempt !== null && (attempt.quote_token === call.quote_token || refusal.code !== 'validation_error')) {
     try {
       return await repeat(context, attempt, call, claims?.quote_id ?? null);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      throw refusalOf(error, await recordsOf(context, call, claims));
+      throw refusalOf(error, await getRecords(context, call, claims));
     }
   }
   if (claims !== null && records.mayBeLost && !ERRORS[refusal.code].retryable) {
     const { caller } = call;
-    const payer = await findLost(context, call.quote_token, { caller, payers: records.payers });
+    const payer = await findLostPayment(context, call.quote_token, { caller, payers: records.payers });
     if (payer === 'not paid') throw refusalOf(refusal, { ...records, mayBeLost: false });
     if (payer !== 'unknown') {
       const answer = await withWaiter(context, (upcoming) =>
@@ -200,7 +200,7 @@ const waitForOutcome = async (
 ): Promise<Answer> =>
   show(
     await readUntil(waiting, settlementId, {
-      read: () => readSettlement(pool, settlementId),
+      read: () => getSettlement(pool, settlementId),
       done: ({ status }) => status !== 'pending',
       timeoutMs: until - performance.now(),
       againMs: POLL_MS,

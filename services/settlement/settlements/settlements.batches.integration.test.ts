@@ -28,10 +28,10 @@ import {
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from './settle.ts';
 import { acceptAttempts } from './store/accept-attempts.ts';
-import { consumeOnce } from './store/consumptions.ts';
+import { recordConsumptions } from './store/consumptions.ts';
 import { type Confirmation, recordConfirmed, recordFailed, recordReopened } from './store/record-progress.ts';
-import { redeemOnce } from './store/redeem.ts';
-import { findVerified } from './store/settlements.ts';
+import { recordRedeems } from './store/redeem.ts';
+import { findForVerify } from './store/settlements.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
@@ -66,12 +66,12 @@ test('what is redeemed together: each only by its own service, answered in its o
     ask(a!, own, null, '1'),
   ];
   const withTokenOfC = asked.map((each) => ({ ...each, settlement_token: tokens.get(c!)! }));
-  expect((await redeemOnce(deps.pool, withTokenOfC.slice(1))).map((each) => each?.settlement_id)).toEqual([
+  expect((await recordRedeems(deps.pool, withTokenOfC.slice(1))).map((each) => each?.settlement_id)).toEqual([
     undefined,
     undefined,
     undefined,
   ]);
-  const redeemed = await redeemOnce(deps.pool, asked);
+  const redeemed = await recordRedeems(deps.pool, asked);
   expect(redeemed.map((each) => each && [each.settlement_id, each.traceparent])).toEqual([
     [c, trace('3')],
     null,
@@ -84,8 +84,8 @@ test('what is redeemed together: each only by its own service, answered in its o
     undefined,
     { settlement_id: a, redeem_id: null },
   ] as object[]);
-  expect(await redeemOnce(deps.pool, asked)).toEqual([null, null, null, null]);
-  const seen = await findVerified(
+  expect(await recordRedeems(deps.pool, asked)).toEqual([null, null, null, null]);
+  const seen = await findForVerify(
     deps.pool,
     [a, b, c, b].map((settlement_id, i) => ({
       settlement_id: settlement_id!,
@@ -116,9 +116,9 @@ test('a redeem finds its settlements by their ids alone, however many others are
   const redeems = shown.map((each) => ({ ...each, redeem_id: null }));
   const draws = shown.map((each) => ({ ...each, request_id: 'one', units: 1 }));
   for (const run of [
-    (db: Db) => redeemOnce(db, redeems),
-    (db: Db) => consumeOnce(db, draws),
-    (db: Db) => findVerified(db, asked),
+    (db: Db) => recordRedeems(db, redeems),
+    (db: Db) => recordConsumptions(db, draws),
+    (db: Db) => findForVerify(db, asked),
   ]) {
     const plan = await explained(run);
     expect(plan).toContain('settlements_pkey');
@@ -145,10 +145,10 @@ test('what is drawn together: each only by its own service and once, answered in
     traceparent: trace(digit),
   });
   expect(
-    await consumeOnce(deps.pool, [{ ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! }]),
+    await recordConsumptions(deps.pool, [{ ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! }]),
   ).toEqual([null]);
-  const shown = async (asked: Parameters<typeof consumeOnce>[1]) =>
-    (await consumeOnce(deps.pool, asked)).map(
+  const shown = async (asked: Parameters<typeof recordConsumptions>[1]) =>
+    (await recordConsumptions(deps.pool, asked)).map(
       (each) => each && [each.settlement_id, each.units_consumed, each.told.map((row) => row.traceparent)],
     );
   expect(

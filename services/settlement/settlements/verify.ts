@@ -4,12 +4,12 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
-import { findVerified, type Sought } from './store/settlements.ts';
+import { findForVerify, type VerifyRequest } from './store/settlements.ts';
 import { amountsOf, scopeOf, statusNow, unitsShown } from './view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
-  const find = batched((sought: readonly Sought[]) => findVerified(pool, sought));
+  const find = batched((sought: readonly VerifyRequest[]) => findForVerify(pool, sought));
   return async ({ settlement_id }, { service_id }) => {
     const row = await find({ settlement_id, service_id });
     if (row === null) throw notFound('settlement');

@@ -18,7 +18,7 @@ export type UnderWay = z.infer<typeof UnderWay>;
  * alone. What is held is the sum over them, which is what the payers' `held` adds up to; summing those would read
  * every wallet that ever paid.
  */
-export const attemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
+export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
   db.any(sql.type(UnderWay)`
     select state, count(*) as attempts,
       coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age,

@@ -6,7 +6,7 @@ import { allows, isConsumable, isUnreserved, state, windowElapsed } from './cond
 import { endColumns, redeemedEvents } from './end-events.ts';
 
 /** A draw as its vendor asks for it, with the trace it belongs to. */
-export type Draw = {
+export type ConsumeRequest = {
   settlement_id: string;
   service_id: string;
   settlement_token: string;
@@ -33,9 +33,9 @@ const Consumed = z.object({
  * @returns in their order: what is consumed then, or null where nothing was taken (the caller reads
  * why)
  */
-export const consumeOnce = async (
+export const recordConsumptions = async (
   db: Db,
-  draws: readonly Draw[],
+  draws: readonly ConsumeRequest[],
 ): Promise<(z.infer<typeof Consumed> | null)[]> => {
   const ids = draws.map(({ settlement_id }) => settlement_id);
   const consumed = await db.any(sql.type(Consumed)`

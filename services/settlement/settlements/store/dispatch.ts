@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { chainState } from './conditions.ts';
 
-const Stalled = z.object({
+const Dispatch = z.object({
   settlement_id: z.string(),
   account_id: z.string(),
   payment_attempt_id: z.string(),
@@ -14,14 +14,14 @@ const Stalled = z.object({
   generation: z.number(),
   created_at: z.number(),
 });
-export type StalledRow = z.infer<typeof Stalled>;
+export type DispatchRow = z.infer<typeof Dispatch>;
 
 /**
  * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
  * raises their dispatch count, so that the re-published job carries a new message id (rules 6 and 16).
  */
-export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow[]> =>
-  db.any(sql.type(Stalled)`
+export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRow[]> =>
+  db.any(sql.type(Dispatch)`
     update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id in (
@@ -33,8 +33,8 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly StalledRow
       s.generation, s.created_at`);
 
 /** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
-export const claimNow = (db: Db, settlementId: string): Promise<StalledRow | null> =>
-  db.maybeOne(sql.type(Stalled)`
+export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
+  db.maybeOne(sql.type(Dispatch)`
     update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from payers as p
     where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}

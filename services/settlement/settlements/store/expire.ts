@@ -8,7 +8,7 @@ import { endColumns, expiredEvents } from './end-events.ts';
  * Marks settlements whose window has elapsed; returns their events, a row each. Any number of
  * replicas may run it.
  */
-export const expireElapsed = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
+export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with changed as (
       update settlements set status = ${state.after('elapse')}

@@ -5,7 +5,7 @@ import { chainState, isRedeemable, state, windowElapsed } from './conditions.ts'
 import { endColumns, redeemedEvents } from './end-events.ts';
 
 /** A redeem as its vendor asks for it, with the trace it belongs to. */
-export type Redeem = {
+export type RedeemRequest = {
   settlement_id: string;
   service_id: string;
   settlement_token: string;
@@ -27,9 +27,9 @@ const Redeemed = outboxRow.extend({
  * @returns in their order: when it was issued and redeemed, with the row of the outbox of its
  * event; null where it could not be redeemed (the caller reads why)
  */
-export const redeemOnce = async (
+export const recordRedeems = async (
   db: Db,
-  redeems: readonly Redeem[],
+  redeems: readonly RedeemRequest[],
 ): Promise<(z.infer<typeof Redeemed> | null)[]> => {
   const ids = redeems.map(({ settlement_id }) => settlement_id);
   const redeemed = await db.any(sql.type(Redeemed)`

@@ -44,11 +44,11 @@ export const columns = sql.fragment`settlement_id, account_id, payment_attempt_i
   coalesce(${windowElapsed}, false) as elapsed`;
 
 /** By id, whoever owns it: for the service's own use, never straight into an answer. */
-export const readSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
+export const getSettlement = (db: Db, settlementId: string): Promise<SettlementRow> =>
   db.one(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
 /** The same for a fact of another service, which may speak of what this database does not know. */
-export const lookUpSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
+export const findSettlement = (db: Db, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from settlements where settlement_id = ${settlementId}`);
 
 const Terms = Row.pick({
@@ -68,7 +68,7 @@ const Terms = Row.pick({
 export type Terms = z.infer<typeof Terms>;
 
 /** Of those of the settlements that are known here, in no order. */
-export const termsOf = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
+export const listTerms = (db: Db, settlementIds: readonly string[]): Promise<readonly Terms[]> =>
   db.any(sql.type(Terms)`
     select settlement_id, quote_id, account_id, delegate_id, wallet_id, service_id, vendor_account_id, quote_amount,
       fee_amount, redeem_window_seconds, created_at
@@ -80,7 +80,7 @@ export const findAttempt = (db: Db, accountId: string, attemptId: string): Promi
     select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
 
 /** The settlement of a payer's account that pays a quote, or has paid it; null: none, or it failed. */
-export const findPaying = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
+export const findPayingSettlement = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements
     where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
@@ -109,7 +109,7 @@ const seenBy = (viewer: Viewer) => {
 };
 
 /** The viewer's settlement, or null: another's does not exist for them. */
-export const findSettlement = (db: Db, viewer: Viewer, settlementId: string): Promise<SettlementRow | null> =>
+export const findSettlementInScope = (db: Db, viewer: Viewer, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
 
@@ -128,16 +128,16 @@ const Verified = Row.pick({
   units_consumed: true,
   elapsed: true,
 });
-export type Sought = { settlement_id: string; service_id: string };
+export type VerifyRequest = { settlement_id: string; service_id: string };
 
 /**
  * What a service may verify, in one statement for all that is sought at the moment. The ids are given as an array too: of
  * the rows of a document Postgres assumes a hundred, and would rather read all of a service's settlements.
  * @returns in their order; null: not this service's
  */
-export const findVerified = async (
+export const findForVerify = async (
   db: Db,
-  sought: readonly Sought[],
+  sought: readonly VerifyRequest[],
 ): Promise<(z.infer<typeof Verified> | null)[]> => {
   const ids = sought.map(({ settlement_id }) => settlement_id);
   const rows = await db.any(sql.type(Verified)`
@@ -147,7 +147,7 @@ export const findVerified = async (
     from jsonb_to_recordset(${JSON.stringify(sought)}::jsonb) as sought(settlement_id text, service_id uuid)
     join settlements as s on s.settlement_id = sought.settlement_id and s.service_id = sought.service_id
     where s.settlement_id = any(${sql.array(ids, 'text')})`);
-  const keyOf = ({ settlement_id, service_id }: Sought) => `${settlement_id} ${service_id}`;
+  const keyOf = ({ settlement_id, service_id }: VerifyRequest) => `${settlement_id} ${service_id}`;
   const found = new Map(rows.map((row) => [keyOf(row), row]));
   return sought.map((each) => found.get(keyOf(each)) ?? null);
 };
@@ -185,7 +185,7 @@ const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable()
  * Whether a service's settlements are under way, can be redeemed or have prepaid units to draw, and when the last
  * redeem window of all ends: the days in which units may be drawn are the caller's to add, since they are everybody's.
  */
-export const activityOf = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
+export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
   db.one(sql.type(ActivityRow)`
     select
       coalesce(bool_or(
@@ -203,7 +203,7 @@ const OfQuote = z.object({
 });
 
 /** Of each quote the settlement that did not fail (rule 2: there is one at most), or else the one that is named. */
-export const settlementsOfQuotes = (
+export const listByQuotes = (
   db: Db,
   quotes: readonly { quote_id: string; settlement_id: string | null }[],
 ): Promise<readonly z.infer<typeof OfQuote>[]> =>
@@ -219,7 +219,7 @@ export const settlementsOfQuotes = (
     ) as found`);
 
 /** Settlements that were ever issued, after an id in the order of ids. */
-export const settlementsIssued = (
+export const listIssued = (
   db: Db,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<readonly SettlementRow[]> =>
@@ -229,7 +229,7 @@ export const settlementsIssued = (
     order by settlement_id limit ${limit}`);
 
 /** Those of the named settlements that were ever issued. */
-export const settlementsIssuedOf = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
+export const listIssuedByIds = (db: Db, ids: readonly string[]): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements
     where issued_at is not null and settlement_id = any(${sql.array(ids, 'text')})`);

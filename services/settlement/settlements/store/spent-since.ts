@@ -7,7 +7,7 @@ const Spent = z.object({ wallet_id: z.string(), spent: z.bigint() });
  * Of each wallet the sum of the payments that were issued since a moment, and of those still under way: the chain may
  * have carried them out already. Zero for one that paid nothing.
  */
-export const spentBy = (
+export const sumSpent = (
   db: Db,
   wallets: readonly { account_id: string; wallet_id: string; since: string }[],
 ): Promise<readonly z.infer<typeof Spent>[]> =>
