@@ -10,7 +10,7 @@ import { withdrawals } from '../services/funding/domain/withdrawal.ts';
 import { services } from '../services/identity/domain/service.ts';
 import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
 import { STORED } from '../services/quote/store/quotes.ts';
-import { chainStatuses, statuses } from '../services/settlement/domain/settlement.ts';
+import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/domain/delegation.ts';
 import { transactions as projected } from '../services/wallet/domain/transaction.ts';
 import { deliveries } from '../services/webhook/domain/delivery.ts';

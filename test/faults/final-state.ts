@@ -24,7 +24,7 @@ export type SettlementRow = {
   superseded_tx_hashes: string[];
   redeemed_at: Date | null;
   issued_at: Date | null;
-  progress_at: Date;
+  progressed_at: Date;
   /** When its acceptance was committed. */
   accepted_at: Date;
 };

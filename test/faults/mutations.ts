@@ -32,7 +32,7 @@ export const mutations: readonly Mutation[] = [
     rule: '4, 5',
     patches: [
       {
-        file: 'services/settlement/store/accept.ts',
+        file: 'services/settlement/settlements/store/accept-attempts.ts',
         from: 'p.balance - p.held as balance_left',
         to: 'p.balance as balance_left',
       },
@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     rule: '5',
     patches: [
       {
-        file: 'services/settlement/store/progress.ts',
+        file: 'services/settlement/payers/store.ts',
         from: 'max(locked.held) - sum(changed.quote_amount)::bigint as held',
         to: 'max(locked.held) as held',
       },
@@ -148,8 +148,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/handlers/settle.ts',
-        from: 'const records = await recordsOf(deps, call, claims);',
+        file: 'services/settlement/settlements/settle.ts',
+        from: 'const records = await getRecords(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
     ],
@@ -160,8 +160,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/refused.ts',
-        from: 'claims === null ? null : findPaying(pool, account_id, claims.quote_id)',
+        file: 'services/settlement/settlements/attempt-records.ts',
+        from: 'claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id)',
         to: 'null',
       },
     ],
