@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonText, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
-import { CoinbaseConfig } from './providers/coinbase.ts';
-import { MoonpayConfig } from './providers/moonpay.ts';
+import { CoinbaseConfig } from './deposits/providers/coinbase.ts';
+import { MoonpayConfig } from './deposits/providers/moonpay.ts';
 
 export const config = z.object({
   ...serviceConfig,

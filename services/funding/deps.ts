@@ -6,7 +6,7 @@ import type { Pool } from '../../shared/db/pool.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
-import type { Onramp } from './providers/onramp.ts';
+import type { Onramp } from './deposits/providers/onramp.ts';
 
 type Chain = typeof chainSubmitter.internal;
 type Settlements = typeof settlement.internal;

@@ -3,9 +3,9 @@ import {
   refunds as machine,
   type RefundEvent,
   type RefundState,
-} from '../../services/funding/domain/refund.ts';
-import type { RefundRow } from '../../services/funding/store/refunds.ts';
-import { refundState } from '../../services/funding/store/transfers.ts';
+} from '../../services/funding/transfers/model/refund.ts';
+import type { RefundRow } from '../../services/funding/transfers/store/refunds.ts';
+import { refundState } from '../../services/funding/transfers/store.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { World } from './world.ts';
 

@@ -1,10 +1,10 @@
-import { refundProgressed } from '../../services/funding/consumers/chain-submitter.refundProgressed.ts';
 import type { Deps } from '../../services/funding/deps.ts';
-import { cancelRefund } from '../../services/funding/handlers/cancelRefund.ts';
-import { createRefund } from '../../services/funding/handlers/createRefund.ts';
-import { submitRefund } from '../../services/funding/handlers/submitRefund.ts';
-import { driveTransfers } from '../../services/funding/jobs/driveTransfers.ts';
-import { releaseRefunds } from '../../services/funding/jobs/releaseRefunds.ts';
+import { cancelRefund } from '../../services/funding/transfers/cancel-refund.ts';
+import { createRefund } from '../../services/funding/transfers/create-refund.ts';
+import { refundProgressed } from '../../services/funding/transfers/on-chain-submitter-refund-progressed.ts';
+import { releaseRefunds } from '../../services/funding/transfers/release-refunds.ts';
+import { submitRefund } from '../../services/funding/transfers/submit-refund.ts';
+import { driveTransfers } from '../../services/funding/transfers/sweep-transfers.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { type Bus, createRelay } from './bus.ts';

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { DELEGATION_STATUSES } from '../delegations/model.ts';
+
+const Row = z.object({
+  wallet_id: z.string(),
+  token_account_exists: z.boolean(),
+  token_account_seen: z.boolean(),
+  balance: z.bigint(),
+  delegate: z.string().nullable(),
+  allowance: z.bigint(),
+  delegation_status: z.enum(DELEGATION_STATUSES),
+  slot: z.bigint(),
+  seen_at: z.number().nullable(),
+});
+export type SightRow = z.infer<typeof Row>;
+
+/** The token account was there once, and is gone or another's now. */
+export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
+
+const columns = sql.fragment`wallet_id, token_account_exists, token_account_seen, balance, delegate, allowance,
+  delegation_status, slot, seen_at`;
+
+/** What was last seen of wallets, in no order. */
+export const lastSights = (db: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+  db.any(
+    sql.type(Row)`select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})`,
+  );
+
+/** The same within a transaction that will change them; locked in the order of their ids, so that none waits in a ring. */
+export const lockSights = (tx: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+  tx.any(sql.type(Row)`
+    select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})
+    order by wallet_id for update`);
+
+/** How long claimed wallets are left to the watcher that claimed them; a look that fails is repeated after it. */
+const LEASE_SECONDS = 10;
+
+/**
+ * Claims wallets that are due for a look, the longest overdue first. Replicas share them: one that is claimed is not
+ * due until the lease ends.
+ */
+export const claimDueSights = async (db: Db, limit: number): Promise<string[]> => [
+  ...(await db.anyFirst(sql.type(z.object({ wallet_id: z.string() }))`
+    with due as (
+      select wallet_id from sights where next_look_at <= app_now()
+      order by next_look_at limit ${limit} for update skip locked
+    )
+    update sights set next_look_at = app_now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+    from due where sights.wallet_id = due.wallet_id
+    returning sights.wallet_id`)),
+];
+
+/** The longest pause between two looks at one wallet. */
+const IDLE_SECONDS = 600;
+
+/**
+ * Keeps locked sights. The pause to the next look is a tenth of the time since the wallet was last active, from
+ * `pollMs` up to ten minutes: many idle wallets cost little, and whoever is busy is seen within one poll.
+ * @param active of those the owner asked, or something changed
+ */
+export const saveSights = async (
+  tx: Db,
+  rows: readonly (Omit<SightRow, 'seen_at'> & { active: boolean })[],
+  { pollMs }: { pollMs: number },
+): Promise<void> => {
+  const values = rows.map(({ balance, allowance, slot, ...row }) => ({
+    ...row,
+    balance: `${balance}`,
+    allowance: `${allowance}`,
+    slot: `${slot}`,
+  }));
+  await tx.query(sql.typeAlias('void')`
+    with seen as (
+      select s.*, case when s.active then app_now() else k.active_at end as active_since
+      from jsonb_to_recordset(${JSON.stringify(values)}::jsonb)
+        as s(wallet_id text, token_account_exists boolean, token_account_seen boolean, balance bigint,
+          delegate text, allowance bigint, delegation_status text, slot bigint, active boolean)
+      join sights k using (wallet_id)
+    )
+    update sights set token_account_exists = seen.token_account_exists,
+      token_account_seen = seen.token_account_seen, balance = seen.balance, delegate = seen.delegate,
+      allowance = seen.allowance, delegation_status = seen.delegation_status, slot = seen.slot,
+      seen_at = app_now(), active_at = seen.active_since,
+      next_look_at = app_now() + least(
+        greatest((app_now() - seen.active_since) / 10, make_interval(secs => ${pollMs / 1000}::float8)),
+        make_interval(secs => ${IDLE_SECONDS}::float8))
+    from seen where sights.wallet_id = seen.wallet_id`);
+};
