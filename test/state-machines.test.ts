@@ -5,7 +5,7 @@ import { intents } from '../services/chain-submitter/domain/intent.ts';
 import { preparations } from '../services/chain-submitter/domain/preparation.ts';
 import { transactions } from '../services/chain-submitter/domain/transaction.ts';
 import { deposits } from '../services/funding/deposits/model.ts';
-import { HOLDS_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
+import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
 import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
 import { services } from '../services/identity/domain/service.ts';
 import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
@@ -68,7 +68,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   },
   'funding.refunds.status': {
     states: refunds.states,
-    indexes: { refunds_open: refunds.open, refunds_to_release: HOLDS_NOTHING },
+    indexes: { refunds_open: refunds.open, refunds_to_release: RESERVES_NOTHING },
   },
   'funding.dev_funds.status': { states: work.states, indexes: { dev_funds_due: UNDECIDED } },
   'wallet.preparations.status': { states: work.states },

@@ -1,5 +1,5 @@
 import {
-  HOLDS_NOTHING,
+  RESERVES_NOTHING,
   refunds as machine,
   type RefundEvent,
   type RefundState,
@@ -38,7 +38,7 @@ export const createFundingTables = (world: World) => {
   const outbox = createOutbox(world);
   const { now } = world;
   const appNow = () => EPOCH + now();
-  const isNothing = (row: Refund) => HOLDS_NOTHING.includes(row.status);
+  const isNothing = (row: Refund) => RESERVES_NOTHING.includes(row.status);
 
   const show = (row: Refund | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: row.pending_until <= appNow() }];
@@ -144,7 +144,7 @@ export const createFundingTables = (world: World) => {
           return { id: row.refund_id };
         }),
     ),
-    model<{ id: string }>(/with gone as \(delete from refunds/, 'id id', ({ id }) => {
+    model<{ id: string }>(/with deleted as \(delete from refunds/, 'id id', ({ id }) => {
       const row = refunds.get(id);
       if (row?.status === 'void') refunds.delete(id);
       else if (row !== undefined && isNothing(row)) row.isReleased = true;

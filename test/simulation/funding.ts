@@ -1,16 +1,20 @@
-import type { Deps } from '../../services/funding/deps.ts';
 import { cancelRefund } from '../../services/funding/transfers/cancel-refund.ts';
 import { createRefund } from '../../services/funding/transfers/create-refund.ts';
-import { refundProgressed } from '../../services/funding/transfers/on-chain-submitter-refund-progressed.ts';
+import { refundProgressed } from '../../services/funding/transfers/on-chain-submitter.ts';
 import { releaseRefunds } from '../../services/funding/transfers/release-refunds.ts';
 import { submitRefund } from '../../services/funding/transfers/submit-refund.ts';
-import { driveTransfers } from '../../services/funding/transfers/sweep-transfers.ts';
+import { sweepTransfers } from '../../services/funding/transfers/sweep-transfers.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
 import { every, loggerOf, type SettlementReplica, type Submitter } from './processes.ts';
 import type { Process, World } from './world.ts';
+
+type Deps = Parameters<typeof createRefund>[0] &
+  Parameters<typeof submitRefund>[0] &
+  Parameters<typeof cancelRefund>[0] &
+  Parameters<typeof sweepTransfers>[0];
 
 const CALL_MS = 10;
 const GIVES_UP_MS = 5000;
@@ -54,30 +58,21 @@ export const startFunding = (
 ) => {
   const submitter = callTo(world, process, submitters);
   const settlement = callTo(world, process, settlements);
-  const never = async (): Promise<never> => {
-    throw new Error('only refunds are simulated');
-  };
   const deps: Deps = {
     pool: database.connect(process),
     logger: loggerOf(world, process),
     clock: () => EPOCH + world.now() + process.skewMs,
-    cursorKey: Buffer.alloc(32),
-    onramps: {},
     relay: createRelay(world, { bus, outbox, process }),
     waiting,
     chainWaitMs: 10_000,
-    devFund: false,
-    findWallet: never,
-    observeTransfers: never,
-    observeWallet: never,
     prepareTransfer: (input) => submitter((one) => one.prepareTransfer(input)),
     submitPrepared: (input) => submitter((one) => one.submitPrepared(input)),
     cancelPrepared: (input) => submitter((one) => one.cancelPrepared(input)),
     observePrepared: (input) => submitter((one) => one.observePrepared(input)),
     reserveRefund: (input) => settlement((one) => one.reserveRefund(input)),
-    releaseRefund: (refund_id) => settlement((one) => one.releaseRefund({ refund_id })),
+    releaseRefund: (input) => settlement((one) => one.releaseRefund(input)),
   };
-  every(world, process, ROUND_MS, driveTransfers(deps));
+  every(world, process, ROUND_MS, sweepTransfers(deps));
   every(world, process, ROUND_MS, releaseRefunds(deps));
   bus.consume(process, { 'evt.chain-submitter.refundProgressed': refundProgressed(deps) });
   return { process, create: createRefund(deps), submit: submitRefund(deps), cancel: cancelRefund(deps) };

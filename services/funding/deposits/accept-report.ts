@@ -1,15 +1,19 @@
 import type { OnrampProvider } from '../../../shared/contract/funding.deposits.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
-import { insertDepositChanged } from '../transfers/events.ts';
+import { insertDepositChanged } from './events.ts';
 import type { DepositProblem } from './model.ts';
 import type { Report } from './providers/onramp.ts';
 import { insertReport } from './store/deposit_reports.ts';
-import { lookAgain, lookUpDeposit, transitionDeposit, waitLonger } from './store/deposits.ts';
+import { extendExpiry, findDepositUnscoped, restartPolling, transitionDeposit } from './store/deposits.ts';
+
+export type AcceptReportDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger };
 
 const problemIn = ({ event, reason }: Report): DepositProblem | null => {
   if (event !== 'refused' && event !== 'cancelled') return null;
-  // The provider's own words for a machine; never more of them than a code.
+  // Only a short code is repeated: free text of the provider never reaches the customer.
   const code = /^[A-Za-z0-9_ -]{1,64}$/.test(reason ?? '') ? ` (${reason})` : '';
   return event === 'cancelled'
     ? { code: 'cancelled', message: 'the customer cancelled the payment' }
@@ -17,25 +21,25 @@ const problemIn = ({ event, reason }: Report): DepositProblem | null => {
 };
 
 /**
- * Takes in what a provider says of a deposit, from a webhook or from asking. Repeats, reports out of order and those
- * about nothing of ours change nothing.
+ * Records what a provider reports of a deposit, in a webhook or in the answer to a poll. A repeated
+ * report, a report out of order and a report about an unknown deposit change nothing.
  */
-export const takeReport = async (
-  { pool, relay, logger }: Pick<Deps, 'pool' | 'relay' | 'logger'>,
+export const acceptReport = async (
+  { pool, relay, logger }: AcceptReportDeps,
   provider: OnrampProvider,
   report: Report,
   source: 'webhook' | 'poll',
 ): Promise<void> => {
   const { depositId, transactionId, providerStatus, event, amountMicro, txHash, walletAddress } = report;
-  const about = { deposit: depositId, provider, status: providerStatus };
-  const deposit = await lookUpDeposit(pool, depositId);
+  const about = { deposit_id: depositId, provider, status: providerStatus };
+  const deposit = await findDepositUnscoped(pool, depositId);
   if (deposit === null || deposit.provider !== provider) {
-    logger.warn(about, 'a report about a deposit that is not here');
+    logger.warn(about, 'report dropped: no such deposit of this provider');
     return;
   }
   if (walletAddress !== null && walletAddress !== deposit.owner) {
     count('settle.anomalies', 1, { kind: 'deposit_mismatch' });
-    logger.error(about, 'the provider sends to another wallet');
+    logger.error(about, 'report dropped: the provider sends to another wallet');
     return;
   }
   const outbox = await pool.transaction(async (tx) => {
@@ -51,15 +55,15 @@ export const takeReport = async (
     });
     if (!isNew) return [];
     const change = { promisedMicro: amountMicro, problem: problemIn(report) };
-    const moved = await transitionDeposit(tx, depositId, event, change);
+    const changed = await transitionDeposit(tx, depositId, event, change);
     if (event === 'sent' && deposit.status === 'completed') {
-      // A page may be paid twice. The wallet has the money; the deposit was completed by the first.
+      // A page may be paid twice. The wallet received the second payment; the first one completed the deposit.
       count('settle.anomalies', 1, { kind: 'deposit_paid_again' });
-      logger.warn(about, 'another payment for a completed deposit');
+      logger.warn(about, 'second payment reported for a completed deposit');
     }
-    if (event === 'sent') await lookAgain(tx, depositId);
-    if (event === 'waiting') await waitLonger(tx, depositId);
-    return moved ? insertDepositChanged(tx, depositId) : [];
+    if (event === 'sent') await restartPolling(tx, depositId);
+    if (event === 'waiting') await extendExpiry(tx, depositId);
+    return changed ? insertDepositChanged(tx, depositId) : [];
   });
   relay.dispatch(outbox);
 };

@@ -6,7 +6,7 @@ const STATES = DepositStatus.options;
 const next = (status: DepositStatus, event: DepositEvent): DepositStatus =>
   deposits.next(status, event) ?? status;
 
-/** State by event, the outcome where something happens; every other pair stays as it is. */
+/** State, event and the state after it. In every other pair the event changes nothing. */
 const TRANSITIONS: readonly [DepositStatus, DepositEvent, DepositStatus][] = [
   ['created', 'opened', 'awaiting_payment'],
   ['created', 'waiting', 'awaiting_payment'],
@@ -40,20 +40,20 @@ const EVENTS: DepositEvent[] = [
 ];
 
 test.each(STATES.flatMap((status) => EVENTS.map((event) => [status, event] as const)))(
-  '%s, then %s',
+  'a deposit in the state %s changes by the event %s as the table says',
   (status, event) => {
     const expected = TRANSITIONS.find(([from, by]) => from === status && by === event)?.[2] ?? status;
     expect(next(status, event)).toBe(expected);
   },
 );
 
-test('the table has each state, and each event', () => {
+test('the table has every state and every event', () => {
   expect(deposits.states).toEqual(STATES);
   expect(new Set(deposits.events)).toEqual(new Set(EVENTS));
   expect(STATES.filter(deposits.isTerminal)).toEqual(['completed']);
 });
 
-test('in any order, reports alone never complete a deposit, and nothing undoes a completed one', () => {
+test('reports alone never complete a deposit in any order, and nothing changes a completed one', () => {
   const reports = EVENTS.filter((event) => event !== 'seen');
   const reached = new Set<DepositStatus>(['created']);
   for (let size = 0; size !== reached.size; ) {
@@ -67,21 +67,21 @@ test('in any order, reports alone never complete a deposit, and nothing undoes a
 const transfer = (instruction: string, amountMicro: bigint) => ({ instruction, amountMicro });
 
 test.each([
-  ['the promised one', 5n, [transfer('1', 5n)], [], '1'],
-  ['the promised one among others', 5n, [transfer('0', 4n), transfer('1.2', 5n)], [], '1.2'],
-  ['the second of two equal ones', 5n, [transfer('0', 5n), transfer('1', 5n)], ['0'], '1'],
-  ['none to this wallet', 5n, [], [], 'no_transfer'],
-  ['a micro-unit less', 5n, [transfer('0', 4n)], [], 'wrong_amount'],
-  ['a micro-unit more', 5n, [transfer('0', 6n)], [], 'wrong_amount'],
-  ['the one of another deposit', 5n, [transfer('0', 5n)], ['0'], 'already_counted'],
+  ['the promised amount', 5n, [transfer('1', 5n)], [], '1'],
+  ['the promised amount among others', 5n, [transfer('0', 4n), transfer('1.2', 5n)], [], '1.2'],
+  ['the second of two equal transfers', 5n, [transfer('0', 5n), transfer('1', 5n)], ['0'], '1'],
+  ['no transfer to this wallet', 5n, [], [], 'no_transfer'],
+  ['one micro-unit less', 5n, [transfer('0', 4n)], [], 'wrong_amount'],
+  ['one micro-unit more', 5n, [transfer('0', 6n)], [], 'wrong_amount'],
+  ['the transfer of another deposit', 5n, [transfer('0', 5n)], ['0'], 'already_counted'],
   [
-    'one of another deposit and a wrong one',
+    'the transfer of another deposit and a wrong amount',
     5n,
     [transfer('0', 5n), transfer('1', 1n)],
     ['0'],
     'wrong_amount',
   ],
-])('transfer: %s', (_name, promised, transfers, taken, expected) => {
-  const match = matchTransfer(promised, transfers, new Set(taken));
+])('the transfers of a transaction are matched: %s', (_name, promised, transfers, counted, expected) => {
+  const match = matchTransfer(promised, transfers, new Set(counted));
   expect('transfer' in match ? match.transfer.instruction : match.problem.code).toBe(expected);
 });

@@ -1,18 +1,21 @@
 import type { DepositStatus } from '../../../shared/contract/funding.deposits.ts';
 import { stateMachine } from '../../../shared/state-machine.ts';
 
-/** What a provider says of a customer's payment. None of it is taken for money. */
+/** What a provider reports of a customer's payment. A report never counts as received money. */
 export type ReportedEvent = 'waiting' | 'paid' | 'sent' | 'refused' | 'cancelled';
-/** Besides: our call that opened the payment page, our own sight of the transfer, time. */
+/**
+ * The other events: our call opened the payment page, we observed the transfer on the chain, the
+ * time ran out.
+ */
 export type DepositEvent = ReportedEvent | 'opened' | 'seen' | 'elapsed';
 
 /**
- * Reports repeat and overtake one another, so each event belongs to all states that it may change.
- * `completed` has one way in, our own sight of the transfer on chain, and none out.
+ * Reports repeat and arrive out of order, so each event applies to every state that it may change.
+ * `completed` has one way in, our own observation of the transfer on the chain, and no way out.
  *
- * `sent` is heard after an end too: a customer whose first card was declined pays with another on the same page, and
- * a bank transfer may come after we stopped waiting. The money then arrives, and a record that denies it would be
- * wrong; that it has arrived is still for the chain to say.
+ * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was declined
+ * pays with another card on the same page, and a bank transfer may arrive after the expiry. The
+ * record must not deny that money. Whether it has arrived is decided by the chain alone.
  */
 export const deposits = stateMachine<DepositStatus, DepositEvent>({
   created: {
@@ -39,11 +42,11 @@ export const deposits = stateMachine<DepositStatus, DepositEvent>({
   expired: { sent: 'settling' },
 });
 
-/** A transfer into the wallet's token account as chain-submitter saw it, finalized. */
+/** A finalized transfer into the wallet's token account as chain-submitter observed it. */
 export type SeenTransfer = { instruction: string; amountMicro: bigint };
 
 export type DepositProblem = { code: string; message: string };
-export const PROBLEMS = {
+const PROBLEMS = {
   no_transfer: 'the transaction that the provider names moved nothing into this wallet',
   wrong_amount: 'the transfer on chain has another amount than the provider says',
   already_counted: 'the transfer that the provider names has completed another deposit',
@@ -53,23 +56,23 @@ export const PROBLEMS = {
 export const problemOf = (code: keyof typeof PROBLEMS): DepositProblem => ({ code, message: PROBLEMS[code] });
 
 /**
- * Which transfer of a finalized transaction completes a deposit, or why none does.
- * @param promisedMicro what the provider says it has sent: the transfer must be exactly that
- * @param taken places in this transaction that completed other deposits
+ * The transfer of a finalized transaction that completes a deposit, or why none does.
+ * @param promisedMicro the amount that the provider reports as sent; the transfer must have exactly it
+ * @param counted instructions of this transaction that completed other deposits
  */
 export const matchTransfer = (
   promisedMicro: bigint,
   transfers: readonly SeenTransfer[],
-  taken: ReadonlySet<string>,
+  counted: ReadonlySet<string>,
 ): { transfer: SeenTransfer } | { problem: DepositProblem } => {
   if (transfers.length === 0) return { problem: problemOf('no_transfer') };
-  const free = transfers.filter(({ instruction }) => !taken.has(instruction));
+  const free = transfers.filter(({ instruction }) => !counted.has(instruction));
   if (free.length === 0) return { problem: problemOf('already_counted') };
   const transfer = free.find(({ amountMicro }) => amountMicro === promisedMicro);
   return transfer === undefined ? { problem: problemOf('wrong_amount') } : { transfer };
 };
 
-/** Looks without result after which a sent deposit is told to be missing: a quarter of an hour. */
-const LOOKS_BEFORE_ALARM = 48;
-/** True at the one look that raises the alarm. */
-export const isOverdue = (looks: number): boolean => looks === LOOKS_BEFORE_ALARM;
+/** Polls without a result after which a sent deposit counts as overdue: a quarter of an hour. */
+const POLLS_BEFORE_ALARM = 48;
+/** True at the one poll that raises the alarm. */
+export const isOverdue = (pollCount: number): boolean => pollCount === POLLS_BEFORE_ALARM;

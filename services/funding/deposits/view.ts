@@ -4,10 +4,10 @@ import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { DepositRow } from './store/deposits.ts';
 
-/** A deposit that may still be paid at its page. */
-const isOpen = ({ status }: DepositRow) => status === 'awaiting_payment' || status === 'processing';
+/** Whether a deposit may still be paid at its page. */
+const isPayable = ({ status }: DepositRow) => status === 'awaiting_payment' || status === 'processing';
 
-/** A deposit as its account sees it. */
+/** A deposit as its account reads it. */
 export const showDeposit = (row: DepositRow): z.infer<typeof Deposit> => {
   const amount = row.amount ?? row.promised_amount;
   return {
@@ -18,7 +18,7 @@ export const showDeposit = (row: DepositRow): z.infer<typeof Deposit> => {
     fiat_currency: row.fiat_currency,
     fiat_amount: row.fiat_amount,
     amount: amount === null ? null : formatMicro(amount),
-    redirect_url: isOpen(row) ? row.payment_url : null,
+    redirect_url: isPayable(row) ? row.payment_url : null,
     tx_hash: row.tx_hash,
     problem:
       row.problem_code === null ? null : { code: row.problem_code, message: row.problem_message ?? '' },

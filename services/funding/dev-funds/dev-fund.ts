@@ -1,77 +1,106 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
 import { invalid, notFound, ServiceError } from '../../../shared/contract/errors.ts';
-import type { funding } from '../../../shared/contract/funding.ts';
+import type { CallKey } from '../../../shared/contract/idempotency.ts';
+import type { chainSubmitter, funding, wallet } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Db } from '../../../shared/db/pool.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { begin, complete } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
 import { sightSince } from '../../../shared/lib/sight.ts';
-import { type Deps, wakeKey } from '../deps.ts';
-import { fundJob } from '../transfers/events.ts';
+import { fundJob } from './events.ts';
 import { devFundProblem } from './model.ts';
-import { devFundById, insertDevFund } from './store.ts';
+import { type DevFundRow, getDevFund, insertDevFund } from './store.ts';
+import { wakeKey } from './wake-key.ts';
+
+type Deps = {
+  pool: Pool;
+  relay: Pick<Relay, 'dispatch'>;
+  waiting: Waiting;
+  /** How long a call waits for the chain before it answers with the state reached so far. */
+  chainWaitMs: number;
+  /** Whether this environment has a funding authority. */
+  devFund: boolean;
+  findWallet: Handler<typeof wallet.internal.find>;
+  observeWallet: Handler<typeof chainSubmitter.internal.observeWallet>;
+};
+
+/**
+ * Begins the transfer of test funds. A call whose key has begun one already joins it.
+ * @returns the fund's id
+ */
+const beginFund = async (
+  { pool, relay }: Deps,
+  row: Pick<DevFundRow, 'account_id' | 'wallet_id' | 'owner' | 'amount'>,
+  key: CallKey | undefined,
+): Promise<string> => {
+  const begun = key?.begun ?? null;
+  if (begun !== null) return begun;
+  const fund_id = newId('fund');
+  const insert = async (tx: Db) => {
+    const inserted = await insertDevFund(tx, { fund_id, ...row });
+    await begin(tx, key, fund_id);
+    return insertOutbox(tx, [fundJob(inserted)]);
+  };
+  relay.dispatch(await pool.transaction(insert));
+  return fund_id;
+};
+
+/** Waits until the transfer is decided. @throws ServiceError when it failed or is still undecided */
+const confirmedFund = async (
+  { pool, waiting, chainWaitMs }: Deps,
+  fundId: string,
+  key: CallKey | undefined,
+): Promise<DevFundRow & { tx_hash: string }> => {
+  const row = await readUntil(waiting, wakeKey(fundId), {
+    read: () => getDevFund(pool, fundId),
+    done: ({ status }) => isDecided(status),
+    timeoutMs: chainWaitMs,
+  });
+  if (row.status === 'failed') {
+    throw new ServiceError('payment_failed', row.failure_message ?? 'the transfer failed', {
+      money_moved: 'no',
+    });
+  }
+  const { tx_hash } = row;
+  if (!isDecided(row.status) || tx_hash === null) {
+    // Without a key, repeating the call would send the amount a second time.
+    throw new ServiceError(
+      'service_unavailable',
+      key === undefined
+        ? 'the chain has not confirmed the transfer in time; it may still arrive, so read the wallet’s balance before asking again'
+        : 'the chain has not confirmed the transfer in time; it may still arrive, so repeat the call with the same Idempotency-Key',
+      { money_moved: 'unknown', retryAfterSeconds: 15 },
+    );
+  }
+  return { ...row, tx_hash };
+};
 
 /** POST /v1/dev/fund. */
 export const devFund =
   (deps: Deps): Handler<typeof funding.operations.devFund> =>
-  async (input, caller, key) => {
+  async (input, { account_id }, key) => {
     if (!deps.devFund) throw new ServiceError('not_found', 'this environment gives no test funds');
     const amount = parseMicro(input.amount);
-    const message = devFundProblem(amount);
-    if (message !== null) {
-      throw invalid('amount', message);
-    }
-    const wallet = await deps.findWallet(caller.account_id, input.wallet_id);
+    const problem = devFundProblem(amount);
+    if (problem !== null) throw invalid('amount', problem);
+    const wallet = await deps.findWallet({ account_id, wallet_id: input.wallet_id });
     if (wallet === null) throw notFound('wallet');
+    const { wallet_id, owner } = wallet;
 
-    // What a call with the same key has asked for is waited for, by however many at once.
-    const fundId = key?.begun ?? newId('fund');
-    const beginFund = async (tx: Db) => {
-      const row = await insertDevFund(tx, {
-        fund_id: fundId,
-        account_id: caller.account_id,
-        wallet_id: wallet.wallet_id,
-        owner: wallet.owner,
-        amount,
-      });
-      await begin(tx, key, fundId);
-      return insertOutbox(tx, [fundJob(row)]);
-    };
-    if (fundId !== key?.begun) deps.relay.dispatch(await deps.pool.transaction(beginFund));
+    const fundId = await beginFund(deps, { account_id, wallet_id, owner, amount }, key);
     await failpoint('funding.afterBegun');
-
-    const outcome = await readUntil(deps.waiting, wakeKey.fund(fundId), {
-      read: () => devFundById(deps.pool, fundId),
-      done: ({ status }) => isDecided(status),
-      timeoutMs: deps.chainWaitMs,
-    });
-    if (outcome.status === 'failed') {
-      throw new ServiceError('payment_failed', outcome.failure_message ?? 'the transfer failed', {
-        money_moved: 'no',
-      });
-    }
-    if (!isDecided(outcome.status) || outcome.tx_hash === null) {
-      // Not "repeat with the same ids": without a key a repeat asks for the amount once more.
-      throw new ServiceError(
-        'service_unavailable',
-        key === undefined
-          ? 'the chain has not confirmed the transfer in time; it may still arrive, so look at the wallet’s balance before asking again'
-          : 'the chain has not confirmed the transfer in time; it may still arrive, so repeat the call with the same Idempotency-Key',
-        { money_moved: 'unknown', retryAfterSeconds: 15 },
-      );
-    }
-    const slot = outcome.slot === null ? null : Number(outcome.slot);
-    const { balance } = await sightSince(() => deps.observeWallet(wallet.owner), slot);
-    const answer = {
-      wallet_id: wallet.wallet_id,
-      amount: input.amount,
-      tx_hash: outcome.tx_hash,
-      balance,
-    };
+    const { tx_hash, slot } = await confirmedFund(deps, fundId, key);
+    const { balance } = await sightSince(
+      () => deps.observeWallet({ owner }),
+      slot === null ? null : Number(slot),
+    );
+    const answer = { wallet_id, amount: input.amount, tx_hash, balance };
     await complete(deps.pool, key, answer, fundId);
     return answer;
   };

@@ -1,14 +1,16 @@
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
-import { fundJob } from '../transfers/events.ts';
+import { fundJob } from './events.ts';
 import { claimStalledDevFunds } from './store.ts';
 
 /**
- * Asks again for the test funds that made no progress for 15 s (docs/design/settle.md, rule 16).
+ * Dispatches the job again for test funds that made no progress for 15 s (docs/design/settle.md,
+ * rule 16).
  */
-export const driveDevFunds =
-  ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
+export const redispatchDevFunds =
+  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
   async (): Promise<void> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledDevFunds(tx);

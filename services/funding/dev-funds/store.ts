@@ -24,7 +24,7 @@ export type DevFundRow = z.infer<typeof Row>;
 const columns = sql.fragment`dev_funds.fund_id, account_id, wallet_id, owner, amount, status, drive, tx_hash,
   slot, failure_message, created_at`;
 
-/** Writes a new request for test funds. */
+/** Inserts a request for test funds. */
 export const insertDevFund = (
   db: Db,
   row: Pick<DevFundRow, 'fund_id' | 'account_id' | 'wallet_id' | 'owner' | 'amount'>,
@@ -35,25 +35,27 @@ export const insertDevFund = (
     returning ${columns}`);
 
 /** A request that exists. */
-export const devFundById = (db: Db, fundId: string): Promise<DevFundRow> =>
+export const getDevFund = (db: Db, fundId: string): Promise<DevFundRow> =>
   db.one(sql.type(Row)`select ${columns} from dev_funds where fund_id = ${fundId}`);
 
 /**
- * Takes over how far a request has come, unless more is known: the row then, else null. The slot stays what the first
- * confirmation said, so that a failure after it is known for a transfer that was undone.
+ * Records the progress of a request, unless later progress is recorded. The slot is that of the first
+ * confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * happened.
+ * @returns the changed row, or null when nothing changed
  */
-export const transitionDevFund = (db: Db, fact: Progress): Promise<DevFundRow | null> => {
-  const { status } = fact;
-  const landedSlot = status === 'confirmed' || status === 'finalized' ? fact.slot : null;
+export const transitionDevFund = (db: Db, progress: Progress): Promise<DevFundRow | null> => {
+  const { object_id, status, generation, tx_hash, failure } = progress;
+  const includedSlot = status === 'confirmed' || status === 'finalized' ? progress.slot : null;
   return db.maybeOne(sql.type(Row)`
-    update dev_funds set status = ${state.after(status)}, generation = ${fact.generation}, tx_hash = coalesce(${fact.tx_hash}, tx_hash),
-      slot = coalesce(${landedSlot}::bigint, slot), failure_message = ${fact.failure?.message ?? null},
+    update dev_funds set status = ${state.after(status)}, generation = ${generation}, tx_hash = coalesce(${tx_hash}, tx_hash),
+      slot = coalesce(${includedSlot}::bigint, slot), failure_message = ${failure?.message ?? null},
       progressed_at = app_now()
-    where fund_id = ${fact.object_id} and generation <= ${fact.generation} and ${state.allows(status)}
+    where fund_id = ${object_id} and generation <= ${generation} and ${state.allows(status)}
     returning ${columns}`);
 };
 
-/** Claims requests that made no progress for 15 s, each with its next drive number. */
+/** Claims requests that made no progress for 15 s, each with its next dispatch count. */
 export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>
   tx.any(sql.type(Row)`
     with due as (

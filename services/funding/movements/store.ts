@@ -13,16 +13,20 @@ const Row = z.object({
   delegate_id: z.string().nullable(),
   created_at: z.number(),
 });
-export type MovedRow = z.infer<typeof Row>;
+export type MovementRow = z.infer<typeof Row>;
 
-/** Forked away and driven again counts as confirmed still: it is reversed when that is proven to be in vain. */
+/**
+ * A transfer that a fork removed and that is broadcast again still counts as confirmed. It is
+ * reversed once it is proven that it cannot be included any more.
+ */
 const status = sql.fragment`case status when 'finalized' then 'finalized' when 'failed' then 'reversed' else 'confirmed' end`;
 
 /**
- * Every transfer that was ever confirmed, of all kinds. It is listed under the time it was asked for, seconds or minutes
- * before it landed; a deposit, which may take days, under the time its transfer was seen.
+ * Every transfer that was ever confirmed, of all kinds. Its time is the time of the request, which is
+ * seconds or minutes before the confirmation. A deposit may take days, so its time is the time at
+ * which its transfer was observed.
  */
-const moved = sql.fragment`
+const movements = sql.fragment`
   select 'dev_fund' as type, fund_id as object_id, ${status} as status, tx_hash, amount,
     null::text as from_account_id, account_id as to_account_id, null::uuid as service_id, null::text as delegate_id, created_at
   from dev_funds where slot is not null and tx_hash is not null
@@ -39,16 +43,16 @@ const moved = sql.fragment`
 const columns = sql.fragment`type, object_id, status, tx_hash, amount, from_account_id, to_account_id, service_id,
   delegate_id, created_at`;
 
-/** What has moved by an object, or null when nothing of it was ever confirmed. */
-export const movedBy = (db: Db, objectId: string): Promise<MovedRow | null> =>
-  db.maybeOne(sql.type(Row)`select ${columns} from (${moved}) moved where object_id = ${objectId}`);
+/** The movement of an object, or null when none of its transactions was ever confirmed. */
+export const findMovement = (db: Db, objectId: string): Promise<MovementRow | null> =>
+  db.maybeOne(sql.type(Row)`select ${columns} from (${movements}) movements where object_id = ${objectId}`);
 
-/** All of it after an id, in the order of ids. */
-export const listMovedRows = (
+/** A page of all movements in the order of their object ids, from the first id after `after`. */
+export const listMovements = (
   db: Db,
   { after, limit }: { after: string | null; limit: number },
-): Promise<readonly MovedRow[]> =>
+): Promise<readonly MovementRow[]> =>
   db.any(sql.type(Row)`
-    select ${columns} from (${moved}) moved
+    select ${columns} from (${movements}) movements
     ${after === null ? sql.fragment`` : sql.fragment`where object_id > ${after}`}
     order by object_id limit ${limit}`);

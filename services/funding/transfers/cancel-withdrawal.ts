@@ -1,15 +1,14 @@
 import type { funding } from '../../../shared/contract/funding.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { cancel } from './transfer.ts';
+import { type CancelTransferDeps, cancelTransfer } from './cancel-transfer.ts';
+import { getWithdrawal } from './store/withdrawals.ts';
 import { showWithdrawal } from './view.ts';
-import { ownWithdrawal } from './withdrawals.ts';
 
 /** POST /v1/withdrawals/:withdrawal_id/cancel. */
 export const cancelWithdrawal =
-  (deps: Deps): Handler<typeof funding.operations.cancelWithdrawal> =>
-  async ({ withdrawal_id }, { account_id }) => {
-    const transfer = await ownWithdrawal(deps, account_id, withdrawal_id);
-    await cancel(deps, 'withdrawal', { id: withdrawal_id, transfer });
-    return showWithdrawal(await ownWithdrawal(deps, account_id, withdrawal_id));
+  (deps: CancelTransferDeps): Handler<typeof funding.operations.cancelWithdrawal> =>
+  async ({ withdrawal_id: id }, { account_id }) => {
+    const transfer = await getWithdrawal(deps.pool, account_id, id);
+    await cancelTransfer(deps, 'withdrawal', { id, transfer });
+    return showWithdrawal(await getWithdrawal(deps.pool, account_id, id));
   };

@@ -1,11 +1,10 @@
-import type { Deps } from '../deps.ts';
-import { release } from './refunds.ts';
-import { claimUnreleased, voidLeftRefunds } from './store/refunds.ts';
+import { type ReleaseReservationDeps, releaseReservation } from './release-reservation.ts';
+import { claimUnreleasedRefunds, voidAbandonedRefunds } from './store/refunds.ts';
 
 const BATCH = 50;
 
-/** Gives back what refunds that are over had reserved: those that failed or expired, and what a crash left. */
-export const releaseRefunds = (deps: Deps) => async (): Promise<void> => {
-  await voidLeftRefunds(deps.pool);
-  for (const { id } of await claimUnreleased(deps.pool, BATCH)) await release(deps, id);
+/** Releases the reservations of refunds that failed, expired or were abandoned in a crash. */
+export const releaseRefunds = (deps: ReleaseReservationDeps) => async (): Promise<void> => {
+  await voidAbandonedRefunds(deps.pool);
+  for (const { id } of await claimUnreleasedRefunds(deps.pool, BATCH)) await releaseReservation(deps, id);
 };

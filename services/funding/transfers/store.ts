@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
+import type { TransferKind } from './model/pending.ts';
 import { refunds } from './model/refund.ts';
 import type { TransferEvent } from './model/transfer.ts';
 import { withdrawals } from './model/withdrawal.ts';
 
-/** What withdrawals and refunds have in common: the columns of a transfer's way. */
-export type Kind = 'withdrawal' | 'refund';
+/** The statements that withdrawals and refunds have in common: both tables have the same columns. */
 
 export const withdrawalState = stateColumn(withdrawals);
 export const refundState = stateColumn(refunds);
@@ -27,7 +27,10 @@ const TABLES = {
   },
 } as const;
 
-/** The columns of both as they are read, times in epoch milliseconds; `waiting` is the status before the owner signs. */
+/**
+ * The columns of both tables as they are read. Times are epoch milliseconds; `waiting` is the status
+ * before the owner signs.
+ */
 export const transferShape = <W extends string>(waiting: W) => ({
   amount: z.bigint(),
   destination_address: z.string(),
@@ -38,45 +41,53 @@ export const transferShape = <W extends string>(waiting: W) => ({
   failure_message: z.string().nullable(),
   created_at: z.number(),
   pending_until: z.number(),
-  // Of the moment of reading: past its life it counts as expired before the job has marked it.
+  // Computed when the row is read: a transfer is expired before the sweep has recorded it.
   elapsed: z.boolean(),
 });
 export const transferColumns = sql.fragment`amount, destination_address, destination_token_account, status, tx_hash,
   failure_code, failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
 
-/** What remains of a list that was asked for one status: the one that a reader sees. */
-export const andStatusIs = (kind: Kind, status: string | undefined) =>
+/** Narrows a list to one status, as it is shown: a transfer is expired before the sweep records it. */
+export const andStatusIs = (kind: TransferKind, status: string | undefined) =>
   status === undefined
     ? sql.fragment``
     : sql.fragment`and case when ${TABLES[kind].isWaiting} and pending_until <= app_now()
         then 'expired' else status end = ${status}`;
 
 /**
- * Takes over how far a transfer has come, unless more is known; true when it changed. The slot
- * stays what the last confirmation said, so that a failure after it is known for a transfer that
- * was undone.
+ * Records the progress of a transfer, unless later progress is recorded. The slot is that of the last
+ * confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * happened.
+ * @returns whether the transfer changed
  */
-export const transitionTransfer = async (db: Db, kind: Kind, fact: Progress): Promise<boolean> => {
+export const transitionTransfer = async (
+  db: Db,
+  kind: TransferKind,
+  progress: Progress,
+): Promise<boolean> => {
   const { table, id, state } = TABLES[kind];
-  const { status } = fact;
+  const { object_id, status, generation, tx_hash } = progress;
   const failure =
     status === 'failed'
-      ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
+      ? (progress.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
       : null;
-  const landedSlot = status === 'confirmed' || status === 'finalized' ? fact.slot : null;
+  const includedSlot = status === 'confirmed' || status === 'finalized' ? progress.slot : null;
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update ${table} set status = ${state.after(status)}, generation = ${fact.generation},
-      tx_hash = coalesce(${fact.tx_hash}, tx_hash), slot = coalesce(${landedSlot}::bigint, slot),
+    update ${table} set status = ${state.after(status)}, generation = ${generation},
+      tx_hash = coalesce(${tx_hash}, tx_hash), slot = coalesce(${includedSlot}::bigint, slot),
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now()
-    where ${id} = ${fact.object_id} and generation <= ${fact.generation} and ${state.allows(status)}`);
+    where ${id} = ${object_id} and generation <= ${generation} and ${state.allows(status)}`);
   return rowCount > 0;
 };
 
-/** Ends a transfer that waits for its owner. False when it does not wait any more. */
-export const endTransfer = async (
+/**
+ * Cancels or expires a transfer that waits for its owner's signature.
+ * @returns false when it does not wait any more
+ */
+export const closeTransfer = async (
   db: Db,
-  kind: Kind,
+  kind: TransferKind,
   objectId: string,
   event: Extract<TransferEvent, 'cancel' | 'elapse'>,
 ): Promise<boolean> => {
@@ -91,12 +102,13 @@ export const endTransfer = async (
 const Due = z.object({ id: z.string(), waiting: z.boolean() });
 
 /**
- * Claims transfers that somebody has to look after: those that waited for their owner until their life was over, and
- * those under way without progress (15 s; longer once confirmed, since finality takes its time).
+ * Claims the transfers that are due for the sweep: those that wait for their owner and whose life is
+ * over, and those that make no progress for 15 s, or for 45 s once they are confirmed, because
+ * finality takes longer.
  */
 export const claimDueTransfers = (
   db: Db,
-  kind: Kind,
+  kind: TransferKind,
   limit: number,
 ): Promise<readonly z.infer<typeof Due>[]> => {
   const { table, id, state, isWaiting } = TABLES[kind];

@@ -1,43 +1,53 @@
 import { conflict, type MoneyMoved } from '../../../shared/contract/errors.ts';
-import type { funding } from '../../../shared/contract/funding.ts';
+import type { funding, settlement } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
-import { ownRefund, prepareRefund, reserve, vendorOf } from './refunds.ts';
-import type { RefundRow } from './store/refunds.ts';
-import { requireWaiting, submit } from './transfer.ts';
+import { requirePending } from './model/pending.ts';
+import { type PrepareDeps, prepareRefund } from './prepare-transfer.ts';
+import { vendorScope } from './refund-scope.ts';
+import { getRefund, type RefundRow } from './store/refunds.ts';
+import { type SubmitTransferDeps, submitTransfer } from './submit-transfer.ts';
 import { showRefund } from './view.ts';
 
-/** A payment that was forked away since is not given back before it stands again. */
-const requirePaid = async (deps: Deps, row: RefundRow, money_moved: MoneyMoved): Promise<void> => {
-  const { refund_id, settlement_id, vendor_account_id: account_id, service_id } = row;
-  const amount = formatMicro(row.amount);
-  const { paid } = await reserve(deps, { refund_id, settlement_id, amount }, { account_id, service_id });
+type Deps = SubmitTransferDeps &
+  PrepareDeps & { reserveRefund: Handler<typeof settlement.internal.reserveRefund> };
+
+/**
+ * A payment that a fork has removed since is not refunded before it is on the chain again. Reserving
+ * is repeatable, and its answer says whether the payment is on the chain now.
+ */
+const requirePaid = async (
+  { reserveRefund }: Deps,
+  { refund_id, settlement_id, vendor_account_id, service_id, amount }: RefundRow,
+  money_moved: MoneyMoved,
+): Promise<void> => {
+  const { paid } = await reserveRefund({
+    refund_id,
+    settlement_id,
+    amount: formatMicro(amount),
+    account_id: vendor_account_id,
+    service_id,
+  });
   if (paid) return;
-  throw conflict('the payment that is to be refunded does not stand on the chain now', {
+  throw conflict('the payment to be refunded is not on the chain now: repeat the call later', {
     money_moved,
     safe_action: 'retry_same_attempt',
   });
 };
 
-/** POST /v1/refunds/:refund_id/submit: submits, or prepares afresh. */
+/** POST /v1/refunds/:refund_id/submit: submits the signed transaction, or prepares another. */
 export const submitRefund =
   (deps: Deps): Handler<typeof funding.operations.submitRefund> =>
   async ({ refund_id, transaction }, caller) => {
-    const read = () => ownRefund(deps, vendorOf(caller), refund_id);
+    const read = () => getRefund(deps.pool, vendorScope(caller), refund_id);
     const row = await read();
     if (transaction !== undefined) {
-      // The record may not have heard yet that these very bytes were submitted before.
+      // These bytes may have been submitted before, without their event recorded yet.
       if (row.status === 'pending_signature' && !row.elapsed) await requirePaid(deps, row, 'unknown');
-      return showRefund(await submit(deps, 'refund', { id: refund_id, transaction, read }));
+      return showRefund(await submitTransfer(deps, 'refund', { id: refund_id, transaction, read }));
     }
-    requireWaiting('refund', row);
+    requirePending('refund', row);
     await requirePaid(deps, row, 'no');
-    const { destination_token_account: _same, ...prepared } = await prepareRefund(deps, {
-      ...row,
-      amount: formatMicro(row.amount),
-      accepted_at: isoTime(row.created_at),
-    });
+    const { destination_token_account: _unchanged, ...prepared } = await prepareRefund(deps, row);
     return { ...showRefund(row), ...prepared };
   };

@@ -1,34 +1,44 @@
-import type { Deps } from '../deps.ts';
-import { claimDueTransfers, type Kind } from './store.ts';
-import { end, takeOver } from './transfer.ts';
+import type { chainSubmitter } from '../../../shared/contract/index.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import type { CancelTransferDeps } from './cancel-transfer.ts';
+import type { TransferKind } from './model/pending.ts';
+import { recordClosing, recordProgress } from './record-progress.ts';
+import { claimDueTransfers } from './store.ts';
 
-const BATCH = 50;
-const KINDS: readonly Kind[] = ['withdrawal', 'refund'];
-
-/** Life is over: chain-submitter makes sure that nothing of it is signed any more, unless it was just then. */
-const elapse = async (deps: Deps, kind: Kind, id: string): Promise<void> => {
-  const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
-  if (progress === null) await end(deps, kind, id, 'elapse');
-  else await takeOver(deps, kind, progress);
+type Deps = CancelTransferDeps & {
+  logger: Logger;
+  observePrepared: Handler<typeof chainSubmitter.internal.observePrepared>;
 };
 
-/** No progress was heard of: facts can be lost with their queue, chain-submitter's record cannot. */
-const ask = async (deps: Deps, kind: Kind, id: string): Promise<void> => {
+const BATCH = 50;
+const KINDS: readonly TransferKind[] = ['withdrawal', 'refund'];
+
+/** Expires a transfer, unless chain-submitter has signed it: then its progress is recorded instead. */
+const expire = async (deps: Deps, kind: TransferKind, id: string): Promise<void> => {
+  const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
+  if (progress === null) await recordClosing(deps, kind, id, 'elapse');
+  else await recordProgress(deps, kind, progress);
+};
+
+/** Reads the progress from chain-submitter's record: events can be lost with their stream. */
+const refresh = async (deps: Deps, kind: TransferKind, id: string): Promise<void> => {
   const progress = await deps.observePrepared({ transfer: kind, object_id: id });
-  if (progress !== null) return takeOver(deps, kind, progress);
+  if (progress !== null) return recordProgress(deps, kind, progress);
   deps.logger.error(
     { metric: 'unknown_transfer', kind, id },
-    'submitted, and chain-submitter knows nothing of it',
+    'progress not refreshed: chain-submitter has no record of a submitted transfer',
   );
 };
 
 /**
- * Marks what has expired, and asks after what makes no progress (docs/design/settle.md, rule 16).
+ * Expires the transfers whose life is over, and refreshes those that make no progress
+ * (docs/design/settle.md, rule 16).
  */
-export const driveTransfers = (deps: Deps) => async (): Promise<void> => {
+export const sweepTransfers = (deps: Deps) => async (): Promise<void> => {
   for (const kind of KINDS) {
     for (const { id, waiting } of await claimDueTransfers(deps.pool, kind, BATCH)) {
-      await (waiting ? elapse : ask)(deps, kind, id);
+      await (waiting ? expire : refresh)(deps, kind, id);
     }
   }
 };

@@ -3,11 +3,11 @@ import type { Refund } from '../../../shared/contract/funding.refunds.ts';
 import type { Withdrawal } from '../../../shared/contract/funding.withdrawals.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
+import { statusNow } from './model/pending.ts';
 import type { RefundRow } from './store/refunds.ts';
 import type { WithdrawalRow } from './store/withdrawals.ts';
-import { statusNow } from './transfer.ts';
 
-/** What every transfer shows of its way. */
+/** The fields that withdrawals and refunds have in common. */
 const showTransfer = (row: WithdrawalRow | RefundRow) => ({
   amount: formatMicro(row.amount),
   destination_address: row.destination_address,

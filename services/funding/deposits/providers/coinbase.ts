@@ -7,31 +7,34 @@ import { privateKeyFromSeed } from '../../../../shared/lib/ed25519.ts';
 import { microFromDecimal } from '../../../../shared/lib/micro.ts';
 import type { ReportedEvent } from '../model.ts';
 import {
-  askProvider,
   checkSignature,
-  depositIdIn,
   messageBody,
   type Onramp,
+  parseDepositId,
+  parseTxHash,
   type Report,
+  requestProvider,
   type SignedMessage,
   signatureParts,
-  txHashIn,
 } from './onramp.ts';
 
-/** The key of a Coinbase API key file: base64 of seed and public key (Ed25519), or a PEM (ES256). */
+/** The secret of a Coinbase API key: base64 of seed and public key (Ed25519), or a PEM (ES256). */
 const ApiKeySecret = z.string().transform((text, context): { alg: 'EdDSA' | 'ES256'; key: KeyObject } => {
   try {
     if (text.startsWith('-----BEGIN')) return { alg: 'ES256', key: createPrivateKey(text) };
     const bytes = Buffer.from(text, 'base64');
     if (bytes.length === 64) return { alg: 'EdDSA', key: privateKeyFromSeed(bytes.subarray(0, 32)) };
   } catch {
-    // Told below, without the text.
+    // The issue below reports it without the text, which is a secret.
   }
   context.addIssue({ code: 'custom', message: 'must be base64 of 64 bytes or a PEM' });
   return z.NEVER;
 });
 
-/** Coinbase Onramp: a session made by its API. Source: coinbase/cdp-sdk openapi.yaml and docs.cdp.coinbase.com. */
+/**
+ * Coinbase Onramp: its API makes a session. Source: openapi.yaml of coinbase/cdp-sdk and
+ * docs.cdp.coinbase.com.
+ */
 export const CoinbaseConfig = z.strictObject({
   /** https://api.cdp.coinbase.com/platform */
   api_url: z.url({ protocol: /^https?$/ }),
@@ -62,7 +65,7 @@ const Amount = z.union([
   z.object({ currency: z.string(), value: z.string() }),
   z.string().transform((value) => ({ currency: null, value })),
 ]);
-// Open objects: what else Coinbase says is of no interest. Numbers arrive as their texts.
+// The objects are open, because Coinbase sends more fields than these. Numbers arrive as their texts.
 const Transaction = z.object({
   transactionId: z.string().min(1).max(128),
   status: z.string().max(64),
@@ -88,13 +91,13 @@ const camelCase = (fields: Record<string, unknown>) =>
     ]),
   );
 
-const reportOf = (
+const toReport = (
   transaction: z.infer<typeof Transaction>,
   { user_ref_prefix, network }: CoinbaseConfig,
 ): Report | null => {
   const reference = transaction.partnerUserRef ?? '';
   const depositId = reference.startsWith(user_ref_prefix)
-    ? depositIdIn(reference.slice(user_ref_prefix.length))
+    ? parseDepositId(reference.slice(user_ref_prefix.length))
     : null;
   const event = EVENTS.get(transaction.status.replace(PREFIX, ''));
   if (depositId === null || event === undefined) return null;
@@ -107,15 +110,15 @@ const reportOf = (
     providerStatus: transaction.status,
     event,
     amountMicro: isUsdc ? microFromDecimal(purchaseAmount?.value ?? '') : null,
-    txHash: txHashIn(transaction.txHash),
+    txHash: parseTxHash(transaction.txHash),
     walletAddress: transaction.walletAddress ?? null,
     reason: transaction.failureReason ?? null,
   };
 };
 
 /**
- * Coinbase signs the bytes alone (v0) and the bytes with headers that it names (v1). v1 counts where there is one,
- * as it binds more.
+ * Coinbase signs the body (v0), and the body with the headers that it names (v1). v1 is checked where
+ * it is present, because it covers more.
  */
 const checkWebhook = ({ body, headers }: SignedMessage, key: string, now: number): void => {
   const parts = signatureParts(headers['x-hook0-signature']);
@@ -129,11 +132,11 @@ const checkWebhook = ({ body, headers }: SignedMessage, key: string, now: number
   checkSignature({ key, signed: [head, body], signature, time, now });
 };
 
-/** @param clock the wall's: Coinbase judges tokens and signs messages with its own */
+/** @param clock the wall clock: Coinbase checks tokens and signs messages by its own clock */
 export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => {
   const urlOf = (base: string, path: string) => new URL(`${base.replace(/\/$/, '')}${path}`);
 
-  /** A token for this one request: it names method, host and path. */
+  /** A token for one request. It names the method, the host and the path. */
   const bearer = async (method: string, url: URL): Promise<string> => {
     const { alg, key } = config.key_secret;
     const issuedAt = Math.floor(clock() / 1000);
@@ -151,7 +154,7 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
   return {
     open: async ({ depositId, owner, fiatCurrency, fiatAmount, returnUrl }) => {
       const url = urlOf(config.api_url, '/v2/onramp/sessions');
-      const answer = await askProvider(url, {
+      const answer = await requestProvider(url, {
         method: 'POST',
         headers: { authorization: await bearer('POST', url), 'content-type': 'application/json' },
         body: JSON.stringify({
@@ -160,13 +163,17 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
           destinationAddress: owner,
           paymentAmount: fiatAmount,
           paymentCurrency: fiatCurrency,
-          // Webhooks carry no id of ours but this, so each deposit is a user of its own.
+          // This is the only id of ours that webhooks repeat, so each deposit is a user of its own.
           partnerUserRef: `${config.user_ref_prefix}${depositId}`,
           ...(returnUrl === null ? {} : { redirectUrl: returnUrl }),
         }),
       });
       const made = Session.safeParse(answer);
-      if (!made.success) throw new ServiceError('service_unavailable', 'Coinbase answers in an unknown form');
+      if (!made.success)
+        throw new ServiceError(
+          'service_unavailable',
+          'Coinbase answers in an unknown form; repeat the call later',
+        );
       return {
         paymentUrl: made.data.session.onrampUrl,
         promisedMicro: microFromDecimal(made.data.quote?.purchaseAmount ?? ''),
@@ -179,8 +186,9 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
       const type = z.object({ eventType: z.string() }).safeParse(body);
       if (type.success && !type.data.eventType.startsWith('onramp.transaction.')) return null;
       const transaction = Transaction.safeParse(body);
-      if (!transaction.success) throw new ServiceError('validation_error', 'not a transaction of Coinbase');
-      return reportOf(transaction.data, config);
+      if (!transaction.success)
+        throw new ServiceError('validation_error', 'the message is not a transaction of Coinbase');
+      return toReport(transaction.data, config);
     },
 
     poll: async (depositId) => {
@@ -189,15 +197,18 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
       const headers = { authorization: await bearer('GET', url) };
       url.searchParams.set('page_size', '20');
       const page = Page.safeParse(
-        await askProvider(url, { method: 'GET', headers }, { ifUnknown: { transactions: [] } }),
+        await requestProvider(url, { method: 'GET', headers }, { ifUnknown: { transactions: [] } }),
       );
-      // This API writes its names with underscores, the webhooks in camel case; the fields are the same.
+      // The API and the webhooks have the same fields: in snake case here, in camel case there.
       const found = z.array(Transaction).safeParse(page.data?.transactions.map(camelCase));
       if (!found.success)
-        throw new ServiceError('service_unavailable', 'Coinbase answers in an unknown form');
+        throw new ServiceError(
+          'service_unavailable',
+          'Coinbase answers in an unknown form; repeat the call later',
+        );
       return found.data
         .reverse()
-        .map((each) => reportOf({ partnerUserRef: reference, ...each }, config))
+        .map((each) => toReport({ partnerUserRef: reference, ...each }, config))
         .filter((report) => report !== null);
     },
   };

@@ -5,33 +5,39 @@ import type { Clock } from '../../../../shared/lib/clock.ts';
 import { microFromDecimal } from '../../../../shared/lib/micro.ts';
 import type { ReportedEvent } from '../model.ts';
 import {
-  askProvider,
   checkSignature,
-  depositIdIn,
   messageBody,
   type Onramp,
+  parseDepositId,
+  parseTxHash,
   type Report,
+  requestProvider,
   signatureParts,
-  txHashIn,
 } from './onramp.ts';
 
-/** MoonPay: a signed URL of its widget. Source: dev.moonpay.com, and @moonpay/moonpay-node for the signature. */
+/**
+ * MoonPay: a signed URL of its widget. Source: dev.moonpay.com, and @moonpay/moonpay-node for the
+ * signature.
+ */
 export const MoonpayConfig = z.strictObject({
   /** https://buy-sandbox.moonpay.com/ or https://buy.moonpay.com/ */
   widget_url: z.url({ protocol: /^https?$/ }),
-  /** https://api.moonpay.com for both: the key selects the mode. */
+  /** https://api.moonpay.com for sandbox and production: the key selects the mode. */
   api_url: z.url({ protocol: /^https?$/ }),
   publishable_key: z.string().min(1),
   /** Signs URLs. */
   secret_key: z.string().min(1),
-  /** Checks webhooks: a key of its own. */
+  /** Verifies webhooks; it is not the key that signs URLs. */
   webhook_key: z.string().min(1),
-  /** MoonPay's name of USDC on Solana. */
+  /** MoonPay's code for USDC on Solana. */
   currency_code: z.string().min(1).default('usdc_sol'),
 });
 export type MoonpayConfig = z.infer<typeof MoonpayConfig>;
 
-/** `base64(HMAC-SHA256(key, search))`, the search with its question mark and its values encoded as they are sent. */
+/**
+ * `base64(HMAC-SHA256(key, search))`. The search includes its question mark, and its values are encoded
+ * as they are sent.
+ */
 export const signSearch = (search: string, secretKey: string): string =>
   createHmac('sha256', secretKey).update(search).digest('base64');
 
@@ -43,7 +49,7 @@ const EVENTS = new Map<string, ReportedEvent>([
   ['failed', 'refused'],
 ]);
 
-// Numbers arrive as their texts. What else MoonPay says is of no interest, so the objects are open.
+// The objects are open, because MoonPay sends more fields than these. Numbers arrive as their texts.
 const Transaction = z.object({
   id: z.string().min(1).max(128),
   status: z.string().max(64),
@@ -57,11 +63,11 @@ const Transaction = z.object({
 const Message = z.object({ type: z.string(), data: z.unknown() });
 const TYPES = new Set(['transaction_created', 'transaction_updated', 'transaction_failed']);
 
-const reportOf = (
+const toReport = (
   transaction: z.infer<typeof Transaction>,
   { currency_code }: MoonpayConfig,
 ): Report | null => {
-  const depositId = depositIdIn(transaction.externalTransactionId);
+  const depositId = parseDepositId(transaction.externalTransactionId);
   const event = EVENTS.get(transaction.status);
   if (depositId === null || event === undefined) return null;
   const isUsdc = transaction.currency?.code === currency_code;
@@ -72,13 +78,13 @@ const reportOf = (
     providerStatus: transaction.status,
     event: cancelled ? 'cancelled' : event,
     amountMicro: isUsdc ? microFromDecimal(transaction.quoteCurrencyAmount ?? '') : null,
-    txHash: txHashIn(transaction.cryptoTransactionId),
+    txHash: parseTxHash(transaction.cryptoTransactionId),
     walletAddress: transaction.walletAddress ?? null,
     reason: transaction.failureReason ?? null,
   };
 };
 
-/** @param clock the wall's: MoonPay signs with its own */
+/** @param clock the wall clock: MoonPay signs by its own clock */
 export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
   open: async ({ depositId, owner, fiatCurrency, fiatAmount, returnUrl }) => {
     const fields: Record<string, string> = {
@@ -91,8 +97,8 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
       externalTransactionId: depositId,
       ...(returnUrl === null ? {} : { redirectURL: returnUrl }),
     };
-    // Not URLSearchParams: it writes a space as "+", and MoonPay signs what encodeURIComponent writes. Signed is what
-    // a browser will send, which encodes an apostrophe besides.
+    // URLSearchParams would write a space as "+", but MoonPay signs the output of encodeURIComponent.
+    // The URL class encodes an apostrophe in addition, as a browser does.
     const url = new URL(config.widget_url);
     url.search = Object.entries(fields)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -116,21 +122,27 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
       now: clock(),
     });
     const message = Message.safeParse(messageBody(body));
-    // Other subjects of MoonPay's webhooks (identity checks, sales) share the address.
+    // MoonPay sends its other webhooks (identity checks, sales) to the same address.
     if (message.success && !TYPES.has(message.data.type)) return null;
     const transaction = Transaction.safeParse(message.data?.data);
-    if (!transaction.success) throw new ServiceError('validation_error', 'not a transaction of MoonPay');
-    return reportOf(transaction.data, config);
+    if (!transaction.success)
+      throw new ServiceError('validation_error', 'the message is not a transaction of MoonPay');
+    return toReport(transaction.data, config);
   },
 
   poll: async (depositId) => {
     const url = new URL(`${config.api_url.replace(/\/$/, '')}/v1/transactions/ext/${depositId}`);
     url.searchParams.set('apiKey', config.publishable_key);
-    // A list, as MoonPay does not hold our id to be unique. The newest comes first or last: states sort it out.
+    // MoonPay answers a list, because it does not require our id to be unique. Its order does not matter:
+    // the state machine accepts reports in any order.
     const found = z
       .array(Transaction)
-      .safeParse(await askProvider(url, { method: 'GET' }, { ifUnknown: [] }));
-    if (!found.success) throw new ServiceError('service_unavailable', 'MoonPay answers in an unknown form');
-    return found.data.map((each) => reportOf(each, config)).filter((report) => report !== null);
+      .safeParse(await requestProvider(url, { method: 'GET' }, { ifUnknown: [] }));
+    if (!found.success)
+      throw new ServiceError(
+        'service_unavailable',
+        'MoonPay answers in an unknown form; repeat the call later',
+      );
+    return found.data.map((each) => toReport(each, config)).filter((report) => report !== null);
   },
 });

@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { conflict, ServiceError } from '../../../../shared/contract/errors.ts';
+import type { OnrampProvider } from '../../../../shared/contract/funding.deposits.ts';
 import { DepositId, TransactionHash } from '../../../../shared/contract/primitives.ts';
 import type { ReportedEvent } from '../model.ts';
 
-/** What a payment page is opened for. Amounts of fiat money are the decimal texts of the caller. */
+/** What a payment page is opened for. Fiat amounts are decimal texts, as the caller sent them. */
 export type Purchase = {
   depositId: string;
   /** Where the USDC goes: the wallet's address. */
@@ -14,48 +15,55 @@ export type Purchase = {
   returnUrl: string | null;
 };
 
-/** A provider's word on one payment of a customer, signed by it or read from it. */
+/** What a provider reports of one payment: read from a signed webhook or from its API. */
 export type Report = {
   depositId: string;
   /** The provider's id of the payment; one deposit may have several. */
   transactionId: string;
-  /** As the provider writes it; with the id it tells repeats apart. */
+  /** As the provider writes it. With the transaction id it identifies a repeat. */
   providerStatus: string;
   event: ReportedEvent;
-  /** USDC micro-units; null while unknown, or when it is about another currency. */
+  /** USDC micro-units; null while unknown and for another currency. */
   amountMicro: bigint | null;
   txHash: string | null;
-  /** Where it says the USDC goes. */
+  /** The wallet that the provider says it sends to. */
   walletAddress: string | null;
-  /** Why it failed, for the customer. */
+  /** Why the payment failed. */
   reason: string | null;
 };
 
-/** A webhook as it came over the wire; header names in lower case. */
+/** A webhook as it was received; header names are in lower case. */
 export type SignedMessage = { body: Buffer; headers: Readonly<Record<string, string>> };
 
-/** One fiat on-ramp. Everything that is particular to a provider is behind these three calls. */
+/** One fiat on-ramp. Everything specific to a provider is behind these three functions. */
 export type Onramp = {
   /**
    * Makes the payment page.
-   * @throws ServiceError conflict when the provider refuses the purchase, service_unavailable when it does not answer
+   * @throws ServiceError conflict when the provider refuses the purchase, service_unavailable when it
+   *   does not answer
    */
   open: (purchase: Purchase) => Promise<{ paymentUrl: string; promisedMicro: bigint | null }>;
   /**
-   * Checks the signature over the bytes and reads them; null: authentic, and not about a deposit.
+   * Checks the signature over the bytes and reads them. Null: authentic, but not about a deposit.
    * @throws ServiceError unauthorized, or validation_error for an authentic message of an unknown form
    */
   readWebhook: (message: SignedMessage) => Report | null;
-  /** All that the provider knows of a deposit's payments, oldest first. @throws ServiceError service_unavailable */
+  /** All payments of a deposit that the provider knows. @throws ServiceError service_unavailable */
   poll: (depositId: string) => Promise<Report[]>;
 };
 
+/** The providers that this environment has keys for. */
+export type Onramps = Partial<Record<OnrampProvider, Onramp>>;
+
 const unauthorized = () => new ServiceError('unauthorized', 'the signature is not valid');
 
-/** How old a signed message may be, and how far ahead its clock. MoonPay names no bound, Coinbase this one. */
+/**
+ * How far a signed time may be from ours, in both directions. Coinbase names this bound, MoonPay
+ * names none.
+ */
 const TOLERANCE_SECONDS = 300;
 
-/** The `name=value` pairs of a signature header. @throws ServiceError unauthorized when one comes twice */
+/** The `name=value` pairs of a signature header. @throws ServiceError unauthorized for a repeated name */
 export const signatureParts = (header: string | undefined): ReadonlyMap<string, string> => {
   const parts = new Map<string, string>();
   for (const part of (header ?? '').split(',')) {
@@ -68,8 +76,8 @@ export const signatureParts = (header: string | undefined): ReadonlyMap<string, 
 };
 
 /**
- * Checks `hex(HMAC-SHA256(key, signed))` in constant time, and the time it was made at.
- * @param time seconds since 1970 as the header has it; it must be among the signed parts
+ * Checks `hex(HMAC-SHA256(key, signed))` in constant time, and the time of the signature.
+ * @param time seconds since 1970 as in the header; it must be among the signed parts
  * @throws ServiceError unauthorized
  */
 export const checkSignature = ({
@@ -87,13 +95,16 @@ export const checkSignature = ({
 }): void => {
   const mac = createHmac('sha256', key);
   for (const part of signed) mac.update(part);
-  const given = /^[0-9a-f]{64}$/.test(signature ?? '') ? Buffer.from(signature!, 'hex') : Buffer.alloc(32);
-  const same = timingSafeEqual(mac.digest(), given);
+  const received = /^[0-9a-f]{64}$/.test(signature ?? '') ? Buffer.from(signature!, 'hex') : Buffer.alloc(32);
+  const same = timingSafeEqual(mac.digest(), received);
   const fresh = /^[0-9]{1,12}$/.test(time ?? '') && Math.abs(now / 1000 - Number(time)) <= TOLERANCE_SECONDS;
   if (!same || !fresh) throw unauthorized();
 };
 
-/** Every number of the text stays the text it was: amounts never pass through a float. @throws SyntaxError */
+/**
+ * Parses JSON and keeps every number as its text, so that no amount becomes a float.
+ * @throws SyntaxError
+ */
 export const parseExact = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? (context?.source ?? String(value)) : value,
@@ -108,14 +119,14 @@ export const messageBody = (body: Buffer): unknown => {
   }
 };
 
-/** A deposit's id, or null for whatever else stands there. */
-export const depositIdIn = (text: string | null | undefined): string | null => {
+/** A deposit's id, or null for any other text. */
+export const parseDepositId = (text: string | null | undefined): string | null => {
   const parsed = DepositId.safeParse(text);
   return parsed.success ? parsed.data : null;
 };
 
-/** A transaction's signature, or null for whatever else stands there. */
-export const txHashIn = (text: string | null | undefined): string | null => {
+/** A transaction's signature, or null for any other text. */
+export const parseTxHash = (text: string | null | undefined): string | null => {
   const parsed = TransactionHash.safeParse(text);
   return parsed.success ? parsed.data : null;
 };
@@ -124,11 +135,12 @@ const TIMEOUT_MS = 8000;
 const MAX_ANSWER_CHARS = 1_000_000;
 
 /**
- * Calls a provider. Its answers are its own: neither they nor the URL, which may hold a key, are repeated to anybody.
- * @param ifUnknown the answer when it knows no such thing (404)
- * @throws ServiceError conflict for a refusal (4xx), service_unavailable for everything else that is no success
+ * Calls the API of a provider. Neither its answer nor the URL, which may hold a key, is repeated in an
+ * error or a log.
+ * @param ifUnknown the result for the status 404
+ * @throws ServiceError conflict for a refusal (4xx), service_unavailable for every other failure
  */
-export const askProvider = async (
+export const requestProvider = async (
   url: URL,
   init: RequestInit,
   { ifUnknown }: { ifUnknown?: unknown } = {},
@@ -147,7 +159,7 @@ export const askProvider = async (
     status = 0;
   }
   if (status === 404 && ifUnknown !== undefined) return ifUnknown;
-  // 401 and 429 are between us and the provider; the customer's purchase is not what was refused.
+  // A 401 or a 429 concerns our credentials and limits. It does not refuse the customer's purchase.
   if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)) {
     throw conflict('the provider refuses this purchase: try another amount or currency');
   }

@@ -3,19 +3,24 @@ import type { OnrampProvider } from '../../../../shared/contract/funding.deposit
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { ReportedEvent } from '../model.ts';
 
-export type NewReport = {
-  deposit_id: string;
-  provider: OnrampProvider;
-  transaction_id: string;
-  provider_status: string;
-  event: ReportedEvent;
-  amount: bigint | null;
-  tx_hash: string | null;
-  source: 'webhook' | 'poll';
-};
-
-/** Keeps what a provider said, each thing once. Returns whether it was new. */
-export const insertReport = async (db: Db, row: NewReport): Promise<boolean> => {
+/**
+ * Inserts a report of a provider. A repeat of a report is not inserted again; it only adds an amount
+ * that was missing.
+ * @returns whether the report brought anything new
+ */
+export const insertReport = async (
+  db: Db,
+  row: {
+    deposit_id: string;
+    provider: OnrampProvider;
+    transaction_id: string;
+    provider_status: string;
+    event: ReportedEvent;
+    amount: bigint | null;
+    tx_hash: string | null;
+    source: 'webhook' | 'poll';
+  },
+): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     insert into deposit_reports
       (deposit_id, provider, transaction_id, provider_status, event, amount, tx_hash, source)
@@ -28,8 +33,8 @@ export const insertReport = async (db: Db, row: NewReport): Promise<boolean> => 
 
 const Sent = z.object({ tx_hash: z.string(), amount: z.bigint() });
 
-/** Transactions that the provider says it has sent for a deposit, with what each should bring. */
-export const sentFor = (db: Db, depositId: string): Promise<readonly z.infer<typeof Sent>[]> =>
+/** The transactions that the provider reports as sent for a deposit, each with its expected amount. */
+export const listSentTransactions = (db: Db, depositId: string): Promise<readonly z.infer<typeof Sent>[]> =>
   db.any(sql.type(Sent)`
     select distinct on (tx_hash) tx_hash, amount from deposit_reports
     where deposit_id = ${depositId} and event = 'sent' and tx_hash is not null and amount is not null

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notFound } from '../../../../shared/contract/errors.ts';
 import { DepositStatus, OnrampProvider } from '../../../../shared/contract/funding.deposits.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
@@ -26,7 +27,7 @@ const Row = z.object({
   created_at: z.number(),
   expires_at: z.number(),
   completed_at: z.number().nullable(),
-  // Of the moment of reading.
+  // Computed when the row is read.
   elapsed: z.boolean(),
 });
 export type DepositRow = z.infer<typeof Row>;
@@ -35,7 +36,10 @@ const columns = sql.fragment`deposits.deposit_id, account_id, wallet_id, owner, 
   status, payment_url, promised_amount, amount, tx_hash, problem_code, problem_message, looks, created_at, expires_at,
   completed_at, expires_at <= app_now() as elapsed`;
 
-/** Writes a new deposit, before its provider is asked. What is still `created` after 15 min was left by a crash. */
+/**
+ * Inserts a deposit before its provider is called. A deposit that is still `created` after 15 minutes
+ * was left by a crash.
+ */
 export const insertDeposit = (
   db: Db,
   row: Pick<
@@ -48,7 +52,7 @@ export const insertDeposit = (
     values (${row.deposit_id}, ${row.account_id}, ${row.wallet_id}, ${row.owner}, ${row.provider},
       ${row.fiat_currency}, ${row.fiat_amount}, app_now() + interval '15 minutes')`);
 
-/** Keeps the payment page; a report that came first is not undone. */
+/** Records the payment page. The effect of a report that arrived first is not undone. */
 export const openDeposit = (
   db: Db,
   depositId: string,
@@ -62,25 +66,28 @@ export const openDeposit = (
     where deposit_id = ${depositId}
     returning ${columns}`);
 
-/** Whose it is does not matter: for the service's own use, never straight into an answer. */
-export const lookUpDeposit = (db: Db, depositId: string): Promise<DepositRow | null> =>
+/** A deposit of any account: for the service's own use, never straight into an answer. */
+export const findDepositUnscoped = (db: Db, depositId: string): Promise<DepositRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from deposits where deposit_id = ${depositId}`);
 
-/** The account's deposit, or null: another's does not exist for it. */
-export const findDeposit = (db: Db, accountId: string, depositId: string): Promise<DepositRow | null> =>
-  db.maybeOne(sql.type(Row)`
+/** The account's deposit. @throws ServiceError not_found for the deposit of another account, too */
+export const getDeposit = async (db: Db, accountId: string, depositId: string): Promise<DepositRow> => {
+  const row = await db.maybeOne(sql.type(Row)`
     select ${columns} from deposits where deposit_id = ${depositId} and account_id = ${accountId}`);
+  if (row === null) throw notFound('deposit');
+  return row;
+};
 
-export type DepositScope = {
+type DepositQuery = {
   account_id: string;
   status?: DepositStatus | undefined;
   wallet_id?: string | undefined;
 };
 
-/** A page of the account's deposits, newest first, and one more. */
+/** A page of the account's deposits, newest first, and one row more where there is a next page. */
 export const listDeposits = (
   db: Db,
-  { account_id, status, wallet_id }: DepositScope,
+  { account_id, status, wallet_id }: DepositQuery,
   page: Page,
 ): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`
@@ -88,8 +95,9 @@ export const listDeposits = (
     where account_id = ${account_id} ${matching({ status, wallet_id })} ${pageBy('deposit_id', page)}`);
 
 /**
- * The transition of a deposit by an event, after which it is looked at soon; nothing happens in a
- * state that the event does not belong to. Returns whether it changed.
+ * Applies an event to a deposit and makes its next poll due at once. An event that does not apply to
+ * the deposit's state changes nothing.
+ * @returns whether the deposit changed
  */
 export const transitionDeposit = async (
   db: Db,
@@ -108,19 +116,22 @@ export const transitionDeposit = async (
   return rowCount > 0;
 };
 
-/** Something new was named: a settling deposit is looked for again, whatever was found before. */
-export const lookAgain = (db: Db, depositId: string): Promise<unknown> =>
+/** Polls the chain again for a settling deposit, because its provider named another transaction. */
+export const restartPolling = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set look_at = app_now(), looks = 0, problem_code = null, problem_message = null
     where deposit_id = ${depositId} and ${state.allows('seen')}`);
 
-/** The customer has begun to pay: a bank transfer takes days. */
-export const waitLonger = (db: Db, depositId: string): Promise<unknown> =>
+/** Extends the life of a deposit whose customer has begun to pay: a bank transfer takes days. */
+export const extendExpiry = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set expires_at = greatest(expires_at, app_now() + interval '7 days')
     where deposit_id = ${depositId} and ${state.allows('elapsed')}`);
 
-/** Completes a settling deposit by a transfer. @throws on the unique index when another took it meanwhile */
+/**
+ * Completes a settling deposit by a transfer.
+ * @throws UniqueIntegrityConstraintViolationError when the transfer has completed another deposit
+ */
 export const completeDeposit = async (
   db: Db,
   depositId: string,
@@ -133,19 +144,21 @@ export const completeDeposit = async (
   return rowCount > 0;
 };
 
-/** Places of a transaction that have completed deposits. */
-export const takenInstructions = (db: Db, txHash: string): Promise<readonly string[]> =>
+/** The instructions of a transaction that have completed deposits. */
+export const listCountedInstructions = (db: Db, txHash: string): Promise<readonly string[]> =>
   db.anyFirst(
     sql.type(z.object({ tx_instruction: z.string() }))`
       select tx_instruction from deposits where tx_hash = ${txHash} and tx_instruction is not null`,
   );
 
 /**
- * Says on a settling deposit what is wrong with it, unless something new was named since it was claimed for this
- * look (which begins the count of looks anew). Returns whether that was not said already.
- * @param final a person decides: it is not looked for again until the provider names something new
+ * Records a problem of a settling deposit. Nothing is recorded when the provider has named another
+ * transaction since the deposit was claimed for this poll: that resets the poll count.
+ * @param final true when a person must decide: polling stops until the provider names another
+ *   transaction
+ * @returns whether the problem is new
  */
-export const flagDeposit = async (
+export const recordProblem = async (
   db: Db,
   { deposit_id: depositId, looks }: Pick<DepositRow, 'deposit_id' | 'looks'>,
   { code, message }: DepositProblem,
@@ -159,16 +172,17 @@ export const flagDeposit = async (
   return rowCount > 0;
 };
 
-/** Nothing more is expected of an end that the provider told. */
-export const stopLooking = (db: Db, depositId: string): Promise<unknown> =>
+/** Stops polling a deposit that has failed, was cancelled or has expired. */
+export const stopPolling = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update deposits set look_at = null
     where deposit_id = ${depositId} and ${state.is('failed', 'cancelled', 'expired')}`);
 
 /**
- * Claims deposits that are due for a look, each with its next one: 2 s, 4 s, 8 s … at most 10 min later. A transfer
- * that was sent is final within seconds and somebody waits for it, so while settling each pause is taken eight times,
- * and those come first: a provider that hangs must not hold up what only the chain has to be asked about.
+ * Claims deposits that are due for a poll and schedules the next poll 2 s, 4 s, 8 s … at most
+ * 10 minutes later. The transfer of a settling deposit is finalized within seconds while a customer
+ * waits, so each of its pauses is used eight times. Settling deposits come first, so that a provider
+ * that hangs cannot delay deposits that only need the chain.
  */
 export const claimDueDeposits = (db: Db, limit: number): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { eachPair } from '../../../../test/support/each-pair.ts';
-import { HOLDS_NOTHING, refunds } from './refund.ts';
+import { RESERVES_NOTHING, refunds } from './refund.ts';
 import type { TransferEvent } from './transfer.ts';
 import { withdrawals } from './withdrawal.ts';
 
-const STATES = ['waiting', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'] as const;
+const STATES = ['pending', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired'] as const;
 
-/** What each state becomes by an event; `-`: nothing happens. In the order of STATES. */
+/** The state that each state becomes by an event, in the order of STATES; `-`: nothing changes. */
 const TABLE: [TransferEvent, ...string[]][] = [
   ['signed', 'submitted', 'submitted', '-', '-', '-', '-', '-'],
   ['confirmed', 'confirmed', 'confirmed', '-', '-', '-', '-', '-'],
@@ -17,19 +17,19 @@ const TABLE: [TransferEvent, ...string[]][] = [
   ['elapse', 'expired', '-', '-', '-', '-', '-', '-'],
 ];
 
-test.each(TABLE)('%s', (event, ...expected) => {
-  const of = (waiting: 'pending_approval' | 'pending_signature') =>
+test.each(TABLE)('withdrawals and refunds change alike by the event %s', (event, ...expected) => {
+  const nextStates = (pending: 'pending_approval' | 'pending_signature') =>
     STATES.map((state) => {
-      if (state !== 'waiting') {
+      if (state !== 'pending') {
         expect(withdrawals.next(state, event)).toBe(refunds.next(state, event));
         return refunds.next(state, event) ?? '-';
       }
       const to =
-        waiting === 'pending_approval' ? withdrawals.next(waiting, event) : refunds.next(waiting, event);
+        pending === 'pending_approval' ? withdrawals.next(pending, event) : refunds.next(pending, event);
       return to ?? '-';
     });
-  expect(of('pending_approval')).toEqual(expected);
-  expect(of('pending_signature')).toEqual(expected);
+  expect(nextStates('pending_approval')).toEqual(expected);
+  expect(nextStates('pending_signature')).toEqual(expected);
 });
 
 test.each(
@@ -45,16 +45,16 @@ test.each(
     cancelled:         ['-', '-', '-', '-', '-', '-', '-', '-', '-'],
     expired:           ['-', '-', '-', '-', '-', '-', '-', '-', '-'],
   }),
-)('a refund that is %s, then %s: %s', (_state, _event, actual, expected) => {
+)('a refund in the state %s becomes by the event %s: %s', (_state, _event, actual, expected) => {
   expect(actual).toBe(expected);
 });
 
-test('nothing waits for its owner again, and what holds nothing of a settlement never changes again', () => {
+test('no event but open makes a refund pending, and a refund that reserves nothing never changes again', () => {
   for (const event of refunds.events) if (event !== 'open') expect(refunds.to(event)).not.toMatch(/^pending/);
-  expect(HOLDS_NOTHING.filter((state) => !refunds.isTerminal(state))).toEqual([]);
+  expect(RESERVES_NOTHING.filter((state) => !refunds.isTerminal(state))).toEqual([]);
 });
 
-test('open are those that wait for their owner or for the chain', () => {
+test('the open states are those that wait for the owner or for the chain', () => {
   expect(withdrawals.open).toEqual(['pending_approval', 'submitted', 'confirmed']);
   expect(refunds.open).toEqual(['new', 'pending_signature', 'submitted', 'confirmed']);
 });

@@ -2,18 +2,18 @@ import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import type { Transitions } from '../../../../shared/state-machine.ts';
 
 /**
- * The states of withdrawals and refunds after the one in which they wait for their owner
+ * The states of withdrawals and refunds after the one in which they wait for their owner's signature
  * (docs/spec/decisions.md, Funding).
  */
 export type TransferStatus = 'submitted' | 'confirmed' | 'finalized' | 'failed' | 'cancelled' | 'expired';
-/** Events of chain-submitter, the owner's cancel, and the end of its life. */
+/** Events of chain-submitter, the owner's cancel, and the end of the transfer's life. */
 export type TransferEvent = Progress['status'] | 'cancel' | 'elapse';
 
 /**
- * What becomes of a transfer that waits for its owner. Events overtake one another, so any may be
- * the first.
+ * The transitions of a transfer that waits for its owner's signature. Events arrive out of order, so
+ * any of them may be the first.
  */
-export const WAITING = {
+export const PENDING = {
   signed: 'submitted',
   confirmed: 'confirmed',
   finalized: 'finalized',
@@ -23,9 +23,9 @@ export const WAITING = {
 } as const;
 
 /**
- * What becomes of it afterwards. Nothing leaves the last four states. A transfer that was submitted
- * never waits again: its owner's signature is out, and one co-signed transaction per object is all
- * there ever is. What was forked away is `submitted` again, and is broadcast with the same bytes.
+ * The transitions after that. Nothing leaves the last four states. A submitted transfer never waits
+ * for its owner again: the owner's signature is out, and an object has one co-signed transaction at
+ * most. A transfer that a fork removed is `submitted` again and broadcast with the same bytes.
  */
 export const SUBMITTED: Transitions<TransferStatus, TransferEvent> = {
   submitted: { signed: 'submitted', confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
