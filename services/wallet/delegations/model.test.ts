@@ -17,31 +17,31 @@ test.each([
   ['new wallet', fresh, cleared, 0n, 'none'],
   ['new wallet that delegates to somebody else', fresh, foreign, 0n, 'none'],
   ['submitted', approving, cleared, 0n, 'pending'],
-  ['submitted, token account not there yet', approving, absent, 0n, 'pending'],
+  ['submitted, without a token account yet', approving, absent, 0n, 'pending'],
   ['submitted over another delegate', approving, foreign, 0n, 'pending'],
-  ['submitted, the chain is ahead of the fact', approving, active, 0n, 'active'],
+  ['submitted, the chain is ahead of the event', approving, active, 0n, 'active'],
   ['confirmed', approved, active, 0n, 'active'],
   ['approved from outside', fresh, active, 0n, 'active'],
-  ['renewed while the old one holds', { ...approved, approving: true }, active, 0n, 'active'],
-  ['renewed after it was used up', { ...approved, approving: true }, cleared, 10n, 'pending'],
-  ['used up', approved, cleared, 10n, 'exhausted'],
-  ['used up, delegate still named', approved, empty, 10n, 'exhausted'],
-  ['taken back by the owner elsewhere', approved, cleared, 0n, 'revoked'],
-  ['taken back with one unit left', approved, cleared, 9n, 'revoked'],
+  ['renewed while the old approval is active', { ...approved, approving: true }, active, 0n, 'active'],
+  ['renewed after it was exhausted', { ...approved, approving: true }, cleared, 10n, 'pending'],
+  ['exhausted', approved, cleared, 10n, 'exhausted'],
+  ['exhausted, with the delegate still on the token account', approved, empty, 10n, 'exhausted'],
+  ['revoked by the owner in another app', approved, cleared, 0n, 'revoked'],
+  ['revoked with one unit left', approved, cleared, 9n, 'revoked'],
   ['overwritten', approved, foreign, 10n, 'overwritten'],
   ['retired authority', approved, { ...active, served: false }, 0n, 'overwritten'],
   ['overwritten after our revoke', revoked, foreign, 0n, 'overwritten'],
   ['revoked', revoked, cleared, 10n, 'revoked'],
-  ['revoked, the chain lags behind the fact', revoked, active, 0n, 'active'],
+  ['revoked, the chain lags behind the event', revoked, active, 0n, 'active'],
   ['token account closed by its owner', approved, absent, 10n, 'revoked'],
   ['delegated again after a revoke', { ...revoked, approving: true }, cleared, 0n, 'pending'],
-] as const)('delegation: %s', (_name, record, sight, spent, expected) => {
-  expect(delegationStatus(record, sight, spent)).toBe(expected);
+] as const)('the delegation status of a wallet: %s', (_name, record, observation, spent, expected) => {
+  expect(delegationStatus(record, observation, spent)).toBe(expected);
 });
 
-test('what was paid is asked for only where it decides', () => {
+test('the spending is needed only where the status depends on it', () => {
   expect(needsSpending(approved, cleared)).toBe(true);
-  for (const [record, sight] of [
+  for (const [record, observation] of [
     [approved, active],
     [approved, foreign],
     [approved, absent],
@@ -49,5 +49,5 @@ test('what was paid is asked for only where it decides', () => {
     [fresh, cleared],
     [{ ...approved, approving: true }, cleared],
   ] as const)
-    expect(needsSpending(record, sight)).toBe(false);
+    expect(needsSpending(record, observation)).toBe(false);
 });

@@ -1,7 +1,7 @@
 /**
- * Status of a wallet's delegation: the chain says what stands there, the record says how it came
- * about. It is derived from both at each observation, so it has no table of transitions; the record
- * below changes by the one of shared/lib/progress.ts.
+ * The status of a wallet's delegation is derived at each observation: from the chain, which has the
+ * delegation, and from the record, which has its history. So it has no table of transitions. The
+ * record changes by the state machine of shared/lib/progress.ts.
  */
 export const DELEGATION_STATUSES = [
   'none',
@@ -16,42 +16,45 @@ export type DelegationStatus = (typeof DELEGATION_STATUSES)[number];
 export type DelegationRecord = {
   /** A submitted approval has no outcome yet. */
   approving: boolean;
-  /** The last of our own transactions that was confirmed. */
+  /** The kind of our transaction that was confirmed last. */
   lastConfirmed: 'approve' | 'revoke' | null;
-  /** What that approval allowed, micro-units; null for anything else. */
+  /** The allowance of that approval, micro-units; null otherwise. */
   approved: bigint | null;
 };
 
-export type DelegationSight = {
+type DelegationObservation = {
   exists: boolean;
   delegate: string | null;
-  /** The delegate is a delegate authority of ours, and was not retired. */
+  /** The delegate is a delegate authority of ours that is not retired. */
   served: boolean;
   allowance: bigint;
 };
 
-const isDelegated = ({ delegate, allowance }: DelegationSight): boolean =>
+const isDelegated = ({ delegate, allowance }: DelegationObservation): boolean =>
   delegate !== null && allowance > 0n;
 
 /**
- * At zero the chain clears the delegate, so "used up" and "taken back" look the same there. Whether what was paid
- * since the approval has to be known to tell them apart.
+ * Whether the status depends on what was paid since the approval. The chain clears the delegate when
+ * the allowance reaches zero, so an exhausted and a revoked delegation look the same there.
  */
-export const needsSpending = (record: DelegationRecord, sight: DelegationSight): boolean =>
-  !isDelegated(sight) && sight.exists && !record.approving && record.lastConfirmed === 'approve';
+export const needsSpending = (record: DelegationRecord, observation: DelegationObservation): boolean =>
+  !isDelegated(observation) && observation.exists && !record.approving && record.lastConfirmed === 'approve';
 
-/** @param spent by settles of ours since the last approval, micro-units; asked for where `needsSpending` says so */
+/**
+ * @param spent micro-units paid since the last approval; needed only where `needsSpending` is true
+ */
 export const delegationStatus = (
   record: DelegationRecord,
-  sight: DelegationSight,
+  observation: DelegationObservation,
   spent: bigint,
 ): DelegationStatus => {
-  const delegated = isDelegated(sight);
-  if (delegated && sight.served) return 'active';
+  const delegated = isDelegated(observation);
+  if (delegated && observation.served) return 'active';
   if (record.approving) return 'pending';
-  // Another's delegate on a wallet that never delegated to us has overwritten nothing.
+  // A foreign delegate of a wallet that never delegated to us has overwritten nothing.
   if (record.lastConfirmed === null) return 'none';
   if (delegated) return 'overwritten';
-  const usedUp = needsSpending(record, sight) && record.approved !== null && spent >= record.approved;
-  return usedUp ? 'exhausted' : 'revoked';
+  const isExhausted =
+    needsSpending(record, observation) && record.approved !== null && spent >= record.approved;
+  return isExhausted ? 'exhausted' : 'revoked';
 };

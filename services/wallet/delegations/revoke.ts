@@ -1,15 +1,15 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Deps } from '../deps.ts';
-import { ownWallet } from '../wallets/view.ts';
-import { prepare, submitSigned } from './prepared.ts';
+import { getWallet } from '../wallets/store.ts';
+import { type PrepareDelegationDeps, prepareDelegation } from './prepare-delegation.ts';
+import { type SubmitDelegationDeps, submitDelegation } from './submit-delegation.ts';
 
-/** POST /v1/wallets/:wallet_id/revoke: prepares, or submits what was signed. */
+/** POST /v1/wallets/:wallet_id/revoke: prepares a transaction, or submits the signed one. */
 export const revoke =
-  (deps: Deps): Handler<typeof wallet.operations.revoke> =>
-  async ({ wallet_id, transaction }, caller) => {
-    const row = await ownWallet(deps, caller.account_id, wallet_id);
+  (deps: SubmitDelegationDeps & PrepareDelegationDeps): Handler<typeof wallet.operations.revoke> =>
+  async ({ wallet_id, transaction }, { account_id }) => {
+    const row = await getWallet(deps.pool, account_id, wallet_id);
     return transaction === undefined
-      ? prepare(deps, row, null)
-      : submitSigned(deps, row, 'revoke', transaction);
+      ? prepareDelegation(deps, row, null)
+      : submitDelegation(deps, row, 'revoke', transaction);
   };

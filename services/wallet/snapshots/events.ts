@@ -1,18 +1,13 @@
-import { event, job, type Message } from '../../../shared/events/event.ts';
+import { event, type Message } from '../../../shared/events/event.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { WalletRow } from '../wallets/store.ts';
-import { isClosed, type SightRow } from './store.ts';
-
-/** The job that has a token account created. @param dispatch how often it was sent before */
-export const tokenAccountJob = (
-  { wallet_id, account_id, public_key: owner }: Pick<WalletRow, 'wallet_id' | 'account_id' | 'public_key'>,
-  dispatch: number,
-): Message => job('chain-submitter.createTokenAccount', { wallet_id, account_id, owner }, { dispatch });
+import { isClosed } from './model.ts';
+import type { SightRow } from './store.ts';
 
 /**
- * A wallet's delegation or token account is another on chain than it was. @param seenAt epoch
- * milliseconds
+ * The event of a change of a wallet's delegation or token account on the chain.
+ * @param seenAt epoch milliseconds
  */
 export const delegationChanged = (row: WalletRow, now: SightRow, before: SightRow, seenAt: number): Message =>
   event('wallet.delegationChanged', {

@@ -15,30 +15,30 @@ const Row = z.object({
 });
 export type SightRow = z.infer<typeof Row>;
 
-/** The token account was there once, and is gone or another's now. */
-export const isClosed = (sight: SightRow): boolean => sight.token_account_seen && !sight.token_account_exists;
-
 const columns = sql.fragment`wallet_id, token_account_exists, token_account_seen, balance, delegate, allowance,
   delegation_status, slot, seen_at`;
 
-/** What was last seen of wallets, in no order. */
-export const lastSights = (db: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+/** The stored snapshots of wallets, in no order. */
+export const listSnapshots = (db: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
   db.any(
     sql.type(Row)`select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})`,
   );
 
-/** The same within a transaction that will change them; locked in the order of their ids, so that none waits in a ring. */
-export const lockSights = (tx: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+/**
+ * The same within a transaction that changes them. They are locked in the order of their ids, so that
+ * no two transactions deadlock.
+ */
+export const lockSnapshots = (tx: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
   tx.any(sql.type(Row)`
     select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})
     order by wallet_id for update`);
 
-/** How long claimed wallets are left to the watcher that claimed them; a look that fails is repeated after it. */
+/** How long claimed wallets belong to the replica that claimed them. A failed poll is repeated after it. */
 const LEASE_SECONDS = 10;
 
 /**
- * Claims wallets that are due for a look, the longest overdue first. Replicas share them: one that is claimed is not
- * due until the lease ends.
+ * Claims wallets that are due for a poll, the longest overdue first. A claimed wallet is not due for
+ * other replicas until the lease ends.
  */
 export const claimDueSights = async (db: Db, limit: number): Promise<string[]> => [
   ...(await db.anyFirst(sql.type(z.object({ wallet_id: z.string() }))`
@@ -51,15 +51,16 @@ export const claimDueSights = async (db: Db, limit: number): Promise<string[]> =
     returning sights.wallet_id`)),
 ];
 
-/** The longest pause between two looks at one wallet. */
+/** The longest pause between two polls of one wallet. */
 const IDLE_SECONDS = 600;
 
 /**
- * Keeps locked sights. The pause to the next look is a tenth of the time since the wallet was last active, from
- * `pollMs` up to ten minutes: many idle wallets cost little, and whoever is busy is seen within one poll.
- * @param active of those the owner asked, or something changed
+ * Updates locked snapshots. The pause until the next poll is a tenth of the time since the wallet was
+ * last active, from `pollMs` up to ten minutes: many idle wallets cost little, and a change of an
+ * active wallet is detected within one poll.
+ * @param rows `active`: the owner has read the wallet, or something changed
  */
-export const saveSights = async (
+export const updateSnapshots = async (
   tx: Db,
   rows: readonly (Omit<SightRow, 'seen_at'> & { active: boolean })[],
   { pollMs }: { pollMs: number },

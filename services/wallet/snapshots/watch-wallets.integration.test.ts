@@ -18,7 +18,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
 import { until } from '../../../test/support/submitter.ts';
-import type { Prepared } from '../delegations/prepared.ts';
+import type { Prepared } from '../delegations/prepare-delegation.ts';
 import type { WalletView } from '../wallets/view.ts';
 
 /** The watcher on two replicas: what happens on the chain is told without anybody asking. */

@@ -1,21 +1,20 @@
 import { MAX_WALLETS_SEEN } from '../../../shared/contract/chain-submitter.ts';
-import type { Deps } from '../deps.ts';
-import { walletsOf } from '../wallets/store.ts';
-import { look } from './observe-wallets.ts';
+import { listWalletsUnscoped } from '../wallets/store.ts';
+import { type RefreshDeps, refreshSnapshots } from './refresh-snapshots.ts';
 import { claimDueSights } from './store.ts';
 
-/** A run ends after so many batches, so that a stop never waits long. */
+/** A run ends after this many batches, so that a shutdown never waits long. */
 const MAX_BATCHES = 20;
 
 /**
- * Notices what happens to wallets outside the service: a delegation that another app overwrote or revoked, tokens
- * that moved, an account that was closed. Nobody has to ask.
+ * Detects what happens to wallets outside the service: a delegation that another app overwrote or
+ * revoked, tokens that moved, a token account that was closed.
  */
-export const watchWallets = (deps: Deps) => async (): Promise<void> => {
+export const watchWallets = (deps: RefreshDeps) => async (): Promise<void> => {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const due = await claimDueSights(deps.pool, MAX_WALLETS_SEEN);
-    const rows = due.length === 0 ? [] : await walletsOf(deps.pool, due);
-    if (rows.length > 0) await look(deps, rows, { asked: false });
+    const rows = due.length === 0 ? [] : await listWalletsUnscoped(deps.pool, due);
+    if (rows.length > 0) await refreshSnapshots(deps, rows, { requested: false });
     if (due.length < MAX_WALLETS_SEEN) return;
   }
 };

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import type { Moved } from '../../../shared/contract/funding.ts';
 import type { settlement } from '../../../shared/contract/index.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { rounds } from '../../../shared/lib/rounds.ts';
-import type { Deps } from '../deps.ts';
 import type { Movement } from './model/transaction.ts';
-import { putMovements } from './store.ts';
+import { upsertMovements } from './store.ts';
 
 type Payment = Omit<z.infer<typeof settlement.events.issued>, 'quote_id'>;
 
-/** A payment as the settlement service tells it. */
+/** The movement of a payment, from an event or an answer of settlement. */
 export const movementOfPayment = (payment: Payment, status: Movement['status']): Movement => ({
   objectId: payment.settlement_id,
   type: 'payment',
@@ -26,7 +26,7 @@ export const movementOfPayment = (payment: Payment, status: Movement['status']):
   },
 });
 
-/** A deposit, withdrawal, refund or test funding as the funding service tells it. */
+/** The movement of a deposit, withdrawal, refund or test funds, from an event or an answer of funding. */
 export const movementOfFunds = (moved: Moved): Movement => ({
   objectId: moved.object_id,
   type: moved.type,
@@ -43,9 +43,9 @@ export const movementOfFunds = (moved: Moved): Movement => ({
   },
 });
 
-/** Takes over what was told of transfers, in the order in which it was told of each. */
-export const takeMovements =
-  ({ pool }: Pick<Deps, 'pool'>) =>
+/** Records the movements of a batch of events. Those of one object are recorded in their order. */
+export const recordMovements =
+  ({ pool }: { pool: Pool }) =>
   async (movements: readonly Movement[]): Promise<void> => {
-    for (const round of rounds(movements, ({ objectId }) => objectId)) await putMovements(pool, round);
+    for (const round of rounds(movements, ({ objectId }) => objectId)) await upsertMovements(pool, round);
   };

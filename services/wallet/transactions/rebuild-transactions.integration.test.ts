@@ -23,12 +23,10 @@ import {
   until,
 } from '../../../test/support/settlement.ts';
 import { atOnce } from '../../../test/support/stack.ts';
-import { takeMovements } from './movements.ts';
-import { issued } from './on-settlement.ts';
-import { finalized } from './on-settlement-finalized.ts';
-import { reversed } from './on-settlement-reversed.ts';
+import { recordMovements } from './movements.ts';
+import { finalized, issued, reversed } from './on-settlement.ts';
 import { rebuildTransactions } from './rebuild-transactions.ts';
-import { askSettlement } from './refetch-payments.ts';
+import { refetchPayments } from './refetch-payments.ts';
 
 /** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
 let base: Base;
@@ -49,7 +47,7 @@ beforeAll(async () => {
   const { pool, bus, quarantine } = base;
   const items = { issued, finalized, reversed };
   const batching = { quarantine, batchWindowMs: 20 };
-  subscription = subscribeInBatches(bus, settlement, items, takeMovements({ pool }), batching);
+  subscription = subscribeInBatches(bus, settlement, items, recordMovements({ pool }), batching);
 });
 afterAll(async () => {
   await subscription.stop();
@@ -157,15 +155,15 @@ test('payments whose facts were lost are asked for: without a beginning, without
     [[noBeginning, noEnd, undone]],
   );
   const asked: string[][] = [];
-  const ask = askSettlement({
+  const refetch = refetchPayments({
     pool: base.pool,
-    findPaid: (settlement_ids) => {
+    findPaid: ({ settlement_ids }) => {
       asked.push(settlement_ids);
       return call(base.bus, settlement, 'findPaid', { settlement_ids });
     },
   });
-  await ask();
-  await ask();
+  await refetch();
+  await refetch();
   expect(asked.map((batch) => batch.toSorted())).toEqual([[noBeginning, noEnd, undone].toSorted()]);
   const expected = whole.map((row) => (row.object_id === young ? { ...row, status: 'confirmed' } : row));
   expect(await mine()).toEqual(expected);

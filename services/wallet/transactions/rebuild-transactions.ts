@@ -1,16 +1,11 @@
-import type { z } from 'zod';
 import { type funding, MAX_MOVED_LISTED } from '../../../shared/contract/funding.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_PAID_LISTED, type settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { movementOfFunds, movementOfPayment } from './movements.ts';
-import { forgetTransactions, putMovements } from './store.ts';
+import { deleteTransactions, upsertMovements } from './store.ts';
 
 type Page = { after: string | null; limit: number };
-/** The owners of what is projected; asked page by page. */
-export type Owners = {
-  listPaid: (page: Page) => Promise<z.infer<typeof settlement.internal.listPaid.output>>;
-  listMoved: (page: Page) => Promise<z.infer<typeof funding.internal.listMoved.output>>;
-};
 
 /** All pages of a list in the order of its ids. */
 async function* pagesOf<Item>(
@@ -28,26 +23,32 @@ async function* pagesOf<Item>(
 }
 
 /**
- * Builds the transactions anew from the tables that own them; the service may run meanwhile. What is forgotten first was
- * committed by its owner before it was told, so a page that is read later has it, and what changes after its page was
- * read is told by a fact.
- * @returns how many of each owner were taken over
+ * Rebuilds the transactions from the tables of the services that own them. The service may run
+ * meanwhile. A row that is deleted here was committed by its owner before its event was published, so
+ * a page that is read later contains it. What changes after its page was read arrives as an event.
+ * @returns how many rows of each owner were recorded
  */
 export const rebuildTransactions = async (
   pool: Pool,
-  { listPaid, listMoved }: Owners,
+  {
+    listPaid,
+    listMoved,
+  }: {
+    listPaid: Handler<typeof settlement.internal.listPaid>;
+    listMoved: Handler<typeof funding.internal.listMoved>;
+  },
 ): Promise<{ payments: number; funds: number }> => {
-  await forgetTransactions(pool);
+  await deleteTransactions(pool);
   let [payments, funds] = [0, 0];
   for await (const page of pagesOf(listPaid, ({ settlement_id }) => settlement_id, MAX_PAID_LISTED)) {
-    await putMovements(
+    await upsertMovements(
       pool,
       page.map((payment) => movementOfPayment(payment, payment.status)),
     );
     payments += page.length;
   }
   for await (const page of pagesOf(listMoved, ({ object_id }) => object_id, MAX_MOVED_LISTED)) {
-    await putMovements(pool, page.map(movementOfFunds));
+    await upsertMovements(pool, page.map(movementOfFunds));
     funds += page.length;
   }
   return { payments, funds };

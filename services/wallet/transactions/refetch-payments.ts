@@ -1,23 +1,25 @@
+import type { settlement } from '../../../shared/contract/index.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_PAID_LISTED } from '../../../shared/contract/settlement.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { movementOfPayment } from './movements.ts';
-import { claimUnsure, putMovements } from './store.ts';
+import { claimIncompletePayments, upsertMovements } from './store.ts';
 
 /**
- * Asks settlement about payments whose facts may have been lost (a NATS that was wiped): else they would be missing from
- * the lists, or stay unfinished there, until the next rebuild. An answer counts as the facts that were missed.
+ * Fetches payments from settlement whose events may have been lost (a NATS whose storage was wiped).
+ * Otherwise they would be missing from the lists, or stay unfinished there, until the next rebuild.
  */
-export const askSettlement =
-  ({ pool, findPaid }: Pick<Deps, 'pool' | 'findPaid'>) =>
+export const refetchPayments =
+  ({ pool, findPaid }: { pool: Pool; findPaid: Handler<typeof settlement.internal.findPaid> }) =>
   async (): Promise<void> => {
     for (;;) {
-      const unsure = await claimUnsure(pool, MAX_PAID_LISTED);
-      if (unsure.length === 0) return;
-      const paid = await findPaid(unsure);
-      await putMovements(
+      const settlement_ids = await claimIncompletePayments(pool, MAX_PAID_LISTED);
+      if (settlement_ids.length === 0) return;
+      const paid = await findPaid({ settlement_ids });
+      await upsertMovements(
         pool,
         paid.map((payment) => movementOfPayment(payment, payment.status)),
       );
-      if (unsure.length < MAX_PAID_LISTED) return;
+      if (settlement_ids.length < MAX_PAID_LISTED) return;
     }
   };

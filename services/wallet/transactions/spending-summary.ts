@@ -5,25 +5,25 @@ import {
   MAX_SUMMARY_DAYS,
   type transactionOperations,
 } from '../../../shared/contract/wallet.transactions.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
-import { viewerOf } from '../wallets/view.ts';
 import { summaryPeriod } from './model/period.ts';
-import { refundedOf, spendingOf } from './store.ts';
+import { scopeOf } from './scope.ts';
+import { sumRefunds, sumSpending } from './store.ts';
 
 /** GET /v1/spending/summary. */
 export const spendingSummary =
-  (deps: Deps): Handler<typeof transactionOperations.spendingSummary> =>
+  ({ pool, clock }: { pool: Pool; clock: Clock }): Handler<typeof transactionOperations.spendingSummary> =>
   async ({ from, to, group_by: groupBy = 'day' }, caller) => {
-    const period = summaryPeriod({ from, to }, deps.clock(), MAX_SUMMARY_DAYS);
+    const period = summaryPeriod({ from, to }, clock(), MAX_SUMMARY_DAYS);
     if ('message' in period) {
       throw invalid(period.path, period.message);
     }
-    const viewer = viewerOf(caller);
+    const scope = scopeOf(caller);
     const [[total, ...groups], refunded] = await Promise.all([
-      spendingOf(deps.pool, viewer, period, { groupBy, limit: MAX_GROUPS }),
-      refundedOf(deps.pool, viewer, period),
+      sumSpending(pool, scope, period, { groupBy, limit: MAX_GROUPS }),
+      sumRefunds(pool, scope, period),
     ]);
     const shown = groups.map(({ key, spent, payment_count }) => ({
       key,

@@ -12,16 +12,15 @@ import {
   transactions,
 } from './model/transaction.ts';
 
-/** Whether what is told now belongs to the state that is stored. */
+/** Whether the state machine applies the reported status to the stored one. */
 const isNewer = stateColumn(transactions, sql.fragment`t.status`).allowsBy(sql.fragment`excluded.status`);
 
 /**
- * Takes over what was told of transfers, whatever came before: the status changes by its table
- * alone, its transaction with it, and what is told of the rest is the same in every telling. So
- * facts may repeat and overtake one another, and a rebuild may run beside them. Each object at most
- * once a call.
+ * Records movements in any order: the status and the transaction change by the state machine alone,
+ * and the other columns are the same in every event of an object. So events may repeat and arrive out
+ * of order, and a rebuild may run at the same time. A call has each object at most once.
  */
-export const putMovements = (db: Db, movements: readonly Movement[]): Promise<unknown> => {
+export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise<unknown> => {
   const rows = movements.map(({ objectId, type, status, txHash, details }) => ({
     object_id: objectId,
     type,
@@ -40,10 +39,10 @@ export const putMovements = (db: Db, movements: readonly Movement[]): Promise<un
       service_id, delegate_id, created_at)
     select object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount, service_id, delegate_id,
       created_at
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as told(object_id text, type text, status text, tx_hash text,
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(object_id text, type text, status text, tx_hash text,
       from_account_id text, to_account_id text, amount bigint, fee_amount bigint, service_id uuid, delegate_id text,
       created_at timestamptz)
-    -- In one order, so that two that write the same rows never wait for one another in a ring.
+    -- One order for all statements, so that two that write the same rows never deadlock.
     order by object_id
     on conflict (object_id) do update set
       status = case when ${isNewer} then excluded.status else t.status end,
@@ -59,10 +58,10 @@ export const putMovements = (db: Db, movements: readonly Movement[]): Promise<un
 };
 
 /**
- * Claims payments whose facts are late by minutes, where the chain takes seconds: those not told to their end, and those
- * whose beginning was not told.
+ * Claims payments whose events are minutes late, where the chain takes seconds: those without a final
+ * event, and those without their first event.
  */
-export const claimUnsure = async (db: Db, limit: number): Promise<string[]> => {
+export const claimIncompletePayments = async (db: Db, limit: number): Promise<string[]> => {
   const rows = await db.any(sql.typeAlias('id')`
     update transactions set asked_at = app_now()
     where object_id in (
@@ -74,12 +73,15 @@ export const claimUnsure = async (db: Db, limit: number): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Forgets everything: the beginning of a rebuild that trusts the owners alone. */
-export const forgetTransactions = (db: Db): Promise<unknown> =>
+/** Deletes all transactions: the first step of a rebuild. */
+export const deleteTransactions = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`truncate transactions`);
 
-/** Who reads: an account, or one delegate of it. It goes into the query, so a forgotten check finds nothing. */
-export type Viewer = { account_id: string; delegate_id: string | null };
+/**
+ * Which transactions a caller may see: those of an account, or of one delegate of it. It is part of the
+ * query, so that a forgotten check finds nothing.
+ */
+export type TransactionScope = { account_id: string; delegate_id: string | null };
 
 const Row = z.object({
   object_id: z.string(),
@@ -95,13 +97,16 @@ const Row = z.object({
 });
 export type TransactionRow = z.infer<typeof Row>;
 
-/** The place of a row in the list: newest first, and of a payment to oneself the giving before the getting. */
-export type Place = Pick<TransactionRow, 'created_at' | 'object_id' | 'direction'>;
+/**
+ * The place of a row in the list, newest first. Of a payment from an account to itself, the outgoing
+ * side comes first.
+ */
+type Place = Pick<TransactionRow, 'created_at' | 'object_id' | 'direction'>;
 
 const moment = (ms: number) => sql.fragment`to_timestamp(${ms}::float8 / 1000)`;
 const nothing = sql.fragment``;
 
-const owned = ({ account_id, delegate_id }: Viewer, direction: Direction) => {
+const inScope = ({ account_id, delegate_id }: TransactionScope, direction: Direction) => {
   const account =
     direction === 'out'
       ? sql.fragment`from_account_id = ${account_id}`
@@ -109,17 +114,17 @@ const owned = ({ account_id, delegate_id }: Viewer, direction: Direction) => {
   return delegate_id === null ? account : sql.fragment`delegate_id = ${delegate_id} and ${account}`;
 };
 
-/** Of rows that are equal but for the side, `out` comes first. */
-const beyond = (before: Place, direction: Direction) => {
+/** The rows after a place. Of two sides of one object, `out` comes first. */
+const isAfter = (before: Place, direction: Direction) => {
   const place = sql.fragment`(${moment(before.created_at)}, ${before.object_id})`;
   return before.direction === 'out' && direction === 'in'
     ? sql.fragment`and (created_at, object_id) <= ${place}`
     : sql.fragment`and (created_at, object_id) < ${place}`;
 };
 
-/** Whose transactions a list has, and what it is narrowed to; whatever is left out is not asked about. */
-export type TransactionScope = {
-  viewer: Viewer;
+/** The scope of a list and its filters. */
+type TransactionQuery = {
+  scope: TransactionScope;
   type?: TransactionType | undefined;
   direction?: Direction | undefined;
   status?: TransactionStatus | undefined;
@@ -131,14 +136,15 @@ export type TransactionScope = {
 
 const isDelegates = (side: (typeof SIDES)[number]) => DELEGATE_SIDES.includes(side);
 
-/** A page of the viewer's transactions, newest first, and one more. */
+/** A page of the transactions in scope, newest first, and one row more where there is a next page. */
 export const listTransactions = async (
   db: Db,
-  { viewer, type, direction, status, service_id, delegate_id, fromMs, toMs }: TransactionScope,
+  { scope, type, direction, status, service_id, delegate_id, fromMs, toMs }: TransactionQuery,
   { before, limit }: Page<Place>,
 ): Promise<readonly TransactionRow[]> => {
-  // Which delegate paid is the payer's to know: asked for one, the other sides have nothing, also where its id is right.
-  const sides = (viewer.delegate_id === null && delegate_id === undefined ? SIDES : DELEGATE_SIDES).filter(
+  // Only the payer may know which delegate paid, so a filter by delegate excludes the other sides, even
+  // where the id is right.
+  const sides = (scope.delegate_id === null && delegate_id === undefined ? SIDES : DELEGATE_SIDES).filter(
     (side) =>
       (type === undefined || side.type === type) && (direction === undefined || side.direction === direction),
   );
@@ -148,11 +154,11 @@ export const listTransactions = async (
       select object_id, type, ${side.direction} as direction, status, tx_hash, amount, fee_amount, service_id::text,
         ${isDelegates(side) ? sql.fragment`delegate_id` : sql.fragment`null::text`} as delegate_id, created_at
       from transactions
-      where ${owned(viewer, side.direction)} and type = ${side.type}
+      where ${inScope(scope, side.direction)} and type = ${side.type}
         ${matching({ status, service_id, delegate_id })}
         ${fromMs === null ? nothing : sql.fragment`and created_at >= ${moment(fromMs)}`}
         ${toMs === null ? nothing : sql.fragment`and created_at < ${moment(toMs)}`}
-        ${before === null ? nothing : beyond(before, side.direction)}
+        ${before === null ? nothing : isAfter(before, side.direction)}
       order by created_at desc, object_id desc limit ${limit + 1})`,
   );
   return db.any(sql.type(Row)`
@@ -160,7 +166,7 @@ export const listTransactions = async (
     order by created_at desc, object_id desc, direction desc limit ${limit + 1}`);
 };
 
-export type GroupBy = 'day' | 'service' | 'delegate';
+type GroupBy = 'day' | 'service' | 'delegate';
 const KEYS = {
   day: sql.fragment`(created_at at time zone 'UTC')::date`,
   service: sql.fragment`service_id`,
@@ -168,41 +174,40 @@ const KEYS = {
 } as const;
 
 const Group = z.object({
-  /** True: of all groups together. */
+  /** True for the row that sums all groups. */
   total: z.boolean(),
   key: z.string().nullable(),
   spent: z.bigint(),
   fees: z.bigint(),
   payment_count: z.bigint(),
 });
-export type GroupRow = z.infer<typeof Group>;
 
 const within = ({ fromMs, toMs }: { fromMs: number; toMs: number }) =>
   sql.fragment`status <> 'reversed' and created_at >= ${moment(fromMs)} and created_at < ${moment(toMs)}`;
 
-/** What the viewer's payments of a time add up to: the total first, then the groups with the most spent. */
-export const spendingOf = (
+/** The payments of a period: the total first, then the groups by what was spent, largest first. */
+export const sumSpending = (
   db: Db,
-  viewer: Viewer,
+  scope: TransactionScope,
   period: { fromMs: number; toMs: number },
   { groupBy, limit }: { groupBy: GroupBy; limit: number },
-): Promise<readonly GroupRow[]> =>
+): Promise<readonly z.infer<typeof Group>[]> =>
   db.any(sql.type(Group)`
     select grouping(key) = 1 as total, key::text as key, coalesce(sum(amount), 0)::bigint as spent,
       coalesce(sum(fee_amount), 0)::bigint as fees, count(*) as payment_count
     from (
       select ${KEYS[groupBy]} as key, amount, fee_amount from transactions
-      where ${owned(viewer, 'out')} and type = 'payment' and ${within(period)}
+      where ${inScope(scope, 'out')} and type = 'payment' and ${within(period)}
     ) as payment
     group by grouping sets ((key), ())
     order by total desc, spent desc, key limit ${limit + 1}`);
 
-/** What came back to the viewer in a time, in micro-units. */
-export const refundedOf = (
+/** The refunds that were received in a period, micro-units. */
+export const sumRefunds = (
   db: Db,
-  viewer: Viewer,
+  scope: TransactionScope,
   period: { fromMs: number; toMs: number },
 ): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ refunded: z.bigint() }))`
     select coalesce(sum(amount), 0)::bigint as refunded from transactions
-    where ${owned(viewer, 'in')} and type = 'refund' and ${within(period)}`);
+    where ${inScope(scope, 'in')} and type = 'refund' and ${within(period)}`);

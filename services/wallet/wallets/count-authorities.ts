@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { countByAuthority } from './store.ts';
 
-/** How many wallets name each delegate authority, for an operator who retires one. */
+/** int.wallet.countAuthorities, for an operator who retires a delegate authority. */
 export const countAuthorities =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof wallet.internal.countAuthorities> =>
+  ({ pool }: { pool: Pool }): Handler<typeof wallet.internal.countAuthorities> =>
   async () =>
     (await countByAuthority(pool)).map(({ authority, wallets, active }) => ({
       authority,

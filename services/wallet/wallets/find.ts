@@ -1,11 +1,11 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { findDefaultWallet, findWallet } from './store.ts';
 
 /** int.wallet.find. */
 export const find =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof wallet.internal.find> =>
+  ({ pool }: { pool: Pool }): Handler<typeof wallet.internal.find> =>
   async ({ account_id, wallet_id }) => {
     const row = await (wallet_id === undefined
       ? findDefaultWallet(pool, account_id)

@@ -1,12 +1,12 @@
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import type { Deps } from '../deps.ts';
-import { register } from './register.ts';
-import { seeWallet } from './view.ts';
+import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
+import { observedView } from './observed-view.ts';
+import { type RegisterDeps, register } from './register.ts';
 
 /** POST /v1/wallets. */
 export const link =
-  (deps: Deps): Handler<typeof wallet.operations.link> =>
+  (deps: RegisterDeps & RefreshDeps): Handler<typeof wallet.operations.link> =>
   async ({ public_key, proof, label }, caller) => {
     const row = await register(deps, caller, {
       kind: 'external',
@@ -15,5 +15,5 @@ export const link =
       label: label ?? null,
       backup: null,
     });
-    return seeWallet(deps, row);
+    return observedView(deps, row);
   };

@@ -1,12 +1,25 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
-import { type Deps, wakeKey } from '../deps.ts';
-import { register } from './register.ts';
-import { ownWallet, seeWallet } from './view.ts';
+import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
+import { observedView } from './observed-view.ts';
+import { type RegisterDeps, register } from './register.ts';
+import { getWallet } from './store.ts';
+import { wakeKey } from './wake-key.ts';
 
-/** POST /v1/wallets/provision. Answers once the token account is there, and without it when that takes long. */
+type Deps = RegisterDeps &
+  RefreshDeps & {
+    waiting: Waiting;
+    /** How long a call waits for the chain before it answers with the state reached so far. */
+    chainWaitMs: number;
+  };
+
+/**
+ * POST /v1/wallets/provision. Answers once the token account exists, or without it when the wait is
+ * over.
+ */
 export const provision =
   (deps: Deps): Handler<typeof wallet.operations.provision> =>
   async ({ public_key, proof, label, backup }, caller) => {
@@ -17,10 +30,10 @@ export const provision =
       label: label ?? null,
       backup: backup ?? null,
     });
-    const row = await readUntil(deps.waiting, wakeKey.tokenAccount(wallet_id), {
-      read: () => ownWallet(deps, caller.account_id, wallet_id),
+    const row = await readUntil(deps.waiting, wakeKey(wallet_id), {
+      read: () => getWallet(deps.pool, caller.account_id, wallet_id),
       done: ({ token_account_status: status }) => status === null || isDecided(status),
       timeoutMs: deps.chainWaitMs,
     });
-    return seeWallet(deps, row);
+    return observedView(deps, row);
   };

@@ -1,15 +1,16 @@
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
 import { count } from '../../../shared/lib/metrics.ts';
-import type { Deps } from '../deps.ts';
-import { tokenAccountJob } from '../snapshots/events.ts';
+import { tokenAccountJob } from './events.ts';
 import { claimStalledTokenAccounts } from './store.ts';
 
 /**
- * Asks again for the token accounts that made no progress for 15 s (docs/design/settle.md,
+ * Dispatches the job again for token accounts that made no progress for 15 s (docs/design/settle.md,
  * rule 16).
  */
-export const driveTokenAccounts =
-  ({ pool, relay }: Pick<Deps, 'pool' | 'relay'>) =>
+export const redispatchTokenAccounts =
+  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
   async (): Promise<void> => {
     const jobs = await pool.transaction(async (tx) => {
       const stalled = await claimStalledTokenAccounts(tx);

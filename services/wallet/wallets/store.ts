@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import { notFound } from '../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
@@ -26,8 +27,9 @@ const Row = z.object({
 export type WalletRow = z.infer<typeof Row>;
 
 /**
- * A wallet with what its preparations say. A submitted approval without an outcome counts as under way for as
- * long as its blockhash can possibly live: should its outcome never be told, the chain alone speaks again.
+ * A wallet with columns that are derived from its preparations. A submitted approval without an
+ * outcome counts as `approving` for as long as its blockhash can be valid. After that, the status is
+ * derived from the chain alone, even if the event of its outcome was lost.
  */
 const wallets = sql.fragment`
   select wallet_id, account_id, kind, public_key, token_account, authority, label, backup, created_at,
@@ -45,23 +47,30 @@ const wallets = sql.fragment`
     order by p.slot desc nulls last, p.preparation_id desc limit 1
   ) last on true`;
 
-/** The account's wallet, or null: another's wallet does not exist for it. */
+/** The account's wallet, or null, also for the wallet of another account. */
 export const findWallet = (db: Db, accountId: string, walletId: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where account_id = ${accountId} and wallet_id = ${walletId}`);
+
+/** The account's wallet. @throws ServiceError not_found for the wallet of another account, too */
+export const getWallet = async (db: Db, accountId: string, walletId: string): Promise<WalletRow> => {
+  const row = await findWallet(db, accountId, walletId);
+  if (row === null) throw notFound('wallet');
+  return row;
+};
 
 /** The wallet that pays when none is named. */
 export const findDefaultWallet = (db: Db, accountId: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where account_id = ${accountId} and is_default`);
 
-/** The wallet of a key, whoever owns it: only to tell whether the key is taken. */
+/** The wallet of a key, of any account: only to decide whether the key has a wallet already. */
 export const findWalletByKey = (db: Db, publicKey: string): Promise<WalletRow | null> =>
   db.maybeOne(sql.type(Row)`${wallets} where public_key = ${publicKey}`);
 
-/** Wallets by their ids, whoever owns them, in no order: for the watcher alone. */
-export const walletsOf = (db: Db, walletIds: readonly string[]): Promise<readonly WalletRow[]> =>
+/** Wallets of any account by their ids, in no order: for the watcher alone. */
+export const listWalletsUnscoped = (db: Db, walletIds: readonly string[]): Promise<readonly WalletRow[]> =>
   db.any(sql.type(Row)`${wallets} where wallet_id = any(${sql.array([...walletIds], 'text')})`);
 
-/** A page of the account's wallets, newest first, and one more. */
+/** A page of the account's wallets, newest first, and one row more where there is a next page. */
 export const listWallets = (
   db: Db,
   { account_id }: { account_id: string },
@@ -69,7 +78,7 @@ export const listWallets = (
 ): Promise<readonly WalletRow[]> =>
   db.any(sql.type(Row)`${wallets} where account_id = ${account_id} ${pageBy('wallet_id', page)}`);
 
-export type NewWallet = Pick<
+type NewWallet = Pick<
   WalletRow,
   | 'wallet_id'
   | 'account_id'
@@ -83,8 +92,10 @@ export type NewWallet = Pick<
 >;
 
 /**
- * Writes a wallet and has it watched, the account's first as its default; false when its key is taken. Within a transaction: the lock
- * lets one link of an account at a time decide which is the first.
+ * Inserts a wallet and its snapshot row, by which it is watched. The account's first wallet becomes
+ * its default. Called in a transaction: the lock serializes the inserts of an account, so that one of
+ * them is the first.
+ * @returns false when another wallet has the key
  */
 export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => {
   await tx.query(
@@ -105,12 +116,15 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
   return id !== null;
 };
 
-/** The wallet's owner has approved another authority of ours. */
-export const setAuthority = (tx: Db, walletId: string, authority: string): Promise<unknown> =>
+/** Records that the wallet's owner has approved another authority of ours. */
+export const updateAuthority = (tx: Db, walletId: string, authority: string): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`update wallets set authority = ${authority} where wallet_id = ${walletId}`);
 
-/** Replaces a backup that is still the one that was read, or is the new one already; false when it is another. */
-export const setBackup = async (
+/**
+ * Replaces the backup that the caller has read. A repeat changes nothing.
+ * @returns false when the stored backup is a different one
+ */
+export const updateBackup = async (
   db: Db,
   walletId: string,
   { replaces, backup }: { replaces: string; backup: string },
@@ -122,7 +136,7 @@ export const setBackup = async (
 
 const ByAuthority = z.object({ authority: z.string(), wallets: z.bigint(), active: z.bigint() });
 
-/** How many wallets name each delegate authority, and of how many the chain was last seen to let it spend. */
+/** How many wallets name each delegate authority, and how many of them let it spend as last seen. */
 export const countByAuthority = (db: Db): Promise<readonly z.infer<typeof ByAuthority>[]> =>
   db.any(sql.type(ByAuthority)`
     select authority, count(*) as wallets,
@@ -130,10 +144,11 @@ export const countByAuthority = (db: Db): Promise<readonly z.infer<typeof ByAuth
     from wallets left join sights s using (wallet_id) group by authority order by authority`);
 
 /**
- * Makes the account's wallet its default, or the first linked one for null; false, and nothing changed, when there
- * is no such wallet. Within a transaction: the lock keeps two choices of one account apart.
+ * Makes a wallet the account's default; null makes the first linked wallet the default. Called in a
+ * transaction: the lock serializes the changes of an account.
+ * @returns false when the account has no such wallet; nothing changes then
  */
-export const setDefaultWallet = async (
+export const updateDefaultWallet = async (
   tx: Db,
   accountId: string,
   walletId: string | null,
@@ -144,7 +159,7 @@ export const setDefaultWallet = async (
       ${walletId === null ? sql.fragment`` : sql.fragment`and wallet_id = ${walletId}`}
     order by wallet_id limit 1`);
   if (id === null) return walletId === null;
-  // Two statements: a unique index is checked row by row, and in between there may not be two.
+  // Two statements: a unique index is checked row by row, so one statement could violate it midway.
   await tx.query(
     sql.typeAlias(
       'void',
@@ -154,13 +169,16 @@ export const setDefaultWallet = async (
   return true;
 };
 
-/** Takes over how far the token account of a provisioned wallet has come, unless more is known. */
-export const transitionTokenAccount = (db: Db, fact: Progress): Promise<unknown> =>
+/** Records the progress of a provisioned wallet's token account, unless later progress is recorded. */
+export const transitionTokenAccount = (
+  db: Db,
+  { object_id, status, generation }: Progress,
+): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update wallets set token_account_status = ${tokenAccountState.after(fact.status)},
-      token_account_generation = ${fact.generation}, token_account_progressed_at = app_now()
-    where wallet_id = ${fact.object_id} and token_account_generation <= ${fact.generation}
-      and ${tokenAccountState.allows(fact.status)}`);
+    update wallets set token_account_status = ${tokenAccountState.after(status)},
+      token_account_generation = ${generation}, token_account_progressed_at = app_now()
+    where wallet_id = ${object_id} and token_account_generation <= ${generation}
+      and ${tokenAccountState.allows(status)}`);
 
 const Due = z.object({
   wallet_id: z.string(),
@@ -169,7 +187,7 @@ const Due = z.object({
   token_account_drive: z.number(),
 });
 
-/** Claims wallets whose token account made no progress for 15 s, each with its next drive number. */
+/** Claims wallets whose token account made no progress for 15 s, each with its next dispatch count. */
 export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<typeof Due>[]> =>
   tx.any(sql.type(Due)`
     with due as (

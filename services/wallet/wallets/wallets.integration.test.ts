@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
-import type { Prepared } from '../delegations/prepared.ts';
+import type { Prepared } from '../delegations/prepare-delegation.ts';
 import type { WalletView } from './view.ts';
 
 let database: TestDatabase;

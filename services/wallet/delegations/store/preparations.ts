@@ -20,7 +20,7 @@ export type PreparationRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`preparation_id, wallet_id, kind, allowance, status, slot, failure_code, failure_message`;
 
-/** Writes what was just prepared. */
+/** Inserts a preparation. */
 export const insertPreparation = (
   db: Db,
   row: Pick<PreparationRow, 'preparation_id' | 'wallet_id' | 'kind' | 'allowance'>,
@@ -29,8 +29,8 @@ export const insertPreparation = (
     insert into preparations (preparation_id, wallet_id, kind, allowance)
     values (${row.preparation_id}, ${row.wallet_id}, ${row.kind}, ${row.allowance})`);
 
-/** The wallet's newest preparation of a kind, or null when there was none. */
-export const latestPreparation = (
+/** The wallet's latest preparation of a kind, or null when it has none. */
+export const findLatestPreparation = (
   db: Db,
   walletId: string,
   kind: PreparationRow['kind'],
@@ -40,26 +40,26 @@ export const latestPreparation = (
     order by preparation_id desc limit 1`);
 
 /** A preparation that exists. */
-export const preparationById = (db: Db, preparationId: string): Promise<PreparationRow> =>
+export const getPreparation = (db: Db, preparationId: string): Promise<PreparationRow> =>
   db.one(sql.type(Row)`select ${columns} from preparations where preparation_id = ${preparationId}`);
 
-/** Notes that the signed bytes are on their way; a fact that was faster stays. */
-export const markSubmitted = (db: Db, preparationId: string): Promise<unknown> =>
+/** Records that the signed transaction is submitted, unless later progress is recorded. */
+export const recordSubmission = (db: Db, preparationId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update preparations set status = ${state.after('submit')}, progressed_at = app_now(), submitted_at = app_now()
     where preparation_id = ${preparationId} and ${state.allows('submit')}`);
 
-/** Takes over how far a preparation has come, unless more is known. */
-export const transitionPreparation = (db: Db, fact: Progress): Promise<unknown> => {
-  const { status } = fact;
+/** Records the progress of a preparation, unless later progress is recorded. */
+export const transitionPreparation = (db: Db, progress: Progress): Promise<unknown> => {
+  const { object_id, status, generation, slot } = progress;
   const failure =
     status === 'failed'
-      ? (fact.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
+      ? (progress.failure ?? { code: 'payment_failed', message: 'the transaction failed' })
       : null;
   return db.query(sql.typeAlias('void')`
-    update preparations set status = ${state.after(status)}, generation = ${fact.generation}, slot = ${fact.slot},
+    update preparations set status = ${state.after(status)}, generation = ${generation}, slot = ${slot},
       failure_code = ${failure?.code ?? null}, failure_message = ${failure?.message ?? null},
       progressed_at = app_now(), submitted_at = coalesce(submitted_at, app_now())
-    where preparation_id = ${fact.object_id} and generation <= ${fact.generation}
+    where preparation_id = ${object_id} and generation <= ${generation}
       and ${state.allows(status)}`);
 };

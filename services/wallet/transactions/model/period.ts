@@ -1,26 +1,26 @@
 const DAY_MS = 86_400_000;
-/** Of a summary that names no time, today included. */
+/** The days of a summary that names no time, including today. */
 const DEFAULT_DAYS = 30;
 
-export type Period = { fromMs: number; toMs: number };
-export type Problem = { path: 'from' | 'to'; message: string };
+type Period = { fromMs: number; toMs: number };
+type Problem = { path: 'from' | 'to'; message: string };
 
 const startOfDay = (ms: number): number => ms - (ms % DAY_MS);
 
 /**
- * The time that a summary is about, up to and without `toMs`. Days are UTC days, and epoch milliseconds know no others.
- * @param now of the database, which stamped what is summed up
+ * The period of a summary; `toMs` is exclusive. Days are UTC days.
+ * @param now the time of the database, which stamped the rows
  */
 export const summaryPeriod = (
-  asked: { from: string | undefined; to: string | undefined },
+  input: { from: string | undefined; to: string | undefined },
   now: number,
   maxDays: number,
 ): Period | Problem => {
-  const toMs = asked.to === undefined ? now : Date.parse(asked.to);
+  const toMs = input.to === undefined ? now : Date.parse(input.to);
   const fromMs =
-    asked.from === undefined
+    input.from === undefined
       ? Math.max(0, startOfDay(toMs - 1) - (DEFAULT_DAYS - 1) * DAY_MS)
-      : Date.parse(asked.from);
+      : Date.parse(input.from);
   if (fromMs >= toMs) return { path: 'from', message: 'must be before to' };
   if (toMs - fromMs > maxDays * DAY_MS) {
     return { path: 'from', message: `must be at most ${maxDays} days before to` };

@@ -1,21 +1,21 @@
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
-/** What a projection knows of a transfer, whichever fact told it. */
+/** What the projection learns of a transfer, from an event or from an answer of its owner. */
 export type Movement = {
   objectId: string;
   type: TransactionType;
   status: TransactionStatus;
   txHash: string | null;
-  /** Null: told by a fact that names the object alone. */
+  /** Null for an event that names the object alone. */
   details: {
     fromAccountId: string | null;
     toAccountId: string | null;
-    /** Micro-units that left, the fee among them. */
+    /** Micro-units that left the payer, including the fee. */
     amountMicro: bigint;
     feeMicro: bigint;
     serviceId: string | null;
     delegateId: string | null;
-    /** ISO 8601, when it was first seen confirmed. */
+    /** ISO 8601; the time that the lists are ordered by. */
     createdAt: string;
   } | null;
 };
@@ -24,8 +24,8 @@ export type Direction = 'in' | 'out';
 
 export type TransactionStatus = 'confirmed' | 'finalized' | 'reversed';
 /**
- * What a transaction becomes by what is told of it. A transfer ends as finalized or as reversed,
- * never as both.
+ * The state of a transaction after an event, which is named by the state that it reports. A transfer
+ * ends as finalized or as reversed.
  */
 export const transactions = stateMachine<TransactionStatus, TransactionStatus>({
   confirmed: { confirmed: 'confirmed', finalized: 'finalized', reversed: 'reversed' },
@@ -33,7 +33,10 @@ export const transactions = stateMachine<TransactionStatus, TransactionStatus>({
   reversed: { reversed: 'reversed' },
 });
 
-/** Which sides of which type have an account of ours. A new type is a line here and one in the contract. */
+/**
+ * The sides of each type that belong to an account of ours. A new type needs a line here and one in
+ * the contract.
+ */
 export const SIDES: readonly { type: TransactionType; direction: Direction }[] = [
   { type: 'payment', direction: 'out' },
   { type: 'payment', direction: 'in' },
@@ -43,11 +46,11 @@ export const SIDES: readonly { type: TransactionType; direction: Direction }[] =
   { type: 'refund', direction: 'in' },
   { type: 'dev_fund', direction: 'in' },
 ];
-/** Those that a delegate has a part in: what it paid, and what of that came back. */
+/** The sides that a delegate sees: what it paid, and what of that was refunded. */
 export const DELEGATE_SIDES = SIDES.filter(
   ({ type, direction }) => `${type} ${direction}` === 'payment out' || `${type} ${direction}` === 'refund in',
 );
 
-/** What an account gave or got: the fee is the payer's to give and never reaches the vendor. */
+/** The amount that an account paid or received: the payer pays the fee, and the vendor never receives it. */
 export const shareMicro = (direction: Direction, amountMicro: bigint, feeMicro: bigint): bigint =>
   direction === 'out' ? amountMicro : amountMicro - feeMicro;

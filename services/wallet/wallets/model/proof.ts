@@ -2,23 +2,23 @@ import { decodeBase58 } from '../../../../shared/lib/base58.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
 
 /**
- * docs/spec/decisions.md, Wallets: the proof names account, key and time, and is exactly these four
- * lines.
+ * docs/spec/decisions.md, Wallets: the proof is exactly these four lines, which name the account, the
+ * key and the time.
  */
 const PROOF =
   /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)$/;
 
 const MAX_AGE_MS = 5 * 60_000;
-/** A client's clock may run ahead by this; more would prolong the life of a stolen proof. */
+/** How far a client's clock may run ahead. A larger bound would extend the life of a stolen proof. */
 const MAX_AHEAD_MS = 30_000;
 
 export type Proof = { message: string; signature: string };
-export type ProofProblem = { path: string; message: string };
+type ProofProblem = { path: string; message: string };
 
 const ofMessage = (message: string): ProofProblem => ({ path: 'proof.message', message });
 
 /**
- * Why a proof does not show that this account holds the wallet's key now, or null when it does.
+ * Why a proof does not show that the account holds the wallet's key now, or null when it does.
  * @param now epoch milliseconds of the database's clock
  */
 export const proofProblem = (
