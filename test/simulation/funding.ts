@@ -8,8 +8,8 @@ import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
+import type { Harness, Process } from './harness.ts';
 import { every, loggerOf, type SettlementReplica, type Submitter } from './processes.ts';
-import type { Process, World } from './world.ts';
 
 type Deps = Parameters<typeof createRefund>[0] &
   Parameters<typeof submitRefund>[0] &
@@ -22,16 +22,16 @@ const ROUND_MS = 5000;
 
 /** A call to another service: any of its processes takes it, and dies, sleeps or is cut off at any moment. */
 const callTo =
-  <R extends { process: Process }>(world: World, caller: Process, replicas: () => readonly R[]) =>
+  <R extends { process: Process }>(harness: Harness, caller: Process, replicas: () => readonly R[]) =>
   async <T>(ask: (replica: R) => Promise<T>): Promise<T> => {
     const away = new ServiceError('service_unavailable', 'nobody answers');
     const able = replicas().filter((one) => one.process.alive);
     if (able.length === 0) throw away;
-    const gaveUp = world.sleep(caller, GIVES_UP_MS).then(() => {
+    const gaveUp = harness.sleep(caller, GIVES_UP_MS).then(() => {
       throw away;
     });
-    const lost = world.random.chance(world.faults.lostAnswer);
-    const answer = world.io(caller, CALL_MS, () => ask(world.random.pick(able)));
+    const lost = harness.random.chance(harness.faults.lostAnswer);
+    const answer = harness.io(caller, CALL_MS, () => ask(harness.random.pick(able)));
     const given = await Promise.race([answer, gaveUp]);
     if (lost) throw away;
     return given;
@@ -39,7 +39,7 @@ const callTo =
 
 /** A run of funding: the product's handlers, consumer, jobs and stores of refunds, on virtual time and ports. */
 export const startFunding = (
-  { world, bus }: { world: World; bus: Bus },
+  { harness, bus }: { harness: Harness; bus: Bus },
   {
     process,
     database,
@@ -56,13 +56,13 @@ export const startFunding = (
     settlements: () => readonly SettlementReplica[];
   },
 ) => {
-  const submitter = callTo(world, process, submitters);
-  const settlement = callTo(world, process, settlements);
+  const submitter = callTo(harness, process, submitters);
+  const settlement = callTo(harness, process, settlements);
   const deps: Deps = {
     pool: database.connect(process),
-    logger: loggerOf(world, process),
-    clock: () => EPOCH + world.now() + process.skewMs,
-    relay: createRelay(world, { bus, outbox, process }),
+    logger: loggerOf(harness, process),
+    clock: () => EPOCH + harness.now() + process.skewMs,
+    relay: createRelay(harness, { bus, outbox, process }),
     waiting,
     chainWaitMs: 10_000,
     prepareTransfer: (input) => submitter((one) => one.prepareTransfer(input)),
@@ -72,8 +72,8 @@ export const startFunding = (
     reserveRefund: (input) => settlement((one) => one.reserveRefund(input)),
     releaseRefund: (input) => settlement((one) => one.releaseRefund(input)),
   };
-  every(world, process, ROUND_MS, sweepTransfers(deps));
-  every(world, process, ROUND_MS, releaseRefunds(deps));
+  every(harness, process, ROUND_MS, sweepTransfers(deps));
+  every(harness, process, ROUND_MS, releaseRefunds(deps));
   bus.consume(process, { 'evt.chain-submitter.refundProgressed': refundProgressed(deps) });
   return { process, create: createRefund(deps), submit: submitRefund(deps), cancel: cancelRefund(deps) };
 };

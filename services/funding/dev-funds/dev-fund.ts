@@ -12,7 +12,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
-import { sightSince } from '../../../shared/lib/sight.ts';
+import { snapshotSince } from '../../../shared/lib/snapshot.ts';
 import { fundJob } from './events.ts';
 import { devFundProblem } from './model.ts';
 import { type DevFundRow, getDevFund, insertDevFund } from './store.ts';
@@ -96,7 +96,7 @@ export const devFund =
     const fundId = await beginFund(deps, { account_id, wallet_id, owner, amount }, key);
     await failpoint('funding.afterBegun');
     const { tx_hash, slot } = await confirmedFund(deps, fundId, key);
-    const { balance } = await sightSince(
+    const { balance } = await snapshotSince(
       () => deps.observeWallet({ owner }),
       slot === null ? null : Number(slot),
     );

@@ -7,7 +7,7 @@ import { insertOutbox } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { sightSince } from '../../../shared/lib/sight.ts';
+import { snapshotSince } from '../../../shared/lib/snapshot.ts';
 import { type DelegationRecord, delegationStatus, needsSpending } from '../delegations/model.ts';
 import { updateAuthority, type WalletRow } from '../wallets/store.ts';
 import { delegationChanged } from './events.ts';
@@ -15,7 +15,7 @@ import { isChanged, isDelegationChanged } from './model.ts';
 import { listSnapshots, lockSnapshots, type SightRow, updateSnapshots } from './store.ts';
 
 type ObserveWallets = Handler<typeof chainSubmitter.internal.observeWallets>;
-type Observation = Awaited<ReturnType<ObserveWallets>>['sights'][number];
+type Observation = Awaited<ReturnType<ObserveWallets>>['snapshots'][number];
 
 export type RefreshDeps = {
   pool: Pool;
@@ -84,11 +84,11 @@ const observe = async (
   minSlot: number | null,
 ): Promise<readonly Observation[]> => {
   const owners = rows.map(({ public_key }) => public_key);
-  const { sights } = await sightSince(async () => {
+  const { snapshots } = await snapshotSince(async () => {
     const answer = await observeWallets({ owners });
-    return { sights: answer.sights, slot: Math.min(...answer.sights.map(({ slot }) => slot)) };
+    return { snapshots: answer.snapshots, slot: Math.min(...answer.snapshots.map(({ slot }) => slot)) };
   }, minSlot);
-  return sights;
+  return snapshots;
 };
 
 /**

@@ -1,4 +1,4 @@
-import { MAX_WALLETS_SEEN } from '../../../shared/contract/chain-submitter.ts';
+import { MAX_OBSERVED_WALLETS } from '../../../shared/contract/chain-submitter.ts';
 import { listWalletsUnscoped } from '../wallets/store.ts';
 import { type RefreshDeps, refreshSnapshots } from './refresh-snapshots.ts';
 import { claimDueSights } from './store.ts';
@@ -12,9 +12,9 @@ const MAX_BATCHES = 20;
  */
 export const watchWallets = (deps: RefreshDeps) => async (): Promise<void> => {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const due = await claimDueSights(deps.pool, MAX_WALLETS_SEEN);
+    const due = await claimDueSights(deps.pool, MAX_OBSERVED_WALLETS);
     const rows = due.length === 0 ? [] : await listWalletsUnscoped(deps.pool, due);
     if (rows.length > 0) await refreshSnapshots(deps, rows, { requested: false });
-    if (due.length < MAX_WALLETS_SEEN) return;
+    if (due.length < MAX_OBSERVED_WALLETS) return;
   }
 };
