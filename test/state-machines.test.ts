@@ -77,7 +77,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: { wallets_token_account_due: UNDECIDED },
   },
   // Derived at each observation, so without transitions.
-  'wallet.sights.delegation_status': { states: DELEGATION_STATUSES },
+  'wallet.snapshots.delegation_status': { states: DELEGATION_STATUSES },
   'wallet.transactions.status': {
     states: projected.states,
     indexes: { transactions_unsure: ['confirmed'] },

@@ -58,7 +58,7 @@ create table quarantine (
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
-create table sights (
+create table snapshots (
   wallet_id text collate "C" not null,
   token_account_exists boolean default false not null,
   token_account_seen boolean default false not null,
@@ -69,12 +69,12 @@ create table sights (
   slot bigint default 0 not null,
   seen_at timestamp with time zone,
   active_at timestamp with time zone default app_now() not null,
-  next_look_at timestamp with time zone default app_now() not null,
-  constraint sights_pkey PRIMARY KEY (wallet_id),
-  constraint sights_delegation_status_check CHECK (delegation_status = ANY (ARRAY['none'::text, 'pending'::text, 'active'::text, 'exhausted'::text, 'overwritten'::text, 'revoked'::text])),
-  constraint sights_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
+  poll_at timestamp with time zone default app_now() not null,
+  constraint snapshots_pkey PRIMARY KEY (wallet_id),
+  constraint snapshots_delegation_status_check CHECK (delegation_status = ANY (ARRAY['none'::text, 'pending'::text, 'active'::text, 'exhausted'::text, 'overwritten'::text, 'revoked'::text])),
+  constraint snapshots_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
 );
-CREATE INDEX sights_due ON sights USING btree (next_look_at);
+CREATE INDEX snapshots_due ON snapshots USING btree (poll_at);
 
 create table transactions (
   object_id text collate "C" not null,

@@ -79,11 +79,11 @@ create index transactions_by_delegate on transactions (delegate_id, type, create
 create index transactions_unsure on transactions (asked_at)
   where type = 'payment' and (status = 'confirmed' or created_at is null);
 
--- What was last seen of each wallet on chain, by the watcher or by somebody who asked.
-create table sights (
+-- The latest observation of each wallet on the chain, by the watcher or for a call of the owner.
+create table snapshots (
   wallet_id text collate "C" primary key references wallets,
   token_account_exists boolean not null default false,
-  -- It was there once: then, not being there now is being closed.
+  -- It existed once. If it does not exist now, it was closed.
   token_account_seen boolean not null default false,
   balance bigint not null default 0,
   delegate text collate "C",
@@ -91,10 +91,10 @@ create table sights (
   delegation_status text not null default 'none'
     check (delegation_status in ('none', 'pending', 'active', 'exhausted', 'overwritten', 'revoked')),
   slot bigint not null default 0,
-  -- Null: never seen.
+  -- Null: never observed.
   seen_at timestamptz,
-  -- Something changed, or the owner asked: what is used is looked at often, what lies idle seldom.
+  -- When something changed or the owner read it last. Active wallets are polled often, idle ones seldom.
   active_at timestamptz not null default app_now(),
-  next_look_at timestamptz not null default app_now()
+  poll_at timestamptz not null default app_now()
 );
-create index sights_due on sights (next_look_at);
+create index snapshots_due on snapshots (poll_at);

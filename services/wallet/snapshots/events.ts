@@ -3,13 +3,13 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import type { WalletRow } from '../wallets/store.ts';
 import { isClosed } from './model.ts';
-import type { SightRow } from './store.ts';
+import type { SnapshotRow } from './store.ts';
 
 /**
  * The event of a change of a wallet's delegation or token account on the chain.
  * @param seenAt epoch milliseconds
  */
-export const delegationChanged = (row: WalletRow, now: SightRow, before: SightRow, seenAt: number): Message =>
+export const delegationChanged = (row: WalletRow, now: SnapshotRow, before: SnapshotRow, seenAt: number): Message =>
   event('wallet.delegationChanged', {
     wallet_id: row.wallet_id,
     account_id: row.account_id,

@@ -12,7 +12,7 @@ import { type DelegationRecord, delegationStatus, needsSpending } from '../deleg
 import { updateAuthority, type WalletRow } from '../wallets/store.ts';
 import { delegationChanged } from './events.ts';
 import { isChanged, isDelegationChanged } from './model.ts';
-import { listSnapshots, lockSnapshots, type SightRow, updateSnapshots } from './store.ts';
+import { listSnapshots, lockSnapshots, type SnapshotRow, updateSnapshots } from './store.ts';
 
 type ObserveWallets = Handler<typeof chainSubmitter.internal.observeWallets>;
 type Observation = Awaited<ReturnType<ObserveWallets>>['snapshots'][number];
@@ -62,10 +62,10 @@ const sumSpending = async (
 /** The snapshot of a wallet after an observation. */
 const snapshotOf = (
   row: WalletRow,
-  before: SightRow,
+  before: SnapshotRow,
   observation: Observation,
   { spent, seenAt }: { spent: bigint; seenAt: number },
-): SightRow => ({
+): SnapshotRow => ({
   wallet_id: row.wallet_id,
   token_account_exists: observation.exists,
   token_account_seen: before.token_account_seen || observation.exists,
@@ -105,7 +105,7 @@ export const refreshSnapshots = async (
   deps: RefreshDeps,
   rows: readonly WalletRow[],
   { requested, minSlot = null }: { requested: boolean; minSlot?: number | null },
-): Promise<SightRow[]> => {
+): Promise<SnapshotRow[]> => {
   const observations = await observe(deps, rows, minSlot);
   const spent = await sumSpending(deps, rows, observations);
   const seenAt = deps.clock();
@@ -115,7 +115,7 @@ export const refreshSnapshots = async (
     const stored = new Map((await lockSnapshots(tx, ids)).map((each) => [each.wallet_id, each]));
     const events: Message[] = [];
     const changes: Parameters<typeof updateSnapshots>[1][number][] = [];
-    const snapshots: SightRow[] = [];
+    const snapshots: SnapshotRow[] = [];
     for (const [at, row] of rows.entries()) {
       const { wallet_id } = row;
       const before = stored.get(wallet_id)!;
@@ -148,7 +148,7 @@ export const currentSnapshots = async (
   deps: RefreshDeps,
   rows: readonly WalletRow[],
   { minSlot = null }: { minSlot?: number | null } = {},
-): Promise<SightRow[]> => {
+): Promise<SnapshotRow[]> => {
   if (rows.length === 0) return [];
   try {
     return await refreshSnapshots(deps, rows, { requested: true, minSlot });

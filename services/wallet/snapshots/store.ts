@@ -13,24 +13,28 @@ const Row = z.object({
   slot: z.bigint(),
   seen_at: z.number().nullable(),
 });
-export type SightRow = z.infer<typeof Row>;
+export type SnapshotRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`wallet_id, token_account_exists, token_account_seen, balance, delegate, allowance,
   delegation_status, slot, seen_at`;
 
+/** Inserts the empty snapshot of a new wallet. It is due at once, so that the wallet is watched. */
+export const insertSnapshot = (db: Db, walletId: string): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`insert into snapshots (wallet_id) values (${walletId})`);
+
 /** The stored snapshots of wallets, in no order. */
-export const listSnapshots = (db: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+export const listSnapshots = (db: Db, walletIds: readonly string[]): Promise<readonly SnapshotRow[]> =>
   db.any(
-    sql.type(Row)`select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})`,
+    sql.type(Row)`select ${columns} from snapshots where wallet_id = any(${sql.array([...walletIds], 'text')})`,
   );
 
 /**
  * The same within a transaction that changes them. They are locked in the order of their ids, so that
  * no two transactions deadlock.
  */
-export const lockSnapshots = (tx: Db, walletIds: readonly string[]): Promise<readonly SightRow[]> =>
+export const lockSnapshots = (tx: Db, walletIds: readonly string[]): Promise<readonly SnapshotRow[]> =>
   tx.any(sql.type(Row)`
-    select ${columns} from sights where wallet_id = any(${sql.array([...walletIds], 'text')})
+    select ${columns} from snapshots where wallet_id = any(${sql.array([...walletIds], 'text')})
     order by wallet_id for update`);
 
 /** How long claimed wallets belong to the replica that claimed them. A failed poll is repeated after it. */
@@ -40,15 +44,15 @@ const LEASE_SECONDS = 10;
  * Claims wallets that are due for a poll, the longest overdue first. A claimed wallet is not due for
  * other replicas until the lease ends.
  */
-export const claimDueSights = async (db: Db, limit: number): Promise<string[]> => [
+export const claimDueSnapshots = async (db: Db, limit: number): Promise<string[]> => [
   ...(await db.anyFirst(sql.type(z.object({ wallet_id: z.string() }))`
     with due as (
-      select wallet_id from sights where next_look_at <= app_now()
-      order by next_look_at limit ${limit} for update skip locked
+      select wallet_id from snapshots where poll_at <= app_now()
+      order by poll_at limit ${limit} for update skip locked
     )
-    update sights set next_look_at = app_now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-    from due where sights.wallet_id = due.wallet_id
-    returning sights.wallet_id`)),
+    update snapshots set poll_at = app_now() + make_interval(secs => ${LEASE_SECONDS}::float8)
+    from due where snapshots.wallet_id = due.wallet_id
+    returning snapshots.wallet_id`)),
 ];
 
 /** The longest pause between two polls of one wallet. */
@@ -62,7 +66,7 @@ const IDLE_SECONDS = 600;
  */
 export const updateSnapshots = async (
   tx: Db,
-  rows: readonly (Omit<SightRow, 'seen_at'> & { active: boolean })[],
+  rows: readonly (Omit<SnapshotRow, 'seen_at'> & { active: boolean })[],
   { pollMs }: { pollMs: number },
 ): Promise<void> => {
   const values = rows.map(({ balance, allowance, slot, ...row }) => ({
@@ -77,14 +81,14 @@ export const updateSnapshots = async (
       from jsonb_to_recordset(${JSON.stringify(values)}::jsonb)
         as s(wallet_id text, token_account_exists boolean, token_account_seen boolean, balance bigint,
           delegate text, allowance bigint, delegation_status text, slot bigint, active boolean)
-      join sights k using (wallet_id)
+      join snapshots k using (wallet_id)
     )
-    update sights set token_account_exists = seen.token_account_exists,
+    update snapshots set token_account_exists = seen.token_account_exists,
       token_account_seen = seen.token_account_seen, balance = seen.balance, delegate = seen.delegate,
       allowance = seen.allowance, delegation_status = seen.delegation_status, slot = seen.slot,
       seen_at = app_now(), active_at = seen.active_since,
-      next_look_at = app_now() + least(
+      poll_at = app_now() + least(
         greatest((app_now() - seen.active_since) / 10, make_interval(secs => ${pollMs / 1000}::float8)),
         make_interval(secs => ${IDLE_SECONDS}::float8))
-    from seen where sights.wallet_id = seen.wallet_id`);
+    from seen where snapshots.wallet_id = seen.wallet_id`);
 };

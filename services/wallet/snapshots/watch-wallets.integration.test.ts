@@ -105,7 +105,7 @@ const lastTold = (walletId: string, status: string) =>
     () => JSON.stringify(told(walletId)),
   );
 const stored = async (walletId: string) =>
-  (await admin.query('select * from sights where wallet_id = $1', [walletId])).rows[0];
+  (await admin.query('select * from snapshots where wallet_id = $1', [walletId])).rows[0];
 
 test.each([
   [
@@ -190,7 +190,7 @@ test('a chain that hangs is as good as away: the list answers before the gateway
 test('two replicas share 1,000 wallets in batches of 100, and idle ones are left alone', async () => {
   // All others out of the way, so that the looks are about these alone.
   await admin.query(
-    "update sights set next_look_at = now() + interval '1 hour', active_at = now() - interval '1 day'",
+    "update snapshots set poll_at = now() + interval '1 hour', active_at = now() - interval '1 day'",
   );
   const before = chain.looks.length;
   await admin.query(`
@@ -199,10 +199,10 @@ test('two replicas share 1,000 wallets in batches of 100, and idle ones are left
       select 'wal_many' || n, 'acct_many' || n, 'external', translate(substr(md5(n::text) || md5('k' || n), 1, 44), '0', 'z'),
         'token', '${AUTHORITY}', true, now() from generate_series(1, 1000) n returning wallet_id
     )
-    insert into sights (wallet_id, active_at) select wallet_id, now() - interval '1 day' from made`);
+    insert into snapshots (wallet_id, active_at) select wallet_id, now() - interval '1 day' from made`);
   await until(
     async () =>
-      (await admin.query("select from sights where wallet_id like 'wal_many%' and seen_at is null")).rowCount,
+      (await admin.query("select from snapshots where wallet_id like 'wal_many%' and seen_at is null")).rowCount,
     (left) => left === 0,
   );
   await new Promise((resolve) => setTimeout(resolve, 5 * POLL_MS));

@@ -6,6 +6,7 @@ import { insertOutbox, type OutboxRow } from '../../../shared/events/outbox.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
+import { insertSnapshot } from '../snapshots/store.ts';
 import { tokenAccountJob } from './events.ts';
 import { type Proof, proofProblem } from './model/proof.ts';
 import { findWalletByKey, getWallet, insertWallet, type WalletRow } from './store.ts';
@@ -75,6 +76,7 @@ export const register = async (
   };
   const jobs = await pool.transaction(async (tx): Promise<readonly OutboxRow[] | null> => {
     if (!(await insertWallet(tx, wallet))) return null;
+    await insertSnapshot(tx, wallet.wallet_id);
     return input.kind === 'provisioned' ? insertOutbox(tx, [tokenAccountJob(wallet, 0)]) : [];
   });
   if (jobs === null) {

@@ -92,9 +92,8 @@ type NewWallet = Pick<
 >;
 
 /**
- * Inserts a wallet and its snapshot row, by which it is watched. The account's first wallet becomes
- * its default. Called in a transaction: the lock serializes the inserts of an account, so that one of
- * them is the first.
+ * Inserts a wallet. The account's first wallet becomes its default. Called in a transaction: the lock
+ * serializes the inserts of an account, so that one of them is the first.
  * @returns false when another wallet has the key
  */
 export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => {
@@ -102,7 +101,6 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
     sql.typeAlias('void')`select from pg_advisory_xact_lock(hashtextextended(${row.account_id}, 0))`,
   );
   const id = await tx.maybeOneFirst(sql.typeAlias('id')`
-    with added as (
     insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, label, backup,
       created_at, token_account_status, is_default)
     values (${row.wallet_id}, ${row.account_id}, ${row.kind}, ${row.public_key}, ${row.token_account},
@@ -110,9 +108,7 @@ export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => 
       ${row.kind === 'provisioned' ? 'new' : null},
       not exists (select from wallets where account_id = ${row.account_id}))
     on conflict (public_key) do nothing
-    returning wallet_id
-    ), watched as (insert into sights (wallet_id) select wallet_id from added)
-    select wallet_id as id from added`);
+    returning wallet_id as id`);
   return id !== null;
 };
 
@@ -141,7 +137,7 @@ export const countByAuthority = (db: Db): Promise<readonly z.infer<typeof ByAuth
   db.any(sql.type(ByAuthority)`
     select authority, count(*) as wallets,
       count(*) filter (where s.delegate = authority and s.allowance > 0) as active
-    from wallets left join sights s using (wallet_id) group by authority order by authority`);
+    from wallets left join snapshots s using (wallet_id) group by authority order by authority`);
 
 /**
  * Makes a wallet the account's default; null makes the first linked wallet the default. Called in a

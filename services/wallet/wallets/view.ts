@@ -3,13 +3,13 @@ import type { Wallet } from '../../../shared/contract/wallet.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { isClosed } from '../snapshots/model.ts';
-import type { SightRow } from '../snapshots/store.ts';
+import type { SnapshotRow } from '../snapshots/store.ts';
 import type { WalletRow } from './store.ts';
 
 export type WalletView = z.infer<typeof Wallet>;
 
 /** A wallet as its owner reads it, with its snapshot of the chain. */
-export const showWallet = (row: WalletRow, snapshot: SightRow): WalletView => ({
+export const showWallet = (row: WalletRow, snapshot: SnapshotRow): WalletView => ({
   wallet_id: row.wallet_id,
   kind: row.kind,
   address: row.public_key,
