@@ -80,7 +80,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   'wallet.snapshots.delegation_status': { states: DELEGATION_STATUSES },
   'wallet.transactions.status': {
     states: projected.states,
-    indexes: { transactions_unsure: ['confirmed'] },
+    indexes: { transactions_incomplete: ['confirmed'] },
   },
   'webhook.deliveries.status': {
     states: deliveries.states,

@@ -88,7 +88,7 @@ create table transactions (
   service_id uuid,
   delegate_id text collate "C",
   created_at timestamp with time zone,
-  asked_at timestamp with time zone default app_now() not null,
+  queried_at timestamp with time zone default app_now() not null,
   constraint transactions_pkey PRIMARY KEY (object_id),
   constraint transactions_amount_check CHECK (amount > 0),
   constraint transactions_check CHECK (fee_amount >= 0 AND fee_amount < amount),
@@ -100,7 +100,7 @@ create table transactions (
 CREATE INDEX transactions_by_delegate ON transactions USING btree (delegate_id, type, created_at DESC, object_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX transactions_in ON transactions USING btree (to_account_id, type, created_at DESC, object_id DESC);
 CREATE INDEX transactions_out ON transactions USING btree (from_account_id, type, created_at DESC, object_id DESC);
-CREATE INDEX transactions_unsure ON transactions USING btree (asked_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
+CREATE INDEX transactions_incomplete ON transactions USING btree (queried_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
 
 create table wallets (
   wallet_id text collate "C" not null,

@@ -66,7 +66,7 @@ create table transactions (
   delegate_id text collate "C",
   created_at timestamptz,
   -- When its owner was last asked about it, facts being late.
-  asked_at timestamptz not null default app_now(),
+  queried_at timestamptz not null default app_now(),
   check ((created_at is null) = (amount is null) and (created_at is null) = (fee_amount is null)),
   check ((created_at is null) = (from_account_id is null and to_account_id is null))
 );
@@ -76,7 +76,7 @@ create index transactions_in on transactions (to_account_id, type, created_at de
 create index transactions_by_delegate on transactions (delegate_id, type, created_at desc, object_id desc)
   where delegate_id is not null;
 -- Of the job that asks: small, because a transfer that is told to its end leaves it.
-create index transactions_unsure on transactions (asked_at)
+create index transactions_incomplete on transactions (queried_at)
   where type = 'payment' and (status = 'confirmed' or created_at is null);
 
 -- The latest observation of each wallet on the chain, by the watcher or for a call of the owner.

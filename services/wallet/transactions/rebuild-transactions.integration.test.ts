@@ -151,7 +151,7 @@ test('payments whose facts were lost are asked for: without a beginning, without
     [noEnd, undone, young],
   ]);
   await admin.query(
-    `update wallet.transactions set asked_at = app_now() - interval '3 minutes' where object_id = any($1)`,
+    `update wallet.transactions set queried_at = app_now() - interval '3 minutes' where object_id = any($1)`,
     [[noBeginning, noEnd, undone]],
   );
   const asked: string[][] = [];

@@ -63,12 +63,12 @@ export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise
  */
 export const claimIncompletePayments = async (db: Db, limit: number): Promise<string[]> => {
   const rows = await db.any(sql.typeAlias('id')`
-    update transactions set asked_at = app_now()
+    update transactions set queried_at = app_now()
     where object_id in (
       select object_id from transactions
       where type = 'payment' and (status = 'confirmed' or created_at is null)
-        and asked_at < app_now() - interval '2 minutes'
-      order by asked_at limit ${limit} for update skip locked)
+        and queried_at < app_now() - interval '2 minutes'
+      order by queried_at limit ${limit} for update skip locked)
     returning object_id as id`);
   return rows.map(({ id }) => id);
 };
