@@ -62,7 +62,7 @@ create table dev_funds (
   amount bigint not null,
   status text default 'new'::text not null,
   generation integer default 0 not null,
-  drive integer default 0 not null,
+  dispatch_count integer default 0 not null,
   tx_hash text,
   slot bigint,
   failure_message text,

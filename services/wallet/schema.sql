@@ -115,7 +115,7 @@ create table wallets (
   created_at timestamp with time zone not null,
   token_account_status text,
   token_account_generation integer default 0 not null,
-  token_account_drive integer default 0 not null,
+  token_account_dispatch_count integer default 0 not null,
   token_account_progressed_at timestamp with time zone default app_now() not null,
   constraint wallets_pkey PRIMARY KEY (wallet_id),
   constraint wallets_check CHECK ((kind = 'provisioned'::text) = (token_account_status IS NOT NULL)),

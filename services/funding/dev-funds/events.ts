@@ -6,9 +6,9 @@ import type { DevFundRow } from './store.ts';
  * The job that sends test funds. chain-submitter identifies it by the fund's id, so a repeated
  * dispatch never sends the funds twice.
  */
-export const fundJob = ({ fund_id, account_id, owner, amount, drive }: DevFundRow): Message =>
+export const fundJob = ({ fund_id, account_id, owner, amount, dispatch_count }: DevFundRow): Message =>
   job(
     'chain-submitter.fund',
     { fund_id, account_id, owner, amount: formatMicro(amount) },
-    { dispatch: drive },
+    { dispatch: dispatch_count },
   );

@@ -13,7 +13,7 @@ const Row = z.object({
   owner: z.string(),
   amount: z.bigint(),
   status: z.enum(work.states),
-  drive: z.number(),
+  dispatch_count: z.number(),
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),
   failure_message: z.string().nullable(),
@@ -21,7 +21,7 @@ const Row = z.object({
 });
 export type DevFundRow = z.infer<typeof Row>;
 
-const columns = sql.fragment`dev_funds.fund_id, account_id, wallet_id, owner, amount, status, drive, tx_hash,
+const columns = sql.fragment`dev_funds.fund_id, account_id, wallet_id, owner, amount, status, dispatch_count, tx_hash,
   slot, failure_message, created_at`;
 
 /** Inserts a request for test funds. */
@@ -63,6 +63,6 @@ export const claimStalledDevFunds = (tx: Db): Promise<readonly DevFundRow[]> =>
       where ${state.is(...UNDECIDED)} and progressed_at < app_now() - interval '15 seconds'
       order by progressed_at limit 100 for update skip locked
     )
-    update dev_funds set drive = drive + 1, progressed_at = app_now()
+    update dev_funds set dispatch_count = dispatch_count + 1, progressed_at = app_now()
     from due where dev_funds.fund_id = due.fund_id
     returning ${columns}`);

@@ -7,8 +7,8 @@ create table dev_funds (
   amount bigint not null check (amount > 0),
   status text not null default 'new' check (status in ('new', 'signed', 'confirmed', 'finalized', 'failed')),
   generation integer not null default 0,
-  -- How often the job was published; a re-drive needs a message id of its own.
-  drive integer not null default 0,
+  -- How often the job was dispatched again. Each dispatch needs a message id of its own.
+  dispatch_count integer not null default 0,
   tx_hash text,
   slot bigint,
   failure_message text,

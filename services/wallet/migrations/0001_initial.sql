@@ -17,7 +17,7 @@ create table wallets (
   -- How far the token account has come that the platform pays for; null for a wallet that was only linked.
   token_account_status text check (token_account_status in ('new', 'signed', 'confirmed', 'finalized', 'failed')),
   token_account_generation integer not null default 0,
-  token_account_drive integer not null default 0,
+  token_account_dispatch_count integer not null default 0,
   token_account_progressed_at timestamptz not null default app_now(),
   check ((kind = 'provisioned') = (token_account_status is not null))
 );

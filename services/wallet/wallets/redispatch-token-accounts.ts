@@ -16,7 +16,7 @@ export const redispatchTokenAccounts =
       const stalled = await claimStalledTokenAccounts(tx);
       return insertOutbox(
         tx,
-        stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_drive)),
+        stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_dispatch_count)),
       );
     });
     count('settle.redrives', jobs.length);

@@ -180,7 +180,7 @@ const Due = z.object({
   wallet_id: z.string(),
   account_id: z.string(),
   public_key: z.string(),
-  token_account_drive: z.number(),
+  token_account_dispatch_count: z.number(),
 });
 
 /** Claims wallets whose token account made no progress for 15 s, each with its next dispatch count. */
@@ -192,6 +192,6 @@ export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<type
         and token_account_progressed_at < app_now() - interval '15 seconds'
       order by token_account_progressed_at limit 100 for update skip locked
     )
-    update wallets set token_account_drive = token_account_drive + 1, token_account_progressed_at = app_now()
+    update wallets set token_account_dispatch_count = token_account_dispatch_count + 1, token_account_progressed_at = app_now()
     from due where wallets.wallet_id = due.wallet_id
-    returning wallets.wallet_id, account_id, public_key, token_account_drive`);
+    returning wallets.wallet_id, account_id, public_key, token_account_dispatch_count`);
