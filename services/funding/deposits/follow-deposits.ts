@@ -91,12 +91,12 @@ const pollChain = async (
 
 const follow = async (deps: Deps, deposit: DepositRow): Promise<void> => {
   const { pool, onramps } = deps;
-  const { deposit_id, provider, status, looks } = deposit;
+  const { deposit_id, provider, status, poll_count: pollCount } = deposit;
   if (status === 'settling') {
-    if (isOverdue(looks)) await raiseProblem(deps, deposit, problemOf('not_seen'), { final: false });
+    if (isOverdue(pollCount)) await raiseProblem(deps, deposit, problemOf('not_seen'), { final: false });
     const outcome = await pollChain(deps, deposit);
     if (outcome === 'decided') return;
-    if (outcome === 'undecided' && looks < CHAIN_POLLS_BEFORE_PROVIDER) return;
+    if (outcome === 'undecided' && pollCount < CHAIN_POLLS_BEFORE_PROVIDER) return;
   }
   const reports = (await onramps[provider]?.poll(deposit_id)) ?? [];
   for (const report of reports) {

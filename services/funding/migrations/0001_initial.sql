@@ -39,9 +39,9 @@ create table deposits (
   tx_instruction text,
   problem_code text,
   problem_message text,
-  -- When to ask the provider or the chain again, and how often that was done since the last change.
-  look_at timestamptz default app_now() + interval '1 minute',
-  looks integer not null default 0,
+  -- When the provider or the chain is polled next, and how often it was polled since the last change.
+  poll_at timestamptz default app_now() + interval '1 minute',
+  poll_count integer not null default 0,
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,
   completed_at timestamptz,
@@ -53,7 +53,7 @@ create table deposits (
 -- One transfer completes one deposit, whatever a provider says.
 create unique index deposits_by_transfer on deposits (tx_hash, tx_instruction);
 create index deposits_by_account on deposits (account_id, deposit_id desc);
-create index deposits_due on deposits (look_at) where look_at is not null;
+create index deposits_due on deposits (poll_at) where poll_at is not null;
 
 -- What providers have said, each thing once. Several payments at a provider may belong to one deposit: a customer
 -- whose first card was declined tries another.

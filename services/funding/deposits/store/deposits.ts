@@ -23,7 +23,7 @@ const Row = z.object({
   tx_hash: z.string().nullable(),
   problem_code: z.string().nullable(),
   problem_message: z.string().nullable(),
-  looks: z.number(),
+  poll_count: z.number(),
   created_at: z.number(),
   expires_at: z.number(),
   completed_at: z.number().nullable(),
@@ -33,7 +33,7 @@ const Row = z.object({
 export type DepositRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`deposits.deposit_id, account_id, wallet_id, owner, provider, fiat_currency, fiat_amount,
-  status, payment_url, promised_amount, amount, tx_hash, problem_code, problem_message, looks, created_at, expires_at,
+  status, payment_url, promised_amount, amount, tx_hash, problem_code, problem_message, poll_count, created_at, expires_at,
   completed_at, expires_at <= app_now() as elapsed`;
 
 /**
@@ -62,7 +62,7 @@ export const openDeposit = (
     update deposits set payment_url = ${paymentUrl},
       promised_amount = coalesce(promised_amount, ${promisedMicro}),
       status = case when ${state.isFrom('opened')} then ${state.after('opened')} else status end,
-      look_at = least(look_at, app_now() + interval '10 seconds'), expires_at = app_now() + interval '24 hours'
+      poll_at = least(poll_at, app_now() + interval '10 seconds'), expires_at = app_now() + interval '24 hours'
     where deposit_id = ${depositId}
     returning ${columns}`);
 
@@ -111,7 +111,7 @@ export const transitionDeposit = async (
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update deposits set status = ${state.after(event)}, promised_amount = coalesce(${promisedMicro}, promised_amount),
       problem_code = ${problem?.code ?? null}, problem_message = ${problem?.message ?? null},
-      look_at = ${event === 'elapsed' ? null : sql.fragment`app_now()`}, looks = 0
+      poll_at = ${event === 'elapsed' ? null : sql.fragment`app_now()`}, poll_count = 0
     where deposit_id = ${depositId} and ${state.allows(event)}`);
   return rowCount > 0;
 };
@@ -119,7 +119,7 @@ export const transitionDeposit = async (
 /** Polls the chain again for a settling deposit, because its provider named another transaction. */
 export const restartPolling = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update deposits set look_at = app_now(), looks = 0, problem_code = null, problem_message = null
+    update deposits set poll_at = app_now(), poll_count = 0, problem_code = null, problem_message = null
     where deposit_id = ${depositId} and ${state.allows('seen')}`);
 
 /** Extends the life of a deposit whose customer has begun to pay: a bank transfer takes days. */
@@ -139,7 +139,7 @@ export const completeDeposit = async (
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update deposits set status = ${state.after('seen')}, tx_hash = ${txHash}, tx_instruction = ${instruction}, amount = ${amountMicro},
-      completed_at = app_now(), look_at = null, problem_code = null, problem_message = null
+      completed_at = app_now(), poll_at = null, problem_code = null, problem_message = null
     where deposit_id = ${depositId} and ${state.allows('seen')}`);
   return rowCount > 0;
 };
@@ -160,14 +160,14 @@ export const listCountedInstructions = (db: Db, txHash: string): Promise<readonl
  */
 export const recordProblem = async (
   db: Db,
-  { deposit_id: depositId, looks }: Pick<DepositRow, 'deposit_id' | 'looks'>,
+  { deposit_id: depositId, poll_count }: Pick<DepositRow, 'deposit_id' | 'poll_count'>,
   { code, message }: DepositProblem,
   { final }: { final: boolean },
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update deposits set problem_code = ${code}, problem_message = ${message},
-      look_at = ${final ? null : sql.fragment`look_at`}
-    where deposit_id = ${depositId} and ${state.allows('seen')} and looks = ${looks}
+      poll_at = ${final ? null : sql.fragment`poll_at`}
+    where deposit_id = ${depositId} and ${state.allows('seen')} and poll_count = ${poll_count}
       and problem_code is distinct from ${code}`);
   return rowCount > 0;
 };
@@ -175,7 +175,7 @@ export const recordProblem = async (
 /** Stops polling a deposit that has failed, was cancelled or has expired. */
 export const stopPolling = (db: Db, depositId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
-    update deposits set look_at = null
+    update deposits set poll_at = null
     where deposit_id = ${depositId} and ${state.is('failed', 'cancelled', 'expired')}`);
 
 /**
@@ -187,11 +187,11 @@ export const stopPolling = (db: Db, depositId: string): Promise<unknown> =>
 export const claimDueDeposits = (db: Db, limit: number): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`
     with due as (
-      select deposit_id from deposits where look_at <= app_now()
-      order by ${state.is('settling')} desc, look_at limit ${limit} for update skip locked
+      select deposit_id from deposits where poll_at <= app_now()
+      order by ${state.is('settling')} desc, poll_at limit ${limit} for update skip locked
     )
-    update deposits set looks = looks + 1,
-      look_at = app_now() + make_interval(secs =>
-        least(600, 2 ^ least(1 + case status when 'settling' then looks / 8 else looks end, 10))::float8)
+    update deposits set poll_count = poll_count + 1,
+      poll_at = app_now() + make_interval(secs =>
+        least(600, 2 ^ least(1 + case status when 'settling' then poll_count / 8 else poll_count end, 10))::float8)
     from due where deposits.deposit_id = due.deposit_id
     returning ${columns}`);
