@@ -7,14 +7,14 @@ import { transactions } from '../services/chain-submitter/domain/transaction.ts'
 import { deposits } from '../services/funding/domain/deposit.ts';
 import { HOLDS_NOTHING, refunds } from '../services/funding/domain/refund.ts';
 import { withdrawals } from '../services/funding/domain/withdrawal.ts';
-import { services } from '../services/identity/domain/service.ts';
+import { services } from '../services/identity/services/model.ts';
 import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
 import { STORED } from '../services/quote/store/quotes.ts';
 import { chainStatuses, statuses } from '../services/settlement/domain/settlement.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/domain/delegation.ts';
 import { transactions as projected } from '../services/wallet/domain/transaction.ts';
-import { deliveries } from '../services/webhook/domain/delivery.ts';
-import { endpoints } from '../services/webhook/domain/endpoint.ts';
+import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
+import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { UNDECIDED, work } from '../shared/lib/progress.ts';
 

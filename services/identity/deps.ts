@@ -8,7 +8,7 @@ import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { SigningKey } from '../../shared/lib/keys.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
-import type { RelyingParty } from './passkey.ts';
+import type { RelyingParty } from './passkeys/webauthn.ts';
 
 export type DelegateSpending = z.infer<typeof Spending>;
 type Internal = typeof settlement.internal;

@@ -2,8 +2,8 @@ import type { Pool } from '../../shared/db/pool.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
-import type { Secrets } from './secrets.ts';
-import type { Sender } from './send.ts';
+import type { Sender } from './deliveries/sender.ts';
+import type { Secrets } from './endpoints/secrets.ts';
 
 /** What the handlers, consumers and jobs of this service depend on; main.ts builds it. */
 export type Deps = {

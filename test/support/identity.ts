@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { issued } from '../../services/identity/consumers/settlement.issued.ts';
 import type { Deps } from '../../services/identity/deps.ts';
 import { handlers } from '../../services/identity/handlers.ts';
-import { endServices } from '../../services/identity/jobs/endServices.ts';
-import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
-import { createMailer } from '../../services/identity/mail.ts';
-import { notePayments, type Payment } from '../../services/identity/store/payments.ts';
+import { createMailer } from '../../services/identity/mails/mailer.ts';
+import { startSendMails } from '../../services/identity/mails/send-mails.ts';
+import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
+import { notePayments, type Payment } from '../../services/identity/payments/store.ts';
+import { endServices } from '../../services/identity/services/end-services.ts';
 import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
 import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';

@@ -1,12 +1,12 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
-import { purgeLoginLinks } from '../store/login_links.ts';
-import { purgeMails } from '../store/mails.ts';
-import { purgeChallenges } from '../store/passkey_challenges.ts';
-import { purgePayments } from '../store/payments.ts';
-import { purgeRevealLinks } from '../store/reveal_links.ts';
-import { purgeSessions } from '../store/sessions.ts';
+import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
+import { purgeMails } from '../mails/store.ts';
+import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
+import { purgePayments } from '../payments/store.ts';
+import { purgeLoginLinks } from '../sessions/store/login_links.ts';
+import { purgeSessions } from '../sessions/store/sessions.ts';
 
 /** Removes what has ended for good. Correctness never waits for it: every query looks at the time itself. */
 export const startPurge = ({ pool, logger }: { pool: Pool; logger: Logger }): Periodic =>

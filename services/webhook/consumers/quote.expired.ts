@@ -1,3 +1,3 @@
-import { accountEventsOf } from '../account-events.ts';
+import { accountEventsOf } from '../events/account-events.ts';
 
 export const expired = accountEventsOf('quote.expired');

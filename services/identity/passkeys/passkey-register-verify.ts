@@ -1,0 +1,43 @@
+import { conflict, invalid } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { type Deps, requireEnvironment } from '../deps.ts';
+import { insertNotice } from '../mails/store.ts';
+import { showPasskey } from '../sessions/view.ts';
+import { insertPasskey } from './store/passkeys.ts';
+import { takeChallenge, verifyRegistration } from './webauthn.ts';
+
+const DEFAULT_LABEL = 'Passkey';
+const refuse = () => invalid('response', 'not a registration that was asked for; begin again');
+
+/** POST /v1/auth/passkey/register/verify. */
+export const passkeyRegisterVerify =
+  (deps: Deps): Handler<typeof identity.operations.passkeyRegisterVerify> =>
+  async ({ environment, response, label = DEFAULT_LABEL }, { account_id, session_id }) => {
+    requireEnvironment(deps, environment);
+    const challenge = await takeChallenge(deps, 'register', session_id, response.response.clientDataJSON);
+    if (challenge === null) throw refuse();
+    const result = await verifyRegistration(deps, response, challenge);
+    if ('refused' in result) {
+      deps.logger.info({ account_id, reason: result.refused }, 'passkey registration refused');
+      throw refuse();
+    }
+    const row = await deps.pool.transaction(async (tx) => {
+      const passkey = await insertPasskey(tx, {
+        passkey_id: newId('pk'),
+        account_id,
+        label,
+        ...result.credential,
+      });
+      if (passkey === null) {
+        throw conflict('this passkey is registered already, or the account has too many');
+      }
+      const at = isoTime(passkey.created_at);
+      await insertNotice(tx, { account_id, kind: 'passkey_added', details: { label: passkey.label, at } });
+      return passkey;
+    });
+    deps.pokeMails();
+    return showPasskey(row);
+  };
