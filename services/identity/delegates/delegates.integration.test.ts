@@ -196,7 +196,7 @@ describe('delegates', () => {
     expect(
       await running.count(
         'keys',
-        `delegate_id = '${delegate_id}' and (ended_at is null or ended_at > public.app_now())`,
+        `delegate_id = '${delegate_id}' and (revoked_at is null or revoked_at > public.app_now())`,
       ),
     ).toBe(0);
   });

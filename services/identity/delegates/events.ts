@@ -1,19 +1,12 @@
 import type { EventPayload } from '../../../shared/contract/events.ts';
 import { event, type Message } from '../../../shared/events/event.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
-import { newId } from '../../../shared/lib/id.ts';
-import type { Deps } from '../deps.ts';
+import { type Clock, isoTimeOrNull } from '../../../shared/lib/clock.ts';
+import { newChange } from '../accounts/change.ts';
 import type { DelegateRow } from './store.ts';
 
-/** What distinguishes a change of an account, and when it was made. */
-export const newChange = ({ clock }: Pick<Deps, 'clock'>) => ({
-  change_id: newId('evt'),
-  at: isoTime(clock()),
-});
-
-/** The change of a delegate, as it is now. */
+/** The change of a delegate, with its present fields. */
 export const delegateChanged = (
-  deps: Pick<Deps, 'clock'>,
+  deps: { clock: Clock },
   change: EventPayload<'identity.delegateChanged'>['change'],
   { account_id, delegate_id, name, wallet_id, expires_at }: DelegateRow,
 ): Message =>
@@ -24,5 +17,5 @@ export const delegateChanged = (
     delegate_id,
     name,
     wallet_id,
-    expires_at: expires_at === null ? null : isoTime(expires_at),
+    expires_at: isoTimeOrNull(expires_at),
   });

@@ -2,7 +2,7 @@ type LimitName = 'per_payment' | 'daily' | 'monthly' | 'total';
 type Limits = Record<LimitName, string | null>;
 type Caps = { limits: Limits; allowed_service_ids: readonly string[] | null };
 
-/** The limits after a change; what it leaves out stays. */
+/** The limits after a change. A limit that the change does not name stays. */
 export const withLimits = (
   before: Limits,
   change: { [Name in LimitName]?: string | null | undefined },
@@ -18,7 +18,7 @@ const above = (before: string | null, after: string | null): boolean =>
   before !== null && (after === null || BigInt(after) > BigInt(before));
 
 /**
- * Whether a change of caps lets a key spend more, or elsewhere: that needs a fresh sign-in
+ * Whether a change lets a key spend more, or at other services. Such a change needs a fresh sign-in
  * (docs/spec/decisions.md, Sign-in).
  */
 export const raises = (before: Caps, after: Caps): boolean => {
@@ -29,6 +29,6 @@ export const raises = (before: Caps, after: Caps): boolean => {
   return after.allowed_service_ids === null || after.allowed_service_ids.some((id) => !allowed.has(id));
 };
 
-/** Whether a key would live longer; null is without end. */
+/** Whether a key would expire later. Null means that it does not expire. */
 export const extendsExpiry = (before: number | null, after: number | null): boolean =>
   before !== null && (after === null || after > before);

@@ -1,43 +1,40 @@
-import { invalid, notFound } from '../../../shared/contract/errors.ts';
-import type { DelegateSpending, Deps } from '../deps.ts';
-import { showDelegate } from '../sessions/view.ts';
-import { type DelegateRow, findOwnDelegate } from './store.ts';
+import type { z } from 'zod';
+import type { settlement } from '../../../shared/contract/index.ts';
+import type { DelegateSpending as Spending } from '../../../shared/contract/settlement.ts';
+import type { DelegateRow } from './store.ts';
 
-/**
- * Epoch milliseconds of an expiry that lies ahead.
- * @throws ServiceError validation_error
- */
-export const expiryOf = ({ clock }: Pick<Deps, 'clock'>, text: string): number => {
-  const time = Date.parse(text);
-  // A date such as the 30th of February parses to another one, or to none.
-  const isDate = !Number.isNaN(time) && new Date(time).toISOString().slice(0, 19) === text.slice(0, 19);
-  if (isDate && time > clock()) return time;
-  const message = isDate ? 'must be in the future' : 'is no date';
-  throw invalid('expires_at', message);
+/** Limits, usage and allowed services of a delegate, which settlement stores. */
+export type DelegateSpending = z.infer<typeof Spending>;
+
+/** Queries the settlement service for delegates. */
+export type SpendingFinder = {
+  findDelegates: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
 };
 
 /**
- * What each of these delegates may spend, asked of settlement once.
- * @returns a look-up that throws for a delegate that settlement does not know: its database was set back
+ * Queries settlement once for what these delegates may spend.
+ * @returns a function that throws for a delegate that settlement does not have, because its
+ * database was restored from a backup
  */
-export const spendingOf = async (
-  deps: Pick<Deps, 'findDelegates'>,
+export const getSpending = async (
+  { findDelegates }: SpendingFinder,
   accountId: string,
   rows: readonly DelegateRow[],
 ): Promise<(delegateId: string) => DelegateSpending> => {
   const ids = rows.map(({ delegate_id }) => delegate_id);
-  const found = ids.length === 0 ? [] : await deps.findDelegates(accountId, ids);
+  const found = ids.length === 0 ? [] : await findDelegates(accountId, ids);
   const byId = new Map(found.map((spending) => [spending.delegate_id, spending]));
   return (id) => {
     const spending = byId.get(id);
-    if (spending === undefined) throw new Error(`settlement does not know ${id}`);
+    if (spending === undefined) throw new Error(`settlement has no delegate ${id}`);
     return spending;
   };
 };
 
-/** The account's delegate as it is shown. @throws ServiceError not_found */
-export const ownDelegate = async (deps: Deps, accountId: string, delegateId: string) => {
-  const row = await findOwnDelegate(deps.pool, accountId, delegateId);
-  if (row === null) throw notFound('delegate');
-  return showDelegate(row, (await spendingOf(deps, accountId, [row]))(delegateId));
+/** Stores limits and allowed services in the settlement service. */
+export type SpendingWriter = {
+  /** Null when the stored version is not the expected one. */
+  putDelegate: (
+    input: z.infer<(typeof settlement.internal)['putDelegate']['input']>,
+  ) => Promise<DelegateSpending | null>;
 };

@@ -15,25 +15,28 @@ export type DelegateRow = z.infer<typeof Row>;
 
 const columns = sql.fragment`delegate_id, account_id, name, wallet_id, expires_at,
   coalesce(expires_at <= app_now(), false) as expired, created_at`;
-const timeOf = (epochMs: number | null) =>
+const toTimestamp = (epochMs: number | null) =>
   epochMs === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
 
 /** Writes a new delegate. Times are epoch milliseconds. */
 export const insertDelegate = (db: Db, row: Omit<DelegateRow, 'expired'>): Promise<DelegateRow> =>
   db.one(sql.type(Row)`
     insert into delegates (delegate_id, account_id, name, wallet_id, expires_at, created_at)
-    values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${timeOf(row.expires_at)},
-      ${timeOf(row.created_at)})
+    values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${toTimestamp(row.expires_at)},
+      ${toTimestamp(row.created_at)})
     returning ${columns}`);
 
-/** The account's delegate, or null: another's and a deleted one do not exist. */
-export const findOwnDelegate = (db: Db, accountId: string, delegateId: string): Promise<DelegateRow | null> =>
+/**
+ * The account's delegate. Null when there is none, when it is deleted, or when it belongs to another
+ * account.
+ */
+export const findDelegateRow = (db: Db, accountId: string, delegateId: string): Promise<DelegateRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from delegates
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null`);
 
 /** A page of the account's delegates, newest first, and one more. */
-export const listOwnDelegates = (
+export const listDelegateRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
@@ -43,8 +46,9 @@ export const listOwnDelegates = (
     where account_id = ${account_id} and deleted_at is null ${pageBy('delegate_id', page)}`);
 
 /**
- * Changes name and expiry, or null when there is no such delegate, or when it would live longer and `mayExtend` is
- * false: judged by the statement, since another call may have shortened it since it was read.
+ * Updates name and expiry. Null when there is no such delegate, or when `mayExtend` is false and
+ * the delegate would live longer. The statement itself decides that, because another call may have
+ * shortened the expiry since it was read.
  */
 export const updateDelegateRow = (
   db: Db,
@@ -52,7 +56,7 @@ export const updateDelegateRow = (
   delegateId: string,
   change: { name: string | undefined; expires_at: number | null | undefined; mayExtend: boolean },
 ): Promise<DelegateRow | null> => {
-  const expiry = change.expires_at === undefined ? sql.fragment`expires_at` : timeOf(change.expires_at);
+  const expiry = change.expires_at === undefined ? sql.fragment`expires_at` : toTimestamp(change.expires_at);
   return db.maybeOne(sql.type(Row)`
     update delegates set name = coalesce(${change.name ?? null}, name), expires_at = ${expiry}
     where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null
@@ -60,8 +64,8 @@ export const updateDelegateRow = (
     returning ${columns}`);
 };
 
-/** Deletes the account's delegate for everybody to see; false when there is none. Its history stays. */
-export const markDelegateDeleted = async (
+/** Marks the account's delegate as deleted. Null when there is none. The row stays for the history. */
+export const deleteDelegateRow = (
   db: Db,
   accountId: string,
   delegateId: string,

@@ -1,27 +1,33 @@
 import { conflict, notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
-import type { Deps } from '../deps.ts';
-import { showDelegate } from '../sessions/view.ts';
 import { delegateChanged } from './events.ts';
+import { parseExpiry } from './expiry.ts';
 import { extendsExpiry, raises, withLimits } from './model.ts';
-import { expiryOf, spendingOf } from './spending.ts';
-import { findOwnDelegate, updateDelegateRow } from './store.ts';
+import { getSpending, type SpendingFinder, type SpendingWriter } from './spending.ts';
+import { findDelegateRow, updateDelegateRow } from './store.ts';
+import { showDelegate } from './view.ts';
 
 /**
- * PATCH /v1/delegates/:delegate_id. Whether a change lets the key do more is judged against a version of the caps, and
- * only that version is changed: an old sign-in cannot raise what another call has lowered meanwhile.
+ * PATCH /v1/delegates/:delegate_id. Whether a change lets the key do more is decided against one
+ * version of the limits, and only that version is changed. An old sign-in therefore cannot raise
+ * what a concurrent call has lowered.
  */
 export const updateDelegate =
-  (deps: Deps): Handler<typeof identity.operations.updateDelegate> =>
+  (
+    deps: { pool: Pool; clock: Clock; relay: Pick<Relay, 'dispatch'> } & SpendingFinder & SpendingWriter,
+  ): Handler<typeof identity.operations.updateDelegate> =>
   async ({ delegate_id, name, limits, allowed_service_ids, expires_at: expiryText }, caller) => {
     const { account_id } = caller;
-    const row = await findOwnDelegate(deps.pool, account_id, delegate_id);
+    const row = await findDelegateRow(deps.pool, account_id, delegate_id);
     if (row === null) throw notFound('delegate');
-    const expires_at = typeof expiryText === 'string' ? expiryOf(deps, expiryText) : expiryText;
-    const before = (await spendingOf(deps, account_id, [row]))(delegate_id);
+    const expires_at = typeof expiryText === 'string' ? parseExpiry(deps, expiryText) : expiryText;
+    const before = (await getSpending(deps, account_id, [row]))(delegate_id);
     const after = {
       limits: withLimits(before.limits, limits ?? {}),
       allowed_service_ids:

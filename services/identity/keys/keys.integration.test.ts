@@ -73,11 +73,11 @@ const linkIn = async (made: Made, count = 1): Promise<string> => {
   return /#token=(rv_test_[A-Za-z0-9_-]{43})\s/.exec(mail.text)![1]!;
 };
 const currentKeys = (id: string) =>
-  running.count('keys', `coalesce(service_id::text, delegate_id) = '${id}' and ended_at is null`);
+  running.count('keys', `coalesce(service_id::text, delegate_id) = '${id}' and revoked_at is null`);
 const liveKeys = (id: string) =>
   running.count(
     'keys',
-    `coalesce(service_id::text, delegate_id) = '${id}' and (ended_at is null or ended_at > public.app_now())`,
+    `coalesce(service_id::text, delegate_id) = '${id}' and (revoked_at is null or revoked_at > public.app_now())`,
   );
 
 describe.each(['service', 'delegate'] as const)('keys of a %s', (kind) => {

@@ -1,13 +1,13 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Reading } from '../../../shared/lib/metrics.ts';
-import { mailBacklog } from './store.ts';
+import { getMailBacklog } from './store.ts';
 
-/** The mails that wait to be sent. */
-export const mailsReading = (pool: Pool): Reading => ({
+/** Gauges of the mails that wait to be sent. */
+export const mailGauges = (pool: Pool): Reading => ({
   name: 'mails',
   metrics: ['settle.mails.queued', 'settle.mails.oldest_age'],
   read: async () => {
-    const { mails, oldest_age } = await mailBacklog(pool);
+    const { mails, oldest_age } = await getMailBacklog(pool);
     return [
       { metric: 'settle.mails.queued', value: Number(mails) },
       { metric: 'settle.mails.oldest_age', value: oldest_age },

@@ -1,26 +1,28 @@
 import type { Environment } from '../../../shared/contract/primitives.ts';
 import { displayUsdc, parseMicro } from '../../../shared/lib/micro.ts';
 import { REVEAL_MINUTES } from '../keys/store/reveal_links.ts';
-import { escapeHtml, type Mail } from './mailer.ts';
+import { environmentSentences, htmlBody, type Mail } from './mail-text.ts';
 
 /**
- * Mails to the owner about keys and payments. A name was written by somebody, the service that was paid by a stranger,
- * so it is escaped, quoted for what it is, and in no subject.
+ * Mails to the owner of an account about keys and payments. The names in them are not trustworthy:
+ * the service that was paid belongs to a stranger. A name is therefore quoted, escaped, and in no
+ * subject.
  */
-export type Notice = { to: string; environment: Environment; details: Record<string, string> };
+type Notice = { to: string; environment: Environment; details: Record<string, string> };
 
 const IF_NOT_YOU =
-  'If this was not you, sign in now, remove what you do not know, rotate keys with “revoke the others”, and end other sign-ins.';
+  'If this was not you, sign in now, remove what you do not recognise, rotate keys with “revoke the others”, and revoke other sign-ins.';
 
-const whose = ({ owner_kind, name, owner_id }: Record<string, string>) =>
+const owner = ({ owner_kind, name, owner_id }: Record<string, string>) =>
   `the ${owner_kind} “${name}” (${owner_id})`;
-const untilWhen = ({ until }: Record<string, string>) =>
-  until === 'now' ? 'The previous keys have ended.' : `The previous key works until ${until}.`;
+const previousKeys = ({ until }: Record<string, string>) =>
+  until === 'now' ? 'The previous keys are revoked.' : `The previous key works until ${until}.`;
 
 const usdc = (digits: string | undefined) => displayUsdc(parseMicro(digits ?? ''));
 /**
- * A stranger's name as what it is: without what turns the direction of writing, so that it cannot reorder the amount beside it;
- * without quotation marks that would end its own; and no address that a mail reader makes a link of, in a mail that is ours.
+ * Quotes a stranger's name. Characters that change the direction of writing are removed, because
+ * they could reorder the amount beside the name. Its own quotation marks become plain ones. Dots
+ * and `://` are broken up, so that a mail reader does not turn the name into a link.
  */
 const quoted = (name: string | undefined) => {
   if (name === undefined) return '';
@@ -33,43 +35,43 @@ const PAYMENT_MAILS_OFF =
   'You can turn mails about payments off in the settings of your account (mail_payments).';
 
 type Text = { subject: string; sentences: string[] };
-type Words = Record<string, string>;
+type Details = Record<string, string>;
 
-const TEXTS: Record<string, (words: Words) => Text> = {
-  key_created: (words) => ({
+const TEXTS: Record<string, (details: Details) => Text> = {
+  key_created: (details) => ({
     subject: 'A key was created',
-    sentences: [`A key was created for ${whose(words)}.`, IF_NOT_YOU],
+    sentences: [`A key was created for ${owner(details)}.`, IF_NOT_YOU],
   }),
-  key_rotated: (words) => ({
+  key_rotated: (details) => ({
     subject: 'A key was rotated',
-    sentences: [`The key of ${whose(words)} was replaced by a new one.`, untilWhen(words), IF_NOT_YOU],
+    sentences: [`The key of ${owner(details)} was replaced by a new one.`, previousKeys(details), IF_NOT_YOU],
   }),
-  key_revealed: (words) => ({
+  key_revealed: (details) => ({
     subject: 'A new key was shown',
     sentences: [
-      `The link that we mailed was used: ${whose(words)} has a new key.`,
-      untilWhen(words),
+      `The link that we mailed was used: ${owner(details)} has a new key.`,
+      previousKeys(details),
       IF_NOT_YOU,
     ],
   }),
-  keys_ended: (words) => ({
-    subject: 'Keys were ended',
-    sentences: [`All keys of ${whose(words)} have ended, because it was deleted.`, IF_NOT_YOU],
+  keys_revoked: (details) => ({
+    subject: 'Keys were revoked',
+    sentences: [`All keys of ${owner(details)} were revoked, because it was deleted.`, IF_NOT_YOU],
   }),
-  payout_changed: (words) => ({
+  payout_changed: (details) => ({
     subject: 'A payout address was changed',
     sentences: [
-      `New quotes of ${whose(words)} are paid to ${words.payout_address}` +
-        `${words.effective_at === 'now' ? '' : ` from ${words.effective_at}`}.`,
-      'If this was not you, sign in now and set the address back: quotes that exist keep their address.',
+      `New quotes of ${owner(details)} are paid to ${details.payout_address}` +
+        `${details.effective_at === 'now' ? '' : ` from ${details.effective_at}`}.`,
+      'If this was not you, sign in now and set the address back. Existing quotes keep their address.',
     ],
   }),
-  key_reveal: (words) => ({
+  key_reveal: (details) => ({
     subject: 'Your link to a new key',
     sentences: [
-      `Somebody who is signed in to your account asked for a new key of ${whose(words)}.`,
+      `Somebody who is signed in to your account requested a new key of ${owner(details)}.`,
       `The link works once and for ${REVEAL_MINUTES} minutes. A newer link replaces it.`,
-      'If this was not you, do not open it, and end your other sign-ins.',
+      'If this was not you, do not open it, and revoke your other sign-ins.',
     ],
   }),
   passkey_added: ({ label, at }) => ({
@@ -78,32 +80,35 @@ const TEXTS: Record<string, (words: Words) => Text> = {
   }),
   passkey_removed: ({ label, at }) => ({
     subject: 'A passkey was removed',
-    sentences: [`The passkey “${label}” was removed at ${at}. It signs nobody in any more.`, IF_NOT_YOU],
+    sentences: [
+      `The passkey “${label}” was removed at ${at}. It cannot sign in to your account any more.`,
+      IF_NOT_YOU,
+    ],
   }),
   passkey_copied: ({ label, at }) => ({
     subject: 'A sign-in with a passkey was refused',
     sentences: [
-      `At ${at} the passkey “${label}” was used with a counter that went back, which happens when it was copied. ` +
-        'Nobody was signed in.',
+      `At ${at} the passkey “${label}” was used with a counter that went back, which happens when a passkey was copied. ` +
+        'The sign-in was refused.',
       'If you restored a device or a key from a backup, remove this passkey and add it again. Otherwise remove it now.',
     ],
   }),
-  payment_made: (words) => ({
+  payment_made: (details) => ({
     subject: 'A payment was made',
     sentences: [
-      `At ${words.at} your account paid ${usdc(words.amount)} to ${service(words)}` +
-        `${words.delegate_id === undefined ? '' : `, by the delegate ${quoted(words.delegate)}(${words.delegate_id})`}.`,
-      `The settlement is ${words.settlement_id}.`,
+      `At ${details.at} your account paid ${usdc(details.amount)} to ${service(details)}` +
+        `${details.delegate_id === undefined ? '' : `, by the delegate ${quoted(details.delegate)}(${details.delegate_id})`}.`,
+      `The settlement is ${details.settlement_id}.`,
       IF_NOT_YOU,
       PAYMENT_MAILS_OFF,
     ],
   }),
-  payment_received: (words) => ({
+  payment_received: (details) => ({
     subject: 'A payment was received',
     sentences: [
-      `At ${words.at} ${service(words)} was paid ${usdc(words.amount)}: ` +
-        `${usdc(words.net)} to its payout address, ${usdc(words.fee)} as the fee.`,
-      `The settlement is ${words.settlement_id}.`,
+      `At ${details.at} ${service(details)} was paid ${usdc(details.amount)}: ` +
+        `${usdc(details.net)} to its payout address, ${usdc(details.fee)} as the fee.`,
+      `The settlement is ${details.settlement_id}.`,
       PAYMENT_MAILS_OFF,
     ],
   }),
@@ -111,7 +116,7 @@ const TEXTS: Record<string, (words: Words) => Text> = {
     subject: 'Your spending passed the amount that you set',
     sentences: [
       `On ${day} (UTC) your account has paid ${usdc(spent)} so far, more than the ${usdc(threshold)} of your alert.`,
-      'Nothing was stopped: limits of delegates and the allowance of a wallet do that.',
+      'The alert stopped no payment. Limits of delegates and the allowance of a wallet stop payments.',
       IF_NOT_YOU,
       'You can change or turn off this alert in the settings of your account (spending_alert_threshold).',
     ],
@@ -121,9 +126,9 @@ const TEXTS: Record<string, (words: Words) => Text> = {
     sentences: [
       reason === 'gone'
         ? `At ${at} the server at ${host} answered 410 (gone), so nothing is sent to the webhook endpoint ${endpoint_id} any more.`
-        : `For five days every delivery to the webhook endpoint ${endpoint_id} at ${host} has failed, so at ${at} it was turned off.`,
-      'Once it works, turn it on again (PATCH it with enabled: true) and have what it missed sent again (redeliver); ' +
-        'events are kept for 30 days and can be read at GET /v1/events.',
+        : `For five days every delivery to the webhook endpoint ${endpoint_id} at ${host} has failed, so it was turned off at ${at}.`,
+      'When it works again, turn it on (PATCH it with enabled: true) and request the missed events again (redeliver). ' +
+        'Events stay available for 30 days and can be read at GET /v1/events.',
     ],
   }),
   key_mails_off: ({ at }) => ({
@@ -132,7 +137,7 @@ const TEXTS: Record<string, (words: Words) => Text> = {
   }),
 };
 
-/** The mail of a notice, with its link where it has one; null for a kind that this release does not know. */
+/** The mail of a notice with its optional link. Null for a kind that this release does not know. */
 export const noticeMail = (
   kind: string,
   { to, environment, details }: Notice,
@@ -140,20 +145,12 @@ export const noticeMail = (
 ): Mail | null => {
   const text = Object.hasOwn(TEXTS, kind) ? TEXTS[kind]!(details) : null;
   if (text === null) return null;
-  const sentences = [
-    ...text.sentences,
-    ...(environment === 'test' ? ['This is the test environment: its money is not real.'] : []),
-  ];
+  const sentences = [...text.sentences, ...environmentSentences(environment)];
   const title = `${text.subject} (Quittance)`;
   return {
     to,
     subject: title,
     text: [...(link === null ? [] : [link]), ...sentences, ''].join('\n\n'),
-    html: [
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body>`,
-      ...(link === null ? [] : [`<p><a href="${escapeHtml(link)}">Show the new key</a></p>`]),
-      ...sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`),
-      '</body></html>',
-    ].join('\n'),
+    html: htmlBody(title, link === null ? null : { url: link, label: 'Show the new key' }, sentences),
   };
 };

@@ -116,14 +116,14 @@ create table keys (
   key_hash text collate "C" not null unique,
   created_at timestamptz not null default app_now(),
   -- Null: the current key. In the future: in its grace period.
-  ended_at timestamptz,
+  revoked_at timestamptz,
   constraint keys_of_one check (num_nonnulls(service_id, delegate_id) = 1)
 );
 create index keys_by_service on keys (service_id, key_id desc);
 create index keys_by_delegate on keys (delegate_id, key_id desc) where delegate_id is not null;
 -- Rotation is serialised by the row of the service or delegate; these have the last word.
-create unique index keys_current_of_service on keys (service_id) where ended_at is null;
-create unique index keys_current_of_delegate on keys (delegate_id) where ended_at is null;
+create unique index keys_current_of_service on keys (service_id) where revoked_at is null;
+create unique index keys_current_of_delegate on keys (delegate_id) where revoked_at is null;
 
 -- One row per service or delegate, so that "the newest link only" holds by itself.
 create table reveal_links (

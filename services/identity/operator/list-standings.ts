@@ -1,11 +1,11 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { presentStanding } from '../sessions/view.ts';
-import { standingsChanged } from '../store/standings.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listChangedAccountStatuses } from '../accounts/store.ts';
+import { showAccountStatus } from './view.ts';
 
 /** Internal: the accounts that an operator has frozen or given other limits. */
 export const listStandings =
-  (deps: Deps): Handler<typeof identity.internal.listStandings> =>
+  ({ pool }: { pool: Pool }): Handler<typeof identity.internal.listStandings> =>
   async ({ limit }) =>
-    (await standingsChanged(deps.pool, limit)).map(presentStanding);
+    (await listChangedAccountStatuses(pool, limit)).map(showAccountStatus);

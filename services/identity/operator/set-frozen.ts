@@ -1,15 +1,18 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { setFrozenAt } from '../store/standings.ts';
-import { changeStanding } from './account-status.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { updateFrozenAt } from '../accounts/store.ts';
+import { updateAccountStatus } from './update-account-status.ts';
 
-/** Internal: freezes an account or gives it back. Gateways hear of it with the next look at a credential, within 1 s. */
+/**
+ * Internal: freezes or unfreezes an account. Gateways apply it when they check a credential the
+ * next time without their cache, within 1 s.
+ */
 export const setFrozen =
-  (deps: Deps): Handler<typeof identity.internal.setFrozen> =>
+  ({ pool }: { pool: Pool }): Handler<typeof identity.internal.setFrozen> =>
   ({ account_id, frozen, ...operator }) =>
-    changeStanding(deps.pool, account_id, operator, {
+    updateAccountStatus(pool, account_id, operator, {
       action: frozen ? 'account.freeze' : 'account.unfreeze',
       isSo: (row) => (row.frozen_at !== null) === frozen,
-      change: (tx) => setFrozenAt(tx, account_id, frozen),
+      change: (tx) => updateFrozenAt(tx, account_id, frozen),
     });

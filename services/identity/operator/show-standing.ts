@@ -1,13 +1,13 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { presentStanding } from '../sessions/view.ts';
-import { findStanding } from '../store/standings.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { findAccountStatus } from '../accounts/store.ts';
+import { showAccountStatus } from './view.ts';
 
-/** Internal: how an account stands, for an operator. */
+/** Internal: the status of an account, for an operator. */
 export const showStanding =
-  (deps: Deps): Handler<typeof identity.internal.showStanding> =>
+  ({ pool }: { pool: Pool }): Handler<typeof identity.internal.showStanding> =>
   async ({ account_id }) => {
-    const row = await findStanding(deps.pool, account_id);
-    return row === null ? null : presentStanding(row);
+    const row = await findAccountStatus(pool, account_id);
+    return row === null ? null : showAccountStatus(row);
   };

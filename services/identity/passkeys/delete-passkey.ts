@@ -1,20 +1,27 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { insertNotice } from '../mails/store.ts';
-import { removePasskey } from './store/passkeys.ts';
+import { deletePasskeyRow } from './store/passkeys.ts';
 
-/** DELETE /v1/accounts/me/passkeys/:passkey_id. The mailed link goes on signing in, so none is the last way in. */
+/**
+ * DELETE /v1/accounts/me/passkeys/:passkey_id. The last passkey may be deleted, because the mailed
+ * link always signs in.
+ */
 export const deletePasskey =
-  (deps: Deps): Handler<typeof identity.operations.deletePasskey> =>
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.deletePasskey> =>
   async ({ passkey_id }, { account_id }) => {
     await deps.pool.transaction(async (tx) => {
-      const removed = await removePasskey(tx, account_id, passkey_id);
-      if (removed === null) throw notFound('passkey');
+      const deleted = await deletePasskeyRow(tx, account_id, passkey_id);
+      if (deleted === null) throw notFound('passkey');
       const at = isoTime(deps.clock());
-      await insertNotice(tx, { account_id, kind: 'passkey_removed', details: { label: removed.label, at } });
+      await insertNotice(tx, { account_id, kind: 'passkey_removed', details: { label: deleted.label, at } });
     });
     deps.pokeMails();
     return null;

@@ -1,12 +1,15 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { insertChallenge } from './store/passkey_challenges.ts';
-import { loginOptions } from './webauthn.ts';
+import { loginOptions, type RelyingParty } from './webauthn.ts';
 
-/** POST /v1/auth/passkey/login/options. Asks nobody who they are, so it tells nothing about accounts. */
+/**
+ * POST /v1/auth/passkey/login/options. The request names no account, so the answer discloses
+ * nothing about accounts.
+ */
 export const passkeyLoginOptions =
-  (deps: Deps): Handler<typeof identity.operations.passkeyLoginOptions> =>
+  (deps: { pool: Pool; rp: RelyingParty }): Handler<typeof identity.operations.passkeyLoginOptions> =>
   async () => {
     const options = await loginOptions(deps);
     await insertChallenge(deps.pool, { challenge: options.challenge, ceremony: 'login', session_id: null });

@@ -1,27 +1,38 @@
 import { conflict, invalid } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { type Deps, requireEnvironment } from '../deps.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
 import { insertNotice } from '../mails/store.ts';
-import { showPasskey } from '../sessions/view.ts';
+import { consumeClientChallenge } from './challenge.ts';
+import { requireEnvironment } from './require-environment.ts';
 import { insertPasskey } from './store/passkeys.ts';
-import { takeChallenge, verifyRegistration } from './webauthn.ts';
+import { showPasskey } from './view.ts';
+import { type RelyingParty, verifyRegistration } from './webauthn.ts';
 
 const DEFAULT_LABEL = 'Passkey';
-const refuse = () => invalid('response', 'not a registration that was asked for; begin again');
+const refuse = () => invalid('response', 'not an answer to an open registration; begin again');
 
 /** POST /v1/auth/passkey/register/verify. */
 export const passkeyRegisterVerify =
-  (deps: Deps): Handler<typeof identity.operations.passkeyRegisterVerify> =>
+  (deps: {
+    pool: Pool;
+    logger: Logger;
+    environment: Environment;
+    rp: RelyingParty;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.passkeyRegisterVerify> =>
   async ({ environment, response, label = DEFAULT_LABEL }, { account_id, session_id }) => {
     requireEnvironment(deps, environment);
-    const challenge = await takeChallenge(deps, 'register', session_id, response.response.clientDataJSON);
+    const { clientDataJSON } = response.response;
+    const challenge = await consumeClientChallenge(deps, 'register', session_id, clientDataJSON);
     if (challenge === null) throw refuse();
     const result = await verifyRegistration(deps, response, challenge);
     if ('refused' in result) {
-      deps.logger.info({ account_id, reason: result.refused }, 'passkey registration refused');
+      deps.logger.info({ account_id, reason: result.refused }, 'refused the registration of a passkey');
       throw refuse();
     }
     const row = await deps.pool.transaction(async (tx) => {

@@ -6,13 +6,12 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Environment } from '../../../shared/contract/primitives.ts';
-import type { Deps } from '../deps.ts';
-import { type Ceremony, CHALLENGE_MINUTES, useChallenge } from './store/passkey_challenges.ts';
+import { CHALLENGE_MINUTES } from './store/passkey_challenges.ts';
 
-/** @simplewebauthn/server is known to this file alone. */
+/** No other file imports `@simplewebauthn/server`. */
 export type RelyingParty = {
   id: string;
   name: string;
@@ -25,52 +24,27 @@ type Registration = z.infer<Operations['passkeyRegisterVerify']['input']>['respo
 type Assertion = z.infer<Operations['passkeyLoginVerify']['input']>['response'];
 
 const TIMEOUT_MS = CHALLENGE_MINUTES * 60_000;
-/** Ed25519, ES256, RS256: what every authenticator offers one of. */
+/** Ed25519, ES256 and RS256. Every authenticator supports one of them. */
 const ALGORITHMS = [-8, -7, -257];
 
 /**
- * What an authenticator stores as the user: says nothing about the person, and differs per environment, so that a
- * passkey of one can never be taken for one of the other even where both share an rp id.
+ * The user id that an authenticator stores. It contains no personal data and differs between
+ * environments, so a passkey of one environment is never accepted as one of the other, even where
+ * both have the same RP id.
  */
 export const userHandle = (environment: Environment, accountId: string): Buffer =>
   createHash('sha256').update(`quittance-user\n${environment}\n${accountId}`).digest();
 
-const ClientData = z.object({ challenge: z.string(), crossOrigin: z.boolean().optional() });
-
-/**
- * The challenge that an answer carries, used up by looking: handed out by us for this ceremony, not answered yet, and
- * from no frame of another site. Null otherwise.
- */
-export const takeChallenge = async (
-  { pool }: Pick<Deps, 'pool'>,
-  ceremony: Ceremony,
-  sessionId: string | null,
-  clientDataJSON: string,
-): Promise<string | null> => {
-  let data: unknown;
-  try {
-    data = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
-  } catch {
-    return null;
-  }
-  const client = ClientData.safeParse(data);
-  if (!client.success || client.data.crossOrigin === true) return null;
-  const { challenge } = client.data;
-  // A lone NUL would make Postgres refuse the parameter; ours are base64url.
-  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) return null;
-  return (await useChallenge(pool, { challenge, ceremony, session_id: sessionId })) ? challenge : null;
-};
-
-/** For the log: the library repeats what the client sent, so not all of it. */
-const refusedBy = (error: unknown): { refused: string } => ({
+/** The reason for the log. It is cut, because the library repeats what the client sent. */
+const refusal = (error: unknown): { refused: string } => ({
   refused: (error as Error).message.slice(0, 120),
 });
 
-/** What navigator.credentials.create is called with. */
+/** The options of `navigator.credentials.create`. */
 export const registrationOptions = async (
-  { rp, environment }: Pick<Deps, 'rp' | 'environment'>,
+  { rp, environment }: { rp: RelyingParty; environment: Environment },
   account: { account_id: string; email: string; display_name: string | null },
-  known: readonly { credential_id: string; transports: string[] }[],
+  existing: readonly { credential_id: string; transports: string[] }[],
 ): Promise<z.infer<Operations['passkeyRegisterOptions']['output']>> => {
   const options = await generateRegistrationOptions({
     rpName: rp.name,
@@ -88,7 +62,7 @@ export const registrationOptions = async (
     user: options.user,
     pubKeyCredParams: options.pubKeyCredParams.map(({ alg }) => ({ type: 'public-key', alg })),
     timeout: TIMEOUT_MS,
-    excludeCredentials: known.map(({ credential_id: id, transports }) => ({
+    excludeCredentials: existing.map(({ credential_id: id, transports }) => ({
       id,
       type: 'public-key',
       transports,
@@ -103,18 +77,24 @@ export const registrationOptions = async (
   };
 };
 
-/** What navigator.credentials.get is called with: no credential is named, the authenticator finds its own. */
+/**
+ * The options of `navigator.credentials.get`. They name no credential: the authenticator finds its
+ * own.
+ */
 export const loginOptions = async ({
   rp,
-}: Pick<Deps, 'rp'>): Promise<z.infer<Operations['passkeyLoginOptions']['output']>> => {
+}: {
+  rp: RelyingParty;
+}): Promise<z.infer<Operations['passkeyLoginOptions']['output']>> => {
   const { challenge } = await generateAuthenticationOptions({ rpID: rp.id, userVerification: 'required' });
   return { challenge, rpId: rp.id, timeout: TIMEOUT_MS, userVerification: 'required' };
 };
 
 /**
- * Whether an attestation names no certificate. None is asked for, and one that comes all the same is not looked at: its
- * chain would be checked against lists that are fetched from addresses which stand in the certificates. Browsers send
- * `none`, or `packed` signed by the new key itself.
+ * Whether an attestation contains no certificate. The options request none. A certificate that
+ * comes anyway is refused unread, because its chain would be checked against lists that are fetched
+ * from addresses inside the certificate. Browsers send `none`, or `packed` signed by the new key
+ * itself.
  */
 const namesNoCertificate = (attestationObject: string): boolean => {
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
@@ -122,7 +102,7 @@ const namesNoCertificate = (attestationObject: string): boolean => {
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 };
 
-export type NewCredential = {
+type NewCredential = {
   credential_id: string;
   public_key: Uint8Array;
   counter: number;
@@ -130,9 +110,12 @@ export type NewCredential = {
   backed_up: boolean;
 };
 
-/** The credential that a registration proves, or null with the reason for the log. Never throws on a client's bytes. */
+/**
+ * The credential that a registration proves, or the reason of a refusal for the log. Never throws,
+ * whatever the client sent.
+ */
 export const verifyRegistration = async (
-  { rp }: Pick<Deps, 'rp'>,
+  { rp }: { rp: RelyingParty },
   response: Registration,
   challenge: string,
 ): Promise<{ credential: NewCredential } | { refused: string }> => {
@@ -158,13 +141,16 @@ export const verifyRegistration = async (
       },
     };
   } catch (error) {
-    return refusedBy(error);
+    return refusal(error);
   }
 };
 
-/** The counter that an assertion proves, or null with the reason. The counter rule is the store's, not checked here. */
+/**
+ * The counter that an assertion proves, or the reason of a refusal for the log. The store checks
+ * the counter rule.
+ */
 export const verifyAssertion = async (
-  { rp }: Pick<Deps, 'rp'>,
+  { rp }: { rp: RelyingParty },
   response: Assertion,
   challenge: string,
   stored: { credential_id: string; public_key: Uint8Array },
@@ -179,13 +165,14 @@ export const verifyAssertion = async (
       credential: {
         id: stored.credential_id,
         publicKey: new Uint8Array(stored.public_key),
-        // With 0 the library leaves the rule to us: it has to be one statement, and the owner is told.
+        // With 0 the library does not check the counter. The store does, in one statement, and the
+        // owner is notified.
         counter: 0,
       },
     });
     if (!verified) return { refused: 'the signature is wrong' };
     return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
   } catch (error) {
-    return refusedBy(error);
+    return refusal(error);
   }
 };

@@ -3,7 +3,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import type { Payment } from './store.ts';
 
-/** What is mailed of and counted. */
+/** The payment of an event, which is counted and mailed. */
 export const issued = ({
   quote_amount,
   fee_amount,

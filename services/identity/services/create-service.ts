@@ -1,19 +1,28 @@
 import type { identity } from '../../../shared/contract/identity.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
 import { complete } from '../../../shared/idempotency/store.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import { newServiceId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import type { Deps } from '../deps.ts';
-import { mintFirstKey } from '../keys/replace-key.ts';
-import { showService } from '../sessions/view.ts';
+import { mintFirstKey } from '../keys/mint-key.ts';
 import { insertService } from './store.ts';
+import { showService } from './view.ts';
 
 const DEFAULT_REDEEM_WINDOW_SECONDS = 900;
 const DEFAULT_GRACE_HOURS = 24;
 
-/** POST /v1/services: the service with its first key, whose text exists in this answer alone. */
+/** POST /v1/services: the service with its first key. No later answer shows the text of the key. */
 export const createService =
-  (deps: Deps): Handler<typeof identity.operations.createService> =>
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    environment: Environment;
+    /** Rejects with a ServiceError that says why the address may not receive payouts. */
+    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.createService> =>
   async (input, caller, key) => {
     await deps.checkPayoutAddress(input.payout_address, input.allow_off_curve ?? false);
     const created = await deps.pool.transaction(async (tx) => {

@@ -1,13 +1,13 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { showService } from '../sessions/view.ts';
-import { findAnyService } from './store.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { findAnyServiceRow } from './store.ts';
+import { showService } from './view.ts';
 
-/** Internal: what a quote needs of a service. */
+/** Internal: a service of any account, as a quote needs it. */
 export const findService =
-  (deps: Deps): Handler<typeof identity.internal.findService> =>
+  ({ pool }: { pool: Pool }): Handler<typeof identity.internal.findService> =>
   async ({ service_id }) => {
-    const row = await findAnyService(deps.pool, service_id);
+    const row = await findAnyServiceRow(pool, service_id);
     return row === null ? null : { ...showService(row), account_id: row.account_id };
   };

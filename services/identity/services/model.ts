@@ -1,10 +1,11 @@
 import { stateMachine } from '../../../shared/state-machine.ts';
 
 /**
- * `closing`: no new quotes; what was quoted runs its course. `closed`: there for its history alone.
+ * `closing`: the service gets no new quotes, and existing ones can still be paid and redeemed.
+ * `closed`: the row stays for the history.
  */
-export type ServiceStatus = 'active' | 'closing' | 'closed';
-export type ServiceEvent = 'close' | 'reopen' | 'end';
+type ServiceStatus = 'active' | 'closing' | 'closed';
+type ServiceEvent = 'close' | 'reopen' | 'end';
 
 export const services = stateMachine<ServiceStatus, ServiceEvent>({
   active: { close: 'closing' },

@@ -21,19 +21,19 @@ const Row = z.object({
 });
 export type ServiceRow = z.infer<typeof Row>;
 
-/** A waiting payout address acts by the clock alone: no job needs to run for it. */
-const payoutActs = sql.fragment`coalesce(next_payout_at <= app_now(), false)`;
-const payoutNow = sql.fragment`case when ${payoutActs} then next_payout_address else payout_address end`;
-const columns = sql.fragment`service_id, account_id, name, price, ${payoutNow} as payout_address,
-  case when not ${payoutActs} then next_payout_address end as next_payout_address,
-  case when not ${payoutActs} then next_payout_at end as next_payout_at,
+/** A pending payout address takes effect by the clock alone. No job runs for it. */
+const isPayoutEffective = sql.fragment`coalesce(next_payout_at <= app_now(), false)`;
+const effectivePayout = sql.fragment`case when ${isPayoutEffective} then next_payout_address else payout_address end`;
+const columns = sql.fragment`service_id, account_id, name, price, ${effectivePayout} as payout_address,
+  case when not ${isPayoutEffective} then next_payout_address end as next_payout_address,
+  case when not ${isPayoutEffective} then next_payout_at end as next_payout_at,
   redeem_window_seconds, key_grace_hours, status, created_at`;
-/** A service that has ended is there for its history alone. */
-const isThere = state.isNot('closed');
+/** A closed service stays for the history and is in no answer. */
+const isNotClosed = state.isNot('closed');
 
 type NewService = Omit<ServiceRow, 'status' | 'next_payout_address' | 'next_payout_at'>;
 
-/** Writes a new service, active. `created_at` is epoch milliseconds. */
+/** Writes a new, active service. `created_at` is epoch milliseconds. */
 export const insertService = (db: Db, row: NewService): Promise<ServiceRow> =>
   db.one(sql.type(Row)`
     insert into services (service_id, account_id, name, price, payout_address, redeem_window_seconds,
@@ -42,27 +42,29 @@ export const insertService = (db: Db, row: NewService): Promise<ServiceRow> =>
       ${row.redeem_window_seconds}, ${row.key_grace_hours}, to_timestamp(${row.created_at}::float8 / 1000))
     returning ${columns}`);
 
-/** The account's service, or null: another's does not exist for it. */
-export const findOwnService = (db: Db, accountId: string, serviceId: string): Promise<ServiceRow | null> =>
+/** The account's service. Null when there is none, or when it belongs to another account. */
+export const findServiceRow = (db: Db, accountId: string, serviceId: string): Promise<ServiceRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from services where account_id = ${accountId} and service_id = ${serviceId} and ${isThere}`);
+    select ${columns} from services where account_id = ${accountId} and service_id = ${serviceId} and ${isNotClosed}`);
 
-/** Any account's service, for the services that serve its quotes. */
-export const findAnyService = (db: Db, serviceId: string): Promise<ServiceRow | null> =>
-  db.maybeOne(sql.type(Row)`select ${columns} from services where service_id = ${serviceId} and ${isThere}`);
+/** A service of any account, for the services that handle its quotes. */
+export const findAnyServiceRow = (db: Db, serviceId: string): Promise<ServiceRow | null> =>
+  db.maybeOne(
+    sql.type(Row)`select ${columns} from services where service_id = ${serviceId} and ${isNotClosed}`,
+  );
 
-/** Where a page ends. A service id is a random UUID, so the time of creation orders the list. */
-export type Place = { created_at: number; service_id: string };
+/** The end of a page. A service id is a random UUID, so the time of creation orders the list. */
+type Place = { created_at: number; service_id: string };
 
 /** A page of the account's services, newest first, and one more. */
-export const listOwnServices = (
+export const listServiceRows = (
   db: Db,
   { account_id }: { account_id: string },
   { before, limit }: Page<Place>,
 ): Promise<readonly ServiceRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from services
-    where account_id = ${account_id} and ${isThere}
+    where account_id = ${account_id} and ${isNotClosed}
       ${
         before === null
           ? sql.fragment``
@@ -71,17 +73,17 @@ export const listOwnServices = (
       }
     order by created_at desc, service_id desc limit ${limit + 1}`);
 
-export type ServiceChange = {
+type ServiceChange = {
   name: string | undefined;
   price: bigint | undefined;
   redeem_window_seconds: number | undefined;
   key_grace_hours: number | undefined;
-  /** Acts after the delay; the present address takes a waiting one back. */
+  /** Takes effect after the delay. The present address cancels a pending one. */
   payout_address: string | undefined;
   payoutDelayHours: number;
 };
 
-/** Changes the account's service; what is undefined stays. Null when there is none. */
+/** Updates the account's service. An undefined field stays. Null when there is no such service. */
 export const updateServiceRow = (
   db: Db,
   accountId: string,
@@ -92,9 +94,9 @@ export const updateServiceRow = (
   const payoutChange =
     payout === undefined
       ? sql.fragment``
-      : sql.fragment`, payout_address = ${payoutNow},
-          next_payout_address = nullif(${payout}, ${payoutNow}),
-          next_payout_at = case when ${payout} <> ${payoutNow}
+      : sql.fragment`, payout_address = ${effectivePayout},
+          next_payout_address = nullif(${payout}, ${effectivePayout}),
+          next_payout_at = case when ${payout} <> ${effectivePayout}
             then app_now() + ${change.payoutDelayHours} * interval '1 hour' end`;
   return db.maybeOne(sql.type(Row)`
     update services set name = coalesce(${change.name ?? null}, name),
@@ -102,15 +104,18 @@ export const updateServiceRow = (
       redeem_window_seconds = coalesce(${change.redeem_window_seconds ?? null}::int, redeem_window_seconds),
       key_grace_hours = coalesce(${change.key_grace_hours ?? null}::int, key_grace_hours)
       ${payoutChange}
-    where account_id = ${accountId} and service_id = ${serviceId} and ${isThere}
+    where account_id = ${accountId} and service_id = ${serviceId} and ${isNotClosed}
     returning ${columns}`);
 };
 
-/** How long what may follow a payment (consume, refund) stays possible after the last redeem window. */
+/** How long a payment may be consumed or refunded after the last redeem window. */
 export const CLOSING_DAYS = 30;
 
-/** No new quotes from now on; false when there is no such service. Closing again changes nothing. */
-export const markServiceClosing = async (db: Db, accountId: string, serviceId: string): Promise<boolean> => {
+/**
+ * Begins to close a service: it gets no new quotes. False when there is no such service. A repeat
+ * changes nothing.
+ */
+export const beginClosingService = async (db: Db, accountId: string, serviceId: string): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     update services set status = ${state.after('close')}, closing_at = coalesce(closing_at, app_now()),
       end_check_at = coalesce(end_check_at, app_now() + ${CLOSING_DAYS} * interval '1 day')
@@ -118,7 +123,7 @@ export const markServiceClosing = async (db: Db, accountId: string, serviceId: s
   return rowCount > 0;
 };
 
-/** Takes a closing back: something was still open. */
+/** Reopens a closing service, because something was still open. */
 export const reopenService = (db: Db, accountId: string, serviceId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update services set status = ${state.after('reopen')}, closing_at = null, end_check_at = null
@@ -126,16 +131,22 @@ export const reopenService = (db: Db, accountId: string, serviceId: string): Pro
 
 const Ended = z.object({ account_id: z.string(), name: z.string() });
 
-/** Ends a closing service for good: whose it was and its name, or null when it was not closing. One caller wins. */
-export const endService = (db: Db, serviceId: string): Promise<z.infer<typeof Ended> | null> =>
+/**
+ * Ends a closing service for good. Returns its account and name, or null when it was not closing.
+ * Of concurrent callers, one ends it.
+ */
+export const endServiceRow = (db: Db, serviceId: string): Promise<z.infer<typeof Ended> | null> =>
   db.maybeOne(sql.type(Ended)`
     update services set status = ${state.after('end')}, end_check_at = null
     where service_id = ${serviceId} and ${state.allows('end')} returning account_id, name`);
 
 const Closing = z.object({ service_id: z.string(), now: z.number() });
 
-/** Closing services that may have ended, with the database's clock; each is left alone for an hour by every replica. */
-export const claimClosing = (db: Db, limit: number): Promise<readonly z.infer<typeof Closing>[]> =>
+/**
+ * Claims closing services that may end now, with the database's clock. A claimed service is left
+ * alone by every replica for an hour.
+ */
+export const claimClosingServices = (db: Db, limit: number): Promise<readonly z.infer<typeof Closing>[]> =>
   db.any(sql.type(Closing)`
     update services set end_check_at = app_now() + interval '1 hour'
     where service_id in (
@@ -143,8 +154,8 @@ export const claimClosing = (db: Db, limit: number): Promise<readonly z.infer<ty
       order by end_check_at limit ${limit} for update skip locked)
     returning service_id, app_now() as now`);
 
-/** When to look again, epoch milliseconds. */
-export const putEndCheck = (db: Db, serviceId: string, at: number): Promise<unknown> =>
+/** Sets the time of the next check, in epoch milliseconds. */
+export const updateEndCheckAt = (db: Db, serviceId: string, at: number): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update services set end_check_at = to_timestamp(${at}::float8 / 1000)
     where service_id = ${serviceId} and ${state.allows('end')}`);

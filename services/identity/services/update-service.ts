@@ -1,22 +1,30 @@
 import { notFound } from '../../../shared/contract/errors.ts';
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { requireFresh } from '../../../shared/lib/step-up.ts';
-import type { Deps } from '../deps.ts';
 import { insertNotice } from '../mails/store.ts';
-import { showService } from '../sessions/view.ts';
-import { findOwnService, updateServiceRow } from './store.ts';
+import { findServiceRow, updateServiceRow } from './store.ts';
+import { showService } from './view.ts';
 
-/** PATCH /v1/services/:service_id. Quotes that exist keep the payout address that they were signed with. */
+/** PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed with. */
 export const updateService =
-  (deps: Deps): Handler<typeof identity.operations.updateService> =>
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
+    /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
+    payoutDelayHours: number;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.updateService> =>
   async (input, caller) => {
     const { service_id, payout_address } = input;
     if (payout_address !== undefined) requireFresh(caller, deps.clock());
-    // Before the address is looked up on chain: whose service it is not learns nothing by it.
-    const before = await findOwnService(deps.pool, caller.account_id, service_id);
+    // Before the address is checked on chain, so that a caller who does not own the service learns
+    // nothing from the check.
+    const before = await findServiceRow(deps.pool, caller.account_id, service_id);
     if (before === null) throw notFound('service');
     if (payout_address !== undefined && payout_address !== before.payout_address) {
       await deps.checkPayoutAddress(payout_address, input.allow_off_curve ?? false);
@@ -31,8 +39,8 @@ export const updateService =
         payoutDelayHours: deps.payoutDelayHours,
       });
       if (row === null) throw notFound('service');
-      const waits = row.next_payout_at;
-      const same = row.payout_address === before.payout_address && waits === before.next_payout_at;
+      const effectiveAt = row.next_payout_at;
+      const same = row.payout_address === before.payout_address && effectiveAt === before.next_payout_at;
       if (payout_address !== undefined && !same) {
         await insertNotice(tx, {
           account_id: caller.account_id,
@@ -43,7 +51,7 @@ export const updateService =
             owner_id: service_id,
             name: row.name,
             payout_address,
-            effective_at: waits === null ? 'now' : isoTime(waits),
+            effective_at: effectiveAt === null ? 'now' : isoTime(effectiveAt),
           },
         });
       }

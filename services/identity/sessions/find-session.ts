@@ -1,10 +1,10 @@
 import type { identity } from '../../../shared/contract/identity.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import type { Deps } from '../deps.ts';
-import { sessionStanding } from './store/sessions.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { getSessionStatus } from './store/sessions.ts';
 
-/** Internal: whether the sign-in behind an access token has not ended, and how the account stands. */
+/** Internal: whether the session of an access token is open, and the status of its account. */
 export const findSession =
-  (deps: Deps): Handler<typeof identity.internal.findSession> =>
+  ({ pool }: { pool: Pool }): Handler<typeof identity.internal.findSession> =>
   ({ session_id, account_id }) =>
-    sessionStanding(deps.pool, account_id, session_id);
+    getSessionStatus(pool, account_id, session_id);

@@ -132,7 +132,7 @@ describe('services', () => {
 
     const end = (when: string) =>
       running.admin.query(
-        `update identity.keys set ended_at = public.app_now() + $2::interval where key_hash = $1`,
+        `update identity.keys set revoked_at = public.app_now() + $2::interval where key_hash = $1`,
         [key_hash, when],
       );
     await end('1 minute');

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 
-/** How long a reveal link works (docs/spec/decisions.md, Services). */
+/** How long a reveal link is valid (docs/spec/decisions.md, Services). */
 export const REVEAL_MINUTES = 15;
 
-/** Makes this the newest link of a service or delegate: whatever link it had before is gone. */
-export const putRevealLink = (
+/** Writes the newest link of a service or delegate in place of any earlier one. */
+export const upsertRevealLink = (
   db: Db,
   link: { owner_id: string; link_id: string; token_hash: string; revoke_previous: boolean },
 ): Promise<unknown> =>
@@ -16,19 +16,22 @@ export const putRevealLink = (
     on conflict (owner_id) do update set link_id = excluded.link_id, token_hash = excluded.token_hash,
       revoke_previous = excluded.revoke_previous, expires_at = excluded.expires_at, used_at = null`);
 
-const Used = z.object({ revoke_previous: z.boolean() });
+const Consumed = z.object({ revoke_previous: z.boolean() });
 
-/** Uses the link of this owner up, or null when it is unknown, used, expired, another's or not the newest. One wins. */
-export const useRevealLink = (
+/**
+ * Consumes the link of this owner. Null when it is unknown, used, expired, of another owner or not
+ * the newest. Of concurrent callers, one gets it.
+ */
+export const consumeRevealLink = (
   db: Db,
   ownerId: string,
   tokenHash: string,
-): Promise<z.infer<typeof Used> | null> =>
-  db.maybeOne(sql.type(Used)`
+): Promise<z.infer<typeof Consumed> | null> =>
+  db.maybeOne(sql.type(Consumed)`
     update reveal_links set used_at = app_now()
     where owner_id = ${ownerId} and token_hash = ${tokenHash} and used_at is null and expires_at > app_now()
     returning revoke_previous`);
 
-/** Removes what nobody can use any more. */
+/** Deletes expired links. */
 export const purgeRevealLinks = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from reveal_links where expires_at < app_now()`);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 
-/** How long a ceremony may take, the person's search for the key included. */
+/** How long a ceremony may take, including the user's search for the security key. */
 export const CHALLENGE_MINUTES = 5;
 
 export type Ceremony = 'register' | 'login';
 
-/** Keeps a challenge for its one answer. */
+/** Writes a challenge, which may be answered once. */
 export const insertChallenge = (
   db: Db,
   row: { challenge: string; ceremony: Ceremony; session_id: string | null },
@@ -17,18 +17,18 @@ export const insertChallenge = (
       app_now() + ${CHALLENGE_MINUTES} * interval '1 minute')`);
 
 /**
- * Uses a challenge up: whether it was handed out for this ceremony and, for a registration, to this sign-in. One of
- * any number of answers finds it.
+ * Consumes a challenge. True when it was issued for this ceremony and, for a registration, to this
+ * session. Of concurrent answers, one finds it.
  */
-export const useChallenge = async (
+export const consumeChallenge = async (
   db: Db,
   row: { challenge: string; ceremony: Ceremony; session_id: string | null },
 ): Promise<boolean> =>
-  (await db.maybeOneFirst(sql.type(z.object({ good: z.boolean() }))`
+  (await db.maybeOneFirst(sql.type(z.object({ valid: z.boolean() }))`
     delete from passkey_challenges where challenge = ${row.challenge}
     returning ceremony = ${row.ceremony} and session_id is not distinct from ${row.session_id}
-      and expires_at > app_now() as good`)) ?? false;
+      and expires_at > app_now() as valid`)) ?? false;
 
-/** Anybody can have one written, so they do not stay. */
+/** Deletes expired challenges. Anyone can request one, so rows must not pile up. */
 export const purgeChallenges = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from passkey_challenges where expires_at < app_now()`);

@@ -18,12 +18,13 @@ export type PasskeyRow = z.infer<typeof Row>;
 const columns = sql.fragment`passkey_id, account_id, credential_id, public_key, transports, label, backed_up,
   created_at, last_used_at`;
 
-/** An account has this many at most: what it may register is offered to the browser, one by one. */
+/** The registration options list every passkey of the account, so their number is bounded. */
 export const MAX_PASSKEYS = 20;
 
 /**
- * Writes a new passkey; null when the account has as many as it may, or the credential is known already. Within a
- * transaction: the lock lets one registration of an account at a time count them.
+ * Writes a new passkey. Null when the account has the maximum, or when the credential is registered
+ * already. Call it within a transaction: the lock makes concurrent registrations of an account
+ * count one after another.
  */
 export const insertPasskey = async (
   tx: Db,
@@ -39,13 +40,13 @@ export const insertPasskey = async (
     returning ${columns}`);
 };
 
-/** All of an account, newest first: there are few. */
-export const listPasskeysOf = (db: Db, accountId: string): Promise<readonly PasskeyRow[]> =>
+/** All passkeys of an account, newest first. There are few. */
+export const listAllPasskeyRows = (db: Db, accountId: string): Promise<readonly PasskeyRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from passkeys where account_id = ${accountId} order by passkey_id desc`);
 
 /** A page of the account's passkeys, newest first, and one more. */
-export const listOwnPasskeys = (
+export const listPasskeyRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
@@ -58,11 +59,11 @@ export const findPasskey = (db: Db, credentialId: string): Promise<PasskeyRow | 
   db.maybeOne(sql.type(Row)`select ${columns} from passkeys where credential_id = ${credentialId}`);
 
 /**
- * Takes the counter of a use over; false when it went back or stood still although it was above 0
- * (docs/spec/decisions.md, Passkeys). One statement, so that of two copies used at once with the
- * same counter one is found out.
+ * Records the counter of a use. False when the stored counter is above 0 and the new one is not
+ * greater (docs/spec/decisions.md, Passkeys). It is one statement, so that of two copies that are
+ * used at the same time with the same counter one is detected.
  */
-export const usePasskey = async (
+export const recordPasskeyUse = async (
   db: Db,
   use: { passkey_id: string; counter: number; backed_up: boolean },
 ): Promise<boolean> => {
@@ -73,8 +74,8 @@ export const usePasskey = async (
   return id !== null;
 };
 
-/** Removes the account's passkey; null when it has no such. */
-export const removePasskey = (db: Db, accountId: string, passkeyId: string): Promise<PasskeyRow | null> =>
+/** Deletes the account's passkey. Null when the account has no such passkey. */
+export const deletePasskeyRow = (db: Db, accountId: string, passkeyId: string): Promise<PasskeyRow | null> =>
   db.maybeOne(sql.type(Row)`
     delete from passkeys where account_id = ${accountId} and passkey_id = ${passkeyId}
     returning ${columns}`);

@@ -1,11 +1,14 @@
 /** Lifetimes of a sign-in (docs/spec/decisions.md, Sign-in). */
 export const SESSION_DAYS = 30;
 export const SESSION_IDLE_DAYS = 7;
-/** A client whose answer got lost, or two tabs at once: the direct predecessor gets the same successor this long. */
-export const REPEAT_SECONDS = 10;
+/**
+ * How long the direct predecessor of a refresh token gets the same successor: a client may lose the
+ * answer, and two tabs may refresh at the same time.
+ */
+const REPEAT_SECONDS = 10;
 
 /** Times are epoch milliseconds of the database's clock. */
-export type SessionState = {
+type SessionState = {
   generation: number;
   rotated_at: number;
   idle_expires_at: number;
@@ -14,12 +17,13 @@ export type SessionState = {
 };
 
 /**
- * What a refresh token of this generation gets. The store rotates by one conditional update, which holds the same
- * condition as `rotate` here; this decides for the tokens that it did not move.
- * - `rotate`: it is the current one
- * - `repeat`: the same successor again
- * - `reuse`: an old one, so two hold this sign-in and one of them is a thief: end it
- * - `ended`: nothing to end
+ * What a refresh token of this generation gets. The store rotates by one conditional update with
+ * the condition of `rotate` here. This function decides about the tokens that the update refused.
+ * - `rotate`: the token is the current one
+ * - `repeat`: return the same successor again
+ * - `reuse`: the token is an old one. Two clients hold this session and one of them is a thief, so
+ *   the session is revoked
+ * - `ended`: the session is over already
  */
 export const refreshOutcome = (
   session: SessionState,
@@ -27,9 +31,9 @@ export const refreshOutcome = (
   now: number,
 ): 'rotate' | 'repeat' | 'reuse' | 'ended' => {
   const over = session.revoked_at !== null || now >= session.expires_at || now >= session.idle_expires_at;
-  // A later one than we know: the database was restored from a backup. Ask for a new sign-in.
+  // A later generation than the stored one: the database was restored from a backup.
   if (over || generation > session.generation) return 'ended';
   if (generation === session.generation) return 'rotate';
-  const fresh = now - session.rotated_at <= REPEAT_SECONDS * 1000;
-  return generation === session.generation - 1 && fresh ? 'repeat' : 'reuse';
+  const recent = now - session.rotated_at <= REPEAT_SECONDS * 1000;
+  return generation === session.generation - 1 && recent ? 'repeat' : 'reuse';
 };

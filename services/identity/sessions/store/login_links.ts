@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { LINK_MINUTES } from '../../../../shared/contract/identity.sign-in.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 
-/** Makes this the newest link of its address: whatever link it had before is gone. Locks the address. */
-export const putLoginLink = (
+/** Writes the newest link of an address in place of any earlier one. Locks the address. */
+export const upsertLoginLink = (
   db: Db,
   link: { email: string; link_id: string; token_hash: string; browser_hash: string | null },
 ): Promise<unknown> =>
@@ -18,19 +18,19 @@ export const putLoginLink = (
 const LoginLink = z.object({ email: z.string(), browser_hash: z.string().nullable() });
 export type LoginLink = z.infer<typeof LoginLink>;
 
-/** The link as long as it works: null when it is unknown, used, expired or not the newest. */
+/** The link while it is valid. Null when it is unknown, used, expired or not the newest. */
 export const findLoginLink = (db: Db, tokenHash: string): Promise<LoginLink | null> =>
   db.maybeOne(sql.type(LoginLink)`
     select email, browser_hash from login_links
     where token_hash = ${tokenHash} and used_at is null and expires_at > app_now()`);
 
-/** Uses up a link that works; null when it does not. One caller wins. */
-export const useLoginLink = (db: Db, tokenHash: string): Promise<LoginLink | null> =>
+/** Consumes a valid link. Null when it is not valid. Of concurrent callers, one gets the link. */
+export const consumeLoginLink = (db: Db, tokenHash: string): Promise<LoginLink | null> =>
   db.maybeOne(sql.type(LoginLink)`
     update login_links set used_at = app_now()
     where token_hash = ${tokenHash} and used_at is null and expires_at > app_now()
     returning email, browser_hash`);
 
-/** Anybody can have a row written for any address, so they do not stay. */
+/** Deletes expired links. Anyone can request a link for any address, so rows must not pile up. */
 export const purgeLoginLinks = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from login_links where expires_at < app_now()`);

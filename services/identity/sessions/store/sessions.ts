@@ -42,7 +42,10 @@ export const insertSession = (
       returning *)
     select ${columns} from opened join accounts using (account_id)`);
 
-/** Moves an open session from this generation to the next, or null when it is not there. One caller wins. */
+/**
+ * Rotates an open session from this generation to the next. Null when the session is not open or has
+ * another generation. Of concurrent callers, one rotates it.
+ */
 export const rotateSession = (db: Db, sessionId: string, generation: number): Promise<SessionRow | null> =>
   db.maybeOne(sql.type(Row)`
     with rotated as (
@@ -52,41 +55,42 @@ export const rotateSession = (db: Db, sessionId: string, generation: number): Pr
       returning *)
     select ${columns} from rotated join accounts using (account_id)`);
 
-/** A session with what decides on it, or null. */
+/** A session with the times that decide about a refresh, or null. */
 export const findSessionState = (db: Db, sessionId: string): Promise<z.infer<typeof State> | null> =>
   db.maybeOne(sql.type(State)`
     select ${columns}, rotated_at, idle_expires_at, expires_at, revoked_at, app_now() as now
     from sessions join accounts using (account_id) where session_id = ${sessionId}`);
 
-/** Whether the account's session is open, and how the account stands. */
-export const sessionStanding = (db: Db, accountId: string, sessionId: string): Promise<Standing> =>
-  db.oneFirst(sql.type(z.object({ standing: Standing }))`
+/** Whether the account's session is open, and the status of the account. */
+export const getSessionStatus = (db: Db, accountId: string, sessionId: string): Promise<SessionStatus> =>
+  db.oneFirst(sql.type(z.object({ status: SessionStatus }))`
     select coalesce((
         select jsonb_build_object('open', true, 'frozen', frozen_at is not null, 'limit_factor', limit_factor)
         from sessions join accounts using (account_id)
         where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}),
-      '{"open": false, "frozen": false, "limit_factor": 1}') as standing`);
+      '{"open": false, "frozen": false, "limit_factor": 1}') as status`);
 
-const Standing = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
-type Standing = z.infer<typeof Standing>;
+const SessionStatus = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
+type SessionStatus = z.infer<typeof SessionStatus>;
 
 /**
- * Ends sessions of the account, those of others not. Within a transaction: the events by which
- * every gateway forgets them are returned for `relay.dispatch` after the commit.
+ * Revokes sessions of the account and ignores those of other accounts. Call it within a
+ * transaction and pass the returned events to `relay.dispatch` after the commit: they make every
+ * gateway delete the sessions from its cache.
  */
 export const revokeSessions = async (
   tx: Db,
   accountId: string,
   sessionIds: readonly string[],
 ): Promise<readonly OutboxRow[]> => {
-  const ended = await tx.any(sql.typeAlias('id')`
+  const revoked = await tx.any(sql.typeAlias('id')`
     update sessions set revoked_at = app_now()
     where account_id = ${accountId} and session_id = any(${sql.array(sessionIds, 'text')})
       and revoked_at is null
     returning session_id as id`);
   return insertOutbox(
     tx,
-    ended.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
+    revoked.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
   );
 };
 
@@ -99,7 +103,10 @@ const Listed = z.object({
 });
 export type ListedSession = z.infer<typeof Listed>;
 
-/** A page of the account's open sessions, newest first, and one more. `expires_at` without another refresh. */
+/**
+ * A page of the account's open sessions, newest first, and one more. `expires_at` is the time at
+ * which the session expires without another refresh.
+ */
 export const listOpenSessions = (
   db: Db,
   { account_id }: { account_id: string },
@@ -115,6 +122,6 @@ export const hasSession = (db: Db, accountId: string, sessionId: string): Promis
   db.oneFirst(sql.type(z.object({ has: z.boolean() }))`
     select exists (select from sessions where session_id = ${sessionId} and account_id = ${accountId}) as has`);
 
-/** An ended session is kept for a while, for the questions that follow a theft. */
+/** Deletes old sessions. They stay for 90 days, because a theft is investigated later. */
 export const purgeSessions = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`delete from sessions where expires_at < app_now() - interval '90 days'`);
