@@ -249,7 +249,7 @@ test('secrets are encrypted at rest, bound to their endpoint, and in no log', as
   );
   expect(target.received).toEqual([]);
   const output = () => replicas.map((replica) => replica.output()).join('');
-  await expectSoon(async () => output().includes('the secret of another endpoint'), true);
+  await expectSoon(async () => output().includes('the secret belongs to another endpoint'), true);
   const logs = output();
   for (const { secret } of [mine, other]) expect(logs).not.toContain(secret.slice(6, 30));
 });

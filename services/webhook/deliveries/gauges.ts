@@ -1,13 +1,13 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Reading } from '../../../shared/lib/metrics.ts';
-import { dueBacklog } from './store.ts';
+import { getDueBacklog } from './store.ts';
 
-/** What should be on its way to endpoints that answer, and since when. */
-export const deliveriesReading = (pool: Pool): Reading => ({
+/** Gauges of the due deliveries to endpoints that answer, and of their age. */
+export const deliveryGauges = (pool: Pool): Reading => ({
   name: 'deliveries',
   metrics: ['settle.webhook.due', 'settle.webhook.oldest_due_age'],
   read: async () => {
-    const { deliveries, oldest_age } = await dueBacklog(pool);
+    const { deliveries, oldest_age } = await getDueBacklog(pool);
     return [
       { metric: 'settle.webhook.due', value: Number(deliveries) },
       { metric: 'settle.webhook.oldest_due_age', value: oldest_age },

@@ -1,19 +1,19 @@
 import { invalid, notFound } from '../../../shared/contract/errors.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import { MAX_REDELIVERED, type webhook } from '../../../shared/contract/webhook.ts';
-import type { Deps } from '../deps.ts';
-import { enabledEndpoint } from '../endpoints/endpoint-row.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { getEnabledEndpointRow } from '../endpoints/endpoint-row.ts';
 import { findEvent } from '../events/store.ts';
 import { redeliverEvents } from './store.ts';
 
 /** POST /v1/webhook-endpoints/:endpoint_id/redeliver. */
 export const redeliver =
-  (deps: Pick<Deps, 'pool' | 'pokeDeliveries'>): Handler<typeof webhook.operations.redeliver> =>
+  (deps: { pool: Pool; pokeDeliveries: () => void }): Handler<typeof webhook.operations.redeliver> =>
   async ({ endpoint_id, event_id, since }, { account_id }) => {
     if (event_id === undefined && since === undefined) {
       throw invalid('event_id', 'name an event_id, or a time as since');
     }
-    const endpoint = await enabledEndpoint(deps, account_id, endpoint_id);
+    const endpoint = await getEnabledEndpointRow(deps, account_id, endpoint_id);
     if (event_id !== undefined && (await findEvent(deps.pool, account_id, event_id)) === null) {
       throw notFound('event');
     }

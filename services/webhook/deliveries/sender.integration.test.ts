@@ -8,7 +8,8 @@ import {
   selfSigned,
   startReceiver,
 } from '../../../test/support/receiver.ts';
-import { createSender, type Resolve } from './sender.ts';
+import type { Resolve } from './resolve.ts';
+import { createSender } from './sender.ts';
 
 /** Real servers of this machine behind the one thing that sends to strangers. */
 const receivers: Receiver[] = [];

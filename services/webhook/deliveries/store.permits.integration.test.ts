@@ -4,7 +4,7 @@ import { newId } from '../../../shared/lib/id.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { insertEndpoint } from '../endpoints/store.ts';
 import { insertEvents } from '../events/store.ts';
-import { AT_ONCE, claimDue } from './store.ts';
+import { claimDue, PERMITS_PER_ENDPOINT } from './store.ts';
 
 /** Who gets the places of a replica when there are fewer than are asked for. */
 let database: TestDatabase;
@@ -29,7 +29,7 @@ const happen = (account_id: string, times: number) =>
     pool,
     Array.from({ length: times }, () => {
       const object_id = newId('del');
-      return { account_id, type: 'delegate.updated' as const, object_id, data: {}, fact_key: object_id };
+      return { account_id, type: 'delegate.updated' as const, object_id, data: {}, event_key: object_id };
     }),
   );
 
@@ -53,7 +53,7 @@ test('of places that are given away at once every account gets its turn', async 
   const owners = new Map<string, string>();
   for (const [index, account] of accounts.entries()) {
     for (let left = 3 - index; left > 0; left -= 1) owners.set(await endpointOf(account), account);
-    await happen(account, AT_ONCE);
+    await happen(account, PERMITS_PER_ENDPOINT);
   }
 
   const claimed = await claimDue(pool, {}, 6);

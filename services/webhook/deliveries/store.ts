@@ -3,7 +3,7 @@ import { type Attempt, DELIVERY_ERRORS, EventType } from '../../../shared/contra
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
 import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
-import { wants } from '../endpoints/store.ts';
+import { isSubscribedTo } from '../endpoints/store.ts';
 import { type DeliveryEvent, deliveries } from './model/delivery.ts';
 
 const state = stateColumn(deliveries);
@@ -26,7 +26,7 @@ const Row = z.object({
 export type DeliveryRow = z.infer<typeof Row>;
 
 /** A page of the endpoint's deliveries, by event and newest first, and one more. */
-export const listDeliveries = (
+export const listDeliveryRows = (
   db: Db,
   { endpoint_id, status }: { endpoint_id: string; status?: DeliveryRow['status'] | undefined },
   page: Page,
@@ -42,7 +42,7 @@ const Due = z.object({
   tries: z.number(),
   url: z.string(),
   secret: z.string(),
-  // Null once it is over.
+  // Null when its overlap has ended.
   previous_secret: z.string().nullable(),
   type: EventType,
   data: z.record(z.string(), z.json()),
@@ -50,41 +50,49 @@ const Due = z.object({
 });
 export type DueRow = z.infer<typeof Due>;
 
-/** Longer than a delivery may take: after a crash the try is made again. */
+/** Addresses events to endpoints. `pairs` selects the ids of the endpoint and of the event. */
+export const addressEvents = (pairs: ReturnType<typeof sql.fragment>) => sql.fragment`
+  insert into deliveries (endpoint_id, event_id) ${pairs}`;
+
+/** Longer than an attempt may take. After a crash the delivery is sent again when it expires. */
 const LEASE = '60 seconds';
-/** At once from one replica to one endpoint; to one that fails, a single one, so that who hangs holds nobody up. */
-export const AT_ONCE = 4;
+/**
+ * Permits of one replica for one endpoint. An endpoint that fails has a single one, so that a
+ * receiver that hangs does not delay the others.
+ */
+export const PERMITS_PER_ENDPOINT = 4;
 
 /**
- * Claims due deliveries, of each endpoint no more than it has room for: `used` says how many of the caller's are on their way
- * to it. Of accounts that have fewer places of the caller's the next comes first: slow receivers with an old backlog must
- * not have all of them. Any number of replicas may do so at once.
+ * Claims due deliveries, for each endpoint no more than it has permits left: `inUse` holds the
+ * caller's deliveries under way by endpoint. Accounts that use fewer of the caller's permits come
+ * first, so that slow receivers with an old backlog do not occupy all of them. Any number of
+ * replicas may claim at the same time.
  */
 export const claimDue = (
   db: Db,
-  used: Readonly<Record<string, number>>,
+  inUse: Readonly<Record<string, number>>,
   limit: number,
 ): Promise<readonly DueRow[]> => {
-  const places = JSON.stringify(used);
+  const permits = JSON.stringify(inUse);
   return db.any(sql.type(Due)`
-    with places as (
-      select account_id, sum(value::int) as taken
-      from jsonb_each_text(${places}::jsonb) join endpoints on endpoint_id = key group by account_id
+    with permits as (
+      select account_id, sum(value::int) as in_use
+      from jsonb_each_text(${permits}::jsonb) join endpoints on endpoint_id = key group by account_id
     ), due as (
       select endpoints.endpoint_id, next.event_id, url, secret,
         case when previous_secret_expires_at > app_now() then previous_secret end as previous_secret
-      from endpoints left join places using (account_id)
+      from endpoints left join permits using (account_id)
       cross join lateral (
         select event_id, next_attempt_at from deliveries
         where deliveries.endpoint_id = endpoints.endpoint_id and ${state.isFrom('deliver')}
           and next_attempt_at <= app_now() and (leased_until is null or leased_until <= app_now())
         order by next_attempt_at
-        limit greatest(0, case when failing_since is null then ${AT_ONCE}::int else 1 end
-          - coalesce((${places}::jsonb ->> endpoints.endpoint_id)::int, 0))
+        limit greatest(0, case when failing_since is null then ${PERMITS_PER_ENDPOINT}::int else 1 end
+          - coalesce((${permits}::jsonb ->> endpoints.endpoint_id)::int, 0))
         for update skip locked
       ) as next
       where disabled_reason is null
-      order by coalesce(places.taken, 0)
+      order by coalesce(permits.in_use, 0)
           + row_number() over (partition by endpoints.account_id order by next.next_attempt_at),
         next.next_attempt_at
       limit ${limit}
@@ -98,40 +106,41 @@ export const claimDue = (
     join events on events.event_id = claimed.event_id`);
 };
 
-/** Of all rounds. */
-const KEPT_ATTEMPTS = 16;
+/** The attempts that the log of a delivery holds, over all its rounds. */
+const LOGGED_ATTEMPTS = 16;
 
 /**
- * Notes what came of a try; false when another replica has taken the delivery over, or it is deleted.
- * @param outcome what it is by the table, and seconds until the next try when there is one
+ * Records an attempt. False when another replica has claimed the delivery since, or it is deleted.
+ * @param transition the delivery's transition, with the seconds until the next attempt for a retry
  */
-export const finishTry = async (
+export const recordAttempt = async (
   db: Db,
   { endpoint_id, event_id, tries }: Pick<DueRow, 'endpoint_id' | 'event_id' | 'tries'>,
   attempt: Attempt,
-  outcome:
+  transition:
     | { event: Extract<DeliveryEvent, 'deliver' | 'exhaust'> }
     | { event: Extract<DeliveryEvent, 'retry'>; afterSeconds: number },
 ): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    update deliveries set status = ${state.after(outcome.event)}, leased_until = null,
+    update deliveries set status = ${state.after(transition.event)}, leased_until = null,
       next_attempt_at = ${
-        outcome.event === 'retry'
-          ? sql.fragment`app_now() + make_interval(secs => ${outcome.afterSeconds}::float8)`
+        transition.event === 'retry'
+          ? sql.fragment`app_now() + make_interval(secs => ${transition.afterSeconds}::float8)`
           : sql.fragment`null`
       },
       attempts = jsonb_path_query_array(attempts || ${JSON.stringify([attempt])}::jsonb,
-        ('$[last - ' || ${KEPT_ATTEMPTS - 1}::int || ' to last]')::jsonpath)
-    where endpoint_id = ${endpoint_id} and event_id = ${event_id} and ${state.allows(outcome.event)} and tries = ${tries}
+        ('$[last - ' || ${LOGGED_ATTEMPTS - 1}::int || ' to last]')::jsonpath)
+    where endpoint_id = ${endpoint_id} and event_id = ${event_id} and ${state.allows(transition.event)} and tries = ${tries}
       and leased_until is not null`);
   return rowCount > 0;
 };
 
 /**
- * Has events delivered once more, a new round of tries each: the named one, whatever the endpoint asks for, or those not
- * older than a time that it asks for. One that is on its way at this moment is left to it. The endpoint is locked first, see
- * lockEndpoint.
- * @returns how many
+ * Delivers events again, each in a new round of attempts: the named event, whether or not the
+ * endpoint subscribes to its type, or all events since a time that it subscribes to. A delivery that
+ * is under way at this moment is not repeated. The statement locks the endpoint first, see
+ * `lockEndpoint`.
+ * @returns the number of deliveries
  */
 export const redeliverEvents = async (
   db: Db,
@@ -140,27 +149,30 @@ export const redeliverEvents = async (
   limit: number,
 ): Promise<number> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
-    insert into deliveries as known (endpoint_id, event_id)
+    insert into deliveries as existing (endpoint_id, event_id)
     select endpoint_id, event_id from endpoints join events using (account_id)
     where endpoint_id = ${endpoint_id} and account_id = ${account_id}
       ${since === undefined ? sql.fragment`` : sql.fragment`and events.created_at >= ${since}::timestamptz`}
       and ${
         event_id === undefined
-          ? sql.fragment`type <> 'webhook.test' and ${wants(sql.fragment`events.type`)}`
+          ? sql.fragment`type <> 'webhook.test' and ${isSubscribedTo(sql.fragment`events.type`)}`
           : sql.fragment`event_id = ${event_id}`
       }
     order by event_id limit ${limit} for key share of endpoints
     on conflict (endpoint_id, event_id) do update set status = ${state.after('redeliver')}, tries = 0, next_attempt_at = app_now(),
       leased_until = null
-    where known.leased_until is null or known.leased_until <= app_now()`);
+    where existing.leased_until is null or existing.leased_until <= app_now()`);
   return rowCount;
 };
 
 const Backlog = z.object({ deliveries: z.bigint(), oldest_age: z.number() });
 const COUNT_UP_TO = 10_000;
 
-/** Deliveries that are due and not begun, and for how long the oldest has been (seconds); of endpoints that are on. */
-export const dueBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
+/**
+ * The number of due deliveries that have not begun and the age of the oldest in seconds, of enabled
+ * endpoints that do not fail.
+ */
+export const getDueBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
   db.one(sql.type(Backlog)`
     with due as (
       select next_attempt_at from deliveries join endpoints using (endpoint_id)

@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt } from 'jose';
-import { Webhook } from 'standardwebhooks';
 
 const PREFIX = 'whsec_';
 
-/** A new secret as Standard Webhooks spell it: 32 random bytes. */
+/** A new secret in the form of Standard Webhooks: 32 random bytes. */
 export const newSecret = (): string => `${PREFIX}${randomBytes(32).toString('base64')}`;
 
 /**
- * Secrets sign, so their text is needed and no hash will do. At rest they are encrypted (JWE, dir with A256GCM) and bound to
- * their endpoint: who can write to the table cannot put a secret they know in another's place.
+ * Secrets sign deliveries, so their text is needed and a hash is not enough. The database stores
+ * them encrypted (JWE, dir with A256GCM) and bound to their endpoint: an attacker who can write to
+ * the table cannot replace the secret of an endpoint with one that they know.
  */
 export type Secrets = {
   seal: (endpointId: string, secret: string) => Promise<string>;
-  /** @throws for what was altered, encrypted with another key or sealed for another endpoint */
+  /**
+   * @throws for a text that was altered, encrypted with another key or sealed for another endpoint
+   */
   open: (endpointId: string, sealed: string) => Promise<string>;
 };
 
@@ -27,21 +29,8 @@ export const createSecrets = (key: Buffer): Secrets => ({
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A256GCM'],
     });
-    const [owner, secret] = JSON.parse(Buffer.from(plaintext).toString('utf8')) as [string, string];
-    if (owner !== endpointId) throw new Error('the secret of another endpoint');
+    const [sealedFor, secret] = JSON.parse(Buffer.from(plaintext).toString('utf8')) as [string, string];
+    if (sealedFor !== endpointId) throw new Error('the secret belongs to another endpoint');
     return secret;
   },
-});
-
-/**
- * The headers of a delivery, with a signature of each secret: a receiver that knows either accepts it.
- * @param now of this try, epoch milliseconds: receivers refuse what is older than five minutes
- */
-export const signedHeaders = (
-  secrets: readonly string[],
-  { id, body, now }: { id: string; body: string; now: number },
-): Record<string, string> => ({
-  'webhook-id': id,
-  'webhook-timestamp': String(Math.floor(now / 1000)),
-  'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(now), body)).join(' '),
 });

@@ -4,7 +4,7 @@ import { stateColumn } from '../../../shared/db/state-column.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 import { endpoints } from './model/endpoint.ts';
 
-/** An endpoint that is on has no reason why it is not. */
+/** An endpoint without a `disabled_reason` is in the state `on`. */
 const state = stateColumn(endpoints, sql.fragment`coalesce(disabled_reason, 'on')`);
 
 const Row = z.object({
@@ -15,7 +15,7 @@ const Row = z.object({
   event_types: z.array(z.string()),
   disabled_reason: z.enum(['owner', 'failing', 'gone']).nullable(),
   failing_since: z.number().nullable(),
-  // Null once it is over, whether or not it is still stored.
+  // Null when it has expired, whether or not the secret is still stored.
   previous_secret_expires_at: z.number().nullable(),
   created_at: z.number(),
 });
@@ -25,13 +25,13 @@ const columns = sql.fragment`endpoint_id, account_id, url, description, event_ty
   case when previous_secret_expires_at > app_now() then previous_secret_expires_at end as previous_secret_expires_at,
   created_at`;
 
-/** Whether an endpoint asks for a type: by its name, its group or all. */
-export const wants = (type: ReturnType<typeof sql.fragment>) => sql.fragment`
+/** Whether an endpoint subscribes to a type: by its name, its group or all. */
+export const isSubscribedTo = (type: ReturnType<typeof sql.fragment>) => sql.fragment`
   (array['*', ${type}, split_part(${type}, '.', 1) || '.*'] && endpoints.event_types)`;
 
 /**
- * Writes a new endpoint unless the account has `max` already: null then. The account's endpoints are counted under a lock of
- * the transaction, so of many at once none is above.
+ * Writes a new endpoint. Null when the account has `max` already. A lock of the transaction covers
+ * the count, so concurrent calls cannot exceed it.
  */
 export const insertEndpoint = async (
   tx: Db,
@@ -49,13 +49,13 @@ export const insertEndpoint = async (
     returning ${columns}`);
 };
 
-/** The account's endpoint, or null: another's does not exist for it. */
+/** The account's endpoint. Null when there is none, or when it belongs to another account. */
 export const findEndpoint = (db: Db, accountId: string, endpointId: string): Promise<EndpointRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from endpoints where endpoint_id = ${endpointId} and account_id = ${accountId}`);
 
 /** A page of the account's endpoints, newest first, and one more. */
-export const listEndpoints = (
+export const listEndpointRows = (
   db: Db,
   { account_id }: { account_id: string },
   page: Page,
@@ -64,10 +64,10 @@ export const listEndpoints = (
     select ${columns} from endpoints where account_id = ${account_id} ${pageBy('endpoint_id', page)}`);
 
 /**
- * Changes what is given, or null when there is no such endpoint. Turned on, or sent elsewhere, it begins without a past of
- * failures.
+ * Updates the given fields. Null when there is no such endpoint. Enabling it or changing its URL
+ * resets `failing_since`.
  */
-export const changeEndpoint = (
+export const updateEndpointRow = (
   db: Db,
   accountId: string,
   endpointId: string,
@@ -94,7 +94,7 @@ export const changeEndpoint = (
     returning ${columns}`);
 };
 
-/** Deletes an endpoint with all that was or is to be delivered there; false when there is none. */
+/** Deletes an endpoint with all its deliveries. False when there is none. */
 export const deleteEndpointRow = async (db: Db, accountId: string, endpointId: string): Promise<boolean> => {
   const { rowCount } = await db.query(sql.typeAlias('void')`
     delete from endpoints where endpoint_id = ${endpointId} and account_id = ${accountId}`);
@@ -104,7 +104,10 @@ export const deleteEndpointRow = async (db: Db, accountId: string, endpointId: s
 /** How long deliveries are signed with both secrets. */
 const OVERLAP = '24 hours';
 
-/** Puts a secret in place of the current one, which goes on signing beside it. Null when there is no such endpoint. */
+/**
+ * Replaces the current secret, which also signs until the overlap ends. Null when there is no such
+ * endpoint.
+ */
 export const replaceSecret = (
   db: Db,
   accountId: string,
@@ -117,26 +120,26 @@ export const replaceSecret = (
     where endpoint_id = ${endpointId} and account_id = ${accountId}
     returning ${columns}`);
 
-/** Forgets secrets that sign nothing any more. */
-export const forgetSecrets = (db: Db): Promise<unknown> =>
+/** Deletes previous secrets whose overlap has ended. */
+export const purgeSecrets = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update endpoints set previous_secret = null, previous_secret_expires_at = null
     where previous_secret_expires_at <= app_now()`);
 
 /**
- * Locks an endpoint before its deliveries are changed: in that order a deletion locks them, and of two that went in different
- * orders each would wait for the other. Nothing happens when there is none.
+ * Locks an endpoint before its deliveries are changed. A deletion locks in that order, and two
+ * transactions that lock in different orders could deadlock. Does nothing when there is none.
  */
 export const lockEndpoint = (tx: Db, endpointId: string): Promise<unknown> =>
   tx.query(sql.typeAlias('void')`select from endpoints where endpoint_id = ${endpointId} for no key update`);
 
-/** A success: nothing but failures is over. */
-export const noteSuccess = (db: Db, endpointId: string): Promise<unknown> =>
+/** Records a successful delivery, which resets `failing_since`. */
+export const recordSuccess = (db: Db, endpointId: string): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update endpoints set failing_since = null where endpoint_id = ${endpointId} and failing_since is not null`);
 
-/** How long an endpoint may do nothing but fail. */
-const FAILING = '5 days';
+/** How long an endpoint may fail without a success before it is disabled. */
+const MAX_FAILING = '5 days';
 const Disabled = z.object({
   account_id: z.string(),
   disabled_reason: z.enum(['failing', 'gone']),
@@ -144,10 +147,11 @@ const Disabled = z.object({
 });
 
 /**
- * A failure of a delivery to this URL (it may have been changed since). Returns what there is to tell when it turned the
- * endpoint off: gone at once, or after five days without a success.
+ * Records a failed delivery to this URL, which may have been changed since. Disables the endpoint
+ * when it answered 410 (gone), or after five days without a success.
+ * @returns the reason when it disabled the endpoint, null otherwise
  */
-export const noteFailure = async (
+export const recordFailure = (
   db: Db,
   endpointId: string,
   { url, gone }: { url: string; gone: boolean },
@@ -156,7 +160,7 @@ export const noteFailure = async (
     with failed as (
       update endpoints set failing_since = coalesce(failing_since, app_now()),
         disabled_reason = case when ${gone} then ${state.after('gone')}
-          when failing_since <= app_now() - ${FAILING}::interval then ${state.after('fail')} end
+          when failing_since <= app_now() - ${MAX_FAILING}::interval then ${state.after('fail')} end
       where endpoint_id = ${endpointId} and url = ${url} and ${state.allows('fail')}
       returning account_id, disabled_reason
     )

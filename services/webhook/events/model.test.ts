@@ -3,7 +3,7 @@ import type { EventName, EventPayload } from '../../../shared/contract/events.ts
 import { contractList, webhook } from '../../../shared/contract/index.ts';
 import { Event } from '../../../shared/contract/webhook.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { EVENTS_OF, type NewEvent } from './model.ts';
+import { ACCOUNT_EVENTS, type NewEvent } from './model.ts';
 
 const [payer, vendor] = [newId('acct'), newId('acct')];
 const fact = { settlement_id: newId('stl'), quote_id: newId('q') };
@@ -60,7 +60,7 @@ const robot = {
 const key = { service_id: parties.service_id, delegate_id: null, previous_key_expires_at: at };
 
 const eventsOf = <F extends EventName>(name: F, told: EventPayload<F>): NewEvent[] =>
-  (EVENTS_OF[name] as ((fact: EventPayload<F>) => NewEvent[]) | null)?.(told) ?? [];
+  (ACCOUNT_EVENTS[name] as ((fact: EventPayload<F>) => NewEvent[]) | null)?.(told) ?? [];
 const who = (account: string) => (account === payer ? 'payer' : account === vendor ? 'vendor' : account);
 const briefly = (events: readonly NewEvent[]) =>
   events.map(({ account_id, type }) => `${who(account_id)} ${type}`);
@@ -122,7 +122,7 @@ test.each([
   expect(briefly(events)).toEqual(expected);
   // The same of the same, and of accounts and roles apart.
   expect(eventsOf(name as EventName, told as never)).toEqual(events);
-  expect(new Set(events.map(({ account_id, fact_key }) => `${account_id} ${fact_key}`)).size).toBe(
+  expect(new Set(events.map(({ account_id, event_key }) => `${account_id} ${event_key}`)).size).toBe(
     events.length,
   );
   for (const { type, object_id, data } of events)
@@ -161,11 +161,11 @@ test('an account that pays its own service is told as both', () => {
     redeem_expires_at: at,
   });
   expect(events.map(({ data }) => data.role)).toEqual(['payer', 'vendor']);
-  expect(new Set(events.map(({ fact_key }) => fact_key)).size).toBe(2);
+  expect(new Set(events.map(({ event_key }) => event_key)).size).toBe(2);
 });
 
 test('a second payment of a quote, and the same status by another transaction, are news; a repeat is none', () => {
-  const keysOf = (told: NewEvent[]) => told.map(({ fact_key }) => fact_key);
+  const keysOf = (told: NewEvent[]) => told.map(({ event_key }) => event_key);
   const another = { ...whole, settlement_id: newId('stl') };
   expect(keysOf(eventsOf('settlement.accepted', whole))).not.toEqual(
     keysOf(eventsOf('settlement.accepted', another)),
@@ -188,7 +188,7 @@ test('every fact of the contract is told to somebody or to nobody on purpose, an
   const facts = contractList.flatMap(({ name, events }) =>
     Object.keys(events).map((fact) => `${name}.${fact}`),
   );
-  expect(new Set(Object.keys(EVENTS_OF))).toEqual(new Set(facts));
-  const told = Object.entries(EVENTS_OF).flatMap(([name, tell]) => (tell === null ? [] : [name]));
+  expect(new Set(Object.keys(ACCOUNT_EVENTS))).toEqual(new Set(facts));
+  const told = Object.entries(ACCOUNT_EVENTS).flatMap(([name, tell]) => (tell === null ? [] : [name]));
   expect(new Set(told)).toEqual(new Set<string>(webhook.consumes));
 });

@@ -5,21 +5,21 @@ import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
 
 type Json = z.core.util.JSONType;
 
-/** What one account gets of an event of a service. */
+/** The event that one account gets of an event of a service. */
 export type NewEvent = {
   account_id: string;
   type: EventType;
   object_id: string;
   data: Record<string, Json>;
   /**
-   * What happened: the same of the same, however often and by whatever message it is published.
-   * Unique within the account.
+   * Distinguishes the event within its account. It is derived from the payload, so a repeated event
+   * has the same key, whatever message it comes in.
    */
-  fact_key: string;
+  event_key: string;
 };
 
-/** An event of settlement, which says who is concerned. */
-type Concerning = {
+/** The fields by which every event of settlement names its payer and vendor. */
+type PaymentEvent = {
   settlement_id: string;
   quote_id: string;
   account_id: string;
@@ -31,16 +31,16 @@ type Concerning = {
   fee_amount: string;
 };
 
-const amountsOf = ({ quote_amount, fee_amount }: Concerning) => ({
+const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
   quote_amount,
   fee_amount,
   net_amount: formatMicro(parseMicro(quote_amount) - parseMicro(fee_amount)),
 });
 
-/** Payer and vendor each as they may see it; an account that pays itself gets both. */
+/** Payer and vendor each get the fields that they may see. An account that pays itself gets both. */
 const paymentEvents = (
   type: EventType,
-  event: Concerning,
+  event: PaymentEvent,
   own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
 ): NewEvent[] => {
   const { settlement_id, quote_id, service_id, wallet_id, delegate_id } = event;
@@ -50,7 +50,7 @@ const paymentEvents = (
     type,
     object_id: settlement_id,
     data: { ...shared, role, ...more },
-    fact_key: `${type}:${settlement_id}:${role}`,
+    event_key: `${type}:${settlement_id}:${role}`,
   });
   return [
     of('payer', event.account_id, { wallet_id, delegate_id }),
@@ -58,14 +58,20 @@ const paymentEvents = (
   ];
 };
 
-/** The vendor's quote by what becomes of its payment; a failed one may be followed by another, with its own settlement. */
-const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: Concerning): NewEvent[] => {
+/**
+ * The vendor's quote as its payment goes on. After a failed payment another one may follow, with a
+ * settlement of its own.
+ */
+const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
   const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
   const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
-  return [{ account_id, type, object_id: quote_id, data, fact_key: `${type}:${quote_id}:${settlement_id}` }];
+  return [{ account_id, type, object_id: quote_id, data, event_key: `${type}:${quote_id}:${settlement_id}` }];
 };
 
-/** The status of an object that its GET shows; after a fork the same status may come with another transaction. */
+/**
+ * The status of an object as its GET shows it. After a fork the same status may come again, with
+ * another transaction.
+ */
 const objectEvent = <T extends EventType>(
   account_id: string,
   type: T,
@@ -76,21 +82,21 @@ const objectEvent = <T extends EventType>(
   type,
   object_id,
   data,
-  fact_key: `${type}:${object_id}:${data.tx_hash ?? ''}`,
+  event_key: `${type}:${object_id}:${data.tx_hash ?? ''}`,
 });
 
 /**
- * What accounts get of each event of a service. An event that is not here does not compile; null
- * says that no account gets it, and why.
+ * The events that accounts get of each event of a service. An event without an entry does not
+ * compile. Null means that no account gets it, and the comment says why.
  */
-export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEvent[]) | null } = {
+export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => NewEvent[]) | null } = {
   'quote.expired': ({ account_id, quote_id, service_id, quote_amount, fee_amount, expires_at }) => [
     {
       account_id,
       type: 'quote.expired',
       object_id: quote_id,
       data: { quote_id, service_id, quote_amount, fee_amount, expires_at },
-      fact_key: `quote.expired:${quote_id}`,
+      event_key: `quote.expired:${quote_id}`,
     },
   ],
   'settlement.accepted': (event) => quoteEvents('quote.settling', event),
@@ -121,7 +127,7 @@ export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEven
   'funding.refundChanged': ({ vendor_account_id, payer_account_id, refund }) => {
     const { status, refund_id } = refund;
     if (status === 'pending_signature') return [];
-    // Of an account that refunds itself both are one.
+    // An account that refunds itself gets one event.
     return [...new Set([vendor_account_id, payer_account_id])].map((account_id) =>
       objectEvent(account_id, `refund.${status}`, refund_id, refund),
     );
@@ -137,7 +143,7 @@ export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEven
       type: `delegate.${change}`,
       object_id: data.delegate_id,
       data,
-      fact_key: change_id,
+      event_key: change_id,
     },
   ],
   'identity.keyChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
@@ -146,23 +152,23 @@ export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEven
       type: `key.${change}`,
       object_id: data.service_id ?? data.delegate_id ?? account_id,
       data,
-      fact_key: change_id,
+      event_key: change_id,
     },
   ],
-  // The object that moved publishes its own status.
+  // The transfer publishes its own status.
   'funding.moved': null,
-  // Caches of the gateway forget by these: hashes and sign-ins are for nobody else.
+  // The gateway's caches are invalidated by these. They hold hashes and sessions.
   'identity.keysEnded': null,
   'identity.sessionEnded': null,
-  // What the owner's wallet shows; the specification names no event of it.
+  // The specification names no event of it. The wallet shows it.
   'wallet.delegationChanged': null,
-  // Work between services: its outcome is published by who ordered it.
+  // Work between services. The service that ordered it publishes the outcome.
   'chain-submitter.settleProgressed': null,
   'chain-submitter.fundProgressed': null,
   'chain-submitter.delegationProgressed': null,
   'chain-submitter.tokenAccountProgressed': null,
   'chain-submitter.withdrawalProgressed': null,
   'chain-submitter.refundProgressed': null,
-  // Mailed: there is no endpoint to send it to.
+  // The owner is notified by mail, because there is no endpoint to send it to.
   'webhook.endpointDisabled': null,
 };

@@ -1,13 +1,16 @@
-import type { Deps } from '../deps.ts';
-import { forgetSecrets } from '../endpoints/store.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { purgeSecrets } from '../endpoints/store.ts';
 import { purgeEvents } from './store.ts';
 
 const BATCH = 1000;
 
-/** Removes events, with their deliveries, that are older than they are kept, and secrets whose overlap is over. Any number of replicas may run it. */
+/**
+ * Deletes old events with their deliveries, and secrets whose overlap has ended. Any number of
+ * replicas may run it.
+ */
 export const purge =
-  ({ pool }: Pick<Deps, 'pool'>) =>
+  ({ pool }: { pool: Pool }) =>
   async (): Promise<void> => {
-    await forgetSecrets(pool);
+    await purgeSecrets(pool);
     while ((await purgeEvents(pool, BATCH)) === BATCH);
   };

@@ -1,20 +1,22 @@
 import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
-import type { Deps } from '../deps.ts';
-import { EVENTS_OF, type NewEvent } from './model.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { ACCOUNT_EVENTS, type NewEvent } from './model.ts';
 import { insertEvents } from './store.ts';
 
-/** What accounts are notified of. */
-type Notified = { [N in EventName]: (typeof EVENTS_OF)[N] extends null ? never : N }[EventName];
+/** The events of services that accounts get. */
+type Delivered = {
+  [N in EventName]: (typeof ACCOUNT_EVENTS)[N] extends null ? never : N;
+}[EventName];
 
-/** The consumer of an event: what its accounts get of it. */
-export const accountEventsOf =
-  <N extends Notified>(name: N) =>
+/** The subscriber of an event: turns its payload into the events of accounts. */
+export const toAccountEvents =
+  <N extends Delivered>(name: N) =>
   (payload: EventPayload<N>): NewEvent[] =>
-    (EVENTS_OF[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
+    (ACCOUNT_EVENTS[name] as ((payload: EventPayload<N>) => NewEvent[]) | null)?.(payload) ?? [];
 
-/** Writes what accounts get, each once, and has it delivered. */
+/** Writes the events of accounts, each once, and starts their delivery. */
 export const recordEvents =
-  ({ pool, pokeDeliveries }: Pick<Deps, 'pool' | 'pokeDeliveries'>) =>
+  ({ pool, pokeDeliveries }: { pool: Pool; pokeDeliveries: () => void }) =>
   async (events: readonly NewEvent[]): Promise<void> => {
     const { deliveries } = await insertEvents(pool, events);
     if (deliveries > 0n) pokeDeliveries();

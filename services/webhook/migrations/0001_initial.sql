@@ -7,9 +7,9 @@ create table events (
   object_id text not null,
   data jsonb not null,
   -- What happened, told by what it says and not by the message that told it.
-  fact_key text not null,
+  event_key text not null,
   created_at timestamptz not null default app_now(),
-  unique (account_id, fact_key)
+  unique (account_id, event_key)
 );
 create index events_by_account on events (account_id, event_id desc);
 create index events_by_age on events (created_at);

@@ -1,7 +1,7 @@
 import { stateMachine } from '../../../../shared/state-machine.ts';
 
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
-/** What came of a try, of which `exhaust` was the last; or a new round of tries was asked for. */
+type DeliveryStatus = 'pending' | 'delivered' | 'failed';
+/** The result of an attempt, where `exhaust` is the last one, or the start of a new round. */
 export type DeliveryEvent = 'deliver' | 'retry' | 'exhaust' | 'redeliver';
 
 export const deliveries = stateMachine<DeliveryStatus, DeliveryEvent>({

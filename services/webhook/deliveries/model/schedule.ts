@@ -1,19 +1,19 @@
 /**
- * When a delivery is tried again. Eight tries: at once, after seconds for a restart, then ever later for an outage, the last
- * after about three days.
+ * The schedule of attempts. There are eight: the first at once, one after seconds for a restart of
+ * the receiver, then with growing delays for an outage. The last comes after about three days.
  */
 const DELAYS_SECONDS = [5, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600, 20 * 3600, 40 * 3600] as const;
 export const MAX_TRIES = DELAYS_SECONDS.length + 1;
 
-/** Either way, so that an outage of one receiver does not end in all its deliveries at once. */
+/** In both directions, so that the deliveries of one outage do not all come at the same time. */
 const JITTER = 0.1;
 
 /**
- * Seconds until the next try, or null when this was the last.
- * @param tries how many were made, 1 and up
- * @param chance from 0 to 1, of a random number
+ * Seconds until the next attempt, or null after the last one.
+ * @param tries the number of attempts so far, at least 1
+ * @param random a random number from 0 to 1
  */
-export const retryAfterSeconds = (tries: number, chance: number): number | null => {
+export const retryAfterSeconds = (tries: number, random: number): number | null => {
   const delay = DELAYS_SECONDS[tries - 1];
-  return delay === undefined ? null : delay * (1 + JITTER * (2 * chance - 1));
+  return delay === undefined ? null : delay * (1 + JITTER * (2 * random - 1));
 };
