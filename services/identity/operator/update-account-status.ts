@@ -1,12 +1,15 @@
 import type { z } from 'zod';
-import type { Standing } from '../../../shared/contract/identity.ts';
+import type { AccountStatus } from '../../../shared/contract/identity.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import { changeByOperator, type Operator } from '../../../shared/operator/actions.ts';
 import { type AccountStatusRow, lockAccountStatus } from '../accounts/store.ts';
 import { showAccountStatus } from './view.ts';
 
 /** The fields that an operator changes. The other fields say which account it is. */
-const changeable = ({ frozen_at, limit_factor }: z.infer<typeof Standing>) => ({ frozen_at, limit_factor });
+const changeable = ({ frozen_at, limit_factor }: z.infer<typeof AccountStatus>) => ({
+  frozen_at,
+  limit_factor,
+});
 
 /**
  * Changes the status of an account. A change to the present state is neither made nor recorded.
@@ -25,7 +28,7 @@ export const updateAccountStatus = async (
     isSo: (row: AccountStatusRow) => boolean;
     change: (tx: Db) => Promise<AccountStatusRow>;
   },
-): Promise<{ changed: boolean; standing: z.infer<typeof Standing> } | null> => {
+): Promise<{ changed: boolean; account_status: z.infer<typeof AccountStatus> } | null> => {
   const { changed, state } = await changeByOperator<AccountStatusRow | null>(pool, operator, {
     action,
     target: accountId,
@@ -34,5 +37,5 @@ export const updateAccountStatus = async (
     change,
     show: (row) => row && changeable(showAccountStatus(row)),
   });
-  return state && { changed, standing: showAccountStatus(state) };
+  return state && { changed, account_status: showAccountStatus(state) };
 };

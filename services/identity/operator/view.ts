@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Standing } from '../../../shared/contract/identity.ts';
+import type { AccountStatus } from '../../../shared/contract/identity.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import type { AccountStatusRow } from '../accounts/store.ts';
 
@@ -8,7 +8,7 @@ export const showAccountStatus = ({
   created_at,
   frozen_at,
   ...row
-}: AccountStatusRow): z.infer<typeof Standing> => ({
+}: AccountStatusRow): z.infer<typeof AccountStatus> => ({
   ...row,
   created_at: isoTime(created_at),
   frozen_at: isoTimeOrNull(frozen_at),
