@@ -165,7 +165,7 @@ const PACKAGES: Record<string, RegExp> = {
   pino: /^shared\/lib\/logger\.ts$/,
   slonik: /^shared\/db\/(pool|prepared|spans)\.ts$/,
   '@slonik/pg-driver': /^shared\/db\/prepared\.ts$/,
-  standardwebhooks: /^services\/webhook\/endpoints\/secrets\.ts$/,
+  standardwebhooks: /^services\/webhook\/deliveries\/signed-headers\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 

@@ -15,7 +15,7 @@ create table accounts (
   constraint accounts_limit_factor_check CHECK (limit_factor >= 1 AND limit_factor <= 1000),
   constraint accounts_spending_alert_threshold_check CHECK (spending_alert_threshold > 0)
 );
-CREATE INDEX accounts_standing ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
+CREATE INDEX accounts_by_status ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
 
 create table delegates (
   delegate_id text collate "C" not null,

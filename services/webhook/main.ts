@@ -31,7 +31,9 @@ import { purge } from './events/purge.ts';
 import { recordEvents } from './events/record-events.ts';
 
 const PURGE_EVERY_MS = 60_000;
-/** Shorter than a delivery takes, so it delays none noticeably. Events within it share a statement. */
+/**
+ * Shorter than a delivery takes, so it delays none noticeably. Events within it share a statement.
+ */
 const BATCH_WINDOW_MS = 100;
 
 const config = loadConfig(schema);

@@ -18,9 +18,7 @@ export const updateSettings =
     pool: Pool;
     clock: Clock;
     findDefaultWallet: (accountId: string) => Promise<string | null>;
-    /**
-     * Null sets the wallet that was linked first. Returns false when the account has no such wallet.
-     */
+    /** Null sets the wallet that was linked first. False: the account has no such wallet. */
     setDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
     pokeMails: () => void;
   }): Handler<typeof identity.operations.updateSettings> =>

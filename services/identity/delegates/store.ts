@@ -27,8 +27,8 @@ export const insertDelegate = (db: Db, row: Omit<DelegateRow, 'expired'>): Promi
     returning ${columns}`);
 
 /**
- * The account's delegate. Null when there is none, when it is deleted, or when it belongs to another
- * account.
+ * The account's delegate. Null when there is none, when it is deleted, or when it belongs to
+ * another account.
  */
 export const findDelegateRow = (db: Db, accountId: string, delegateId: string): Promise<DelegateRow | null> =>
   db.maybeOne(sql.type(Row)`
@@ -64,7 +64,9 @@ export const updateDelegateRow = (
     returning ${columns}`);
 };
 
-/** Marks the account's delegate as deleted. Null when there is none. The row stays for the history. */
+/**
+ * Marks the account's delegate as deleted. Null when there is none. The row stays for the history.
+ */
 export const deleteDelegateRow = (
   db: Db,
   accountId: string,

@@ -7,7 +7,7 @@ import { type KeyReplacer, rotateKey } from './rotate-key.ts';
 export const rotateDelegateKey =
   (deps: KeyReplacer): Handler<typeof identity.operations.rotateDelegateKey> =>
   async ({ delegate_id, revoke_previous }, caller, key) => {
-    // A key belongs to one delegate. For that key no other delegate exists, not even of its account.
+    // A key belongs to one delegate and cannot see another one, not even of its account.
     if (caller.kind === 'delegate_key' && caller.delegate_id !== delegate_id) {
       throw notFound('delegate');
     }

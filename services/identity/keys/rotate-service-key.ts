@@ -7,7 +7,7 @@ import { type KeyReplacer, rotateKey } from './rotate-key.ts';
 export const rotateServiceKey =
   (deps: KeyReplacer): Handler<typeof identity.operations.rotateServiceKey> =>
   async ({ service_id, revoke_previous }, caller, key) => {
-    // A key belongs to one service. For that key no other service exists, not even of its account.
+    // A key belongs to one service and cannot see another one, not even of its account.
     if (caller.kind === 'service_key' && caller.service_id !== service_id) {
       throw notFound('service');
     }

@@ -5,7 +5,8 @@ import type { Mail } from './mail-text.ts';
 export type Mailer = {
   /**
    * Hands a mail to the SMTP server.
-   * @throws MailRefused when the server will never accept it; after any other error a retry may work
+   * @throws MailRefused when the server will never accept it; after any other error a retry may
+   *   work
    */
   send: (mail: Mail) => Promise<void>;
   close: () => void;

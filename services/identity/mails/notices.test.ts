@@ -19,7 +19,7 @@ test.each([
   'key_created',
   'key_rotated',
   'key_revealed',
-  'keys_ended',
+  'keys_revoked',
   'payout_changed',
   'payment_made',
   'payment_received',

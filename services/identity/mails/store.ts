@@ -13,8 +13,8 @@ const Row = z.object({
 export type MailRow = z.infer<typeof Row>;
 
 /**
- * How long a claimed mail is left to its claimer. It is longer than the sum of the SMTP time-outs of
- * `mailer.ts`. After a crash the mail is sent again with the same link, which does no harm.
+ * How long a claimed mail is left to its claimer. It is longer than the sum of the SMTP time-outs
+ * of `mailer.ts`. After a crash the mail is sent again with the same link, which does no harm.
  */
 const CLAIM_SECONDS = 90;
 
@@ -71,8 +71,8 @@ export const insertNoticesFrom = (source: ReturnType<typeof sql.fragment>) => sq
   select kind, email, details, app_now() + ${NOTICE_DAYS} * interval '1 day' from ${source}`;
 
 /**
- * Mails with a link come before all others, because a user waits for them. Any number of mails about
- * payments may be queued and must not delay a sign-in.
+ * Mails with a link come before all others, because a user waits for them. Any number of mails
+ * about payments may be queued and must not delay a sign-in.
  */
 const inOrder = sql.fragment`order by (link_id is null), next_attempt_at`;
 

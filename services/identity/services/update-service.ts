@@ -9,7 +9,10 @@ import { insertNotice } from '../mails/store.ts';
 import { findServiceRow, updateServiceRow } from './store.ts';
 import { showService } from './view.ts';
 
-/** PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed with. */
+/**
+ * PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed
+ * with.
+ */
 export const updateService =
   (deps: {
     pool: Pool;

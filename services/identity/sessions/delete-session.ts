@@ -5,7 +5,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { hasSession, revokeSessions } from './store/sessions.ts';
 
-/** DELETE /v1/accounts/me/sessions/:session_id. Deleting a revoked session again changes nothing. */
+/** DELETE /v1/accounts/me/sessions/:session_id. A repeat changes nothing. */
 export const deleteSession =
   ({
     pool,

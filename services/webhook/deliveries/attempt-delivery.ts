@@ -42,8 +42,8 @@ const transitionAfter = (due: DueRow, error: Outcome['error']) => {
 };
 
 /**
- * Records an outcome in the log of the delivery and in the endpoint, in one transaction. It publishes
- * the event that the endpoint was disabled when this failure disabled it.
+ * Records an outcome in the log of the delivery and in the endpoint, in one transaction. It
+ * publishes the event that the endpoint was disabled when this failure disabled it.
  */
 const recordOutcome = async (
   { pool, relay }: DeliveryAttempter,

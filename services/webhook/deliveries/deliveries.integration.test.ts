@@ -34,7 +34,8 @@ afterEach(async () => {
   for (const each of rows)
     await admin.query('delete from endpoints where endpoint_id = $1', [each.endpoint_id]);
   await database.shiftClock('0');
-  // Until the replicas have read the clock again: the library refuses what is signed for another day.
+  // Until the replicas have read the clock again: the library refuses what is signed for another
+  // day.
   await sleep(1500);
 });
 const receiver = async (behave: Answer): Promise<Receiver> => {
@@ -55,7 +56,10 @@ const briefly = async (who: Account, endpoint: Endpoint) =>
     ...attempts.map(({ status_code, error }) => `${status_code ?? ''} ${error ?? 'taken'}`.trim()),
   ]);
 const read = (who: Account, { endpoint_id }: Endpoint) => ask('getEndpoint', who, { endpoint_id });
-/** Clock positions at which tries 2 to 8 are due whatever the jitter was, each longer after the one before than its delay. */
+/**
+ * Clock positions at which tries 2 to 8 are due whatever the jitter was, each longer after the one
+ * before than its delay.
+ */
 const TRIES = ['6 seconds', '6 minutes', '40 minutes', '3 hours', '12 hours', '35 hours', '80 hours'];
 
 test('receivers that misbehave: what each gets of one event, in three days', async () => {

@@ -17,7 +17,9 @@ const printable = (bytes: Buffer): string | null => {
 
 type Answer = { statusCode: number; response: string | null };
 
-/** Reads the beginning of an answer, and calls back once: at its end, at its limit or at an error. */
+/**
+ * Reads the beginning of an answer, and calls back once: at its end, at its limit or at an error.
+ */
 const readAnswer = (incoming: http.IncomingMessage, done: (answer: Answer) => void): (() => void) => {
   const chunks: Buffer[] = [];
   let size = 0;

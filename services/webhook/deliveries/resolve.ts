@@ -8,9 +8,9 @@ export type Resolve = (hostname: string) => Promise<readonly Address[]>;
 export const resolveBySystem: Resolve = (hostname) => systemLookup(hostname, { all: true });
 
 /**
- * Resolves by queries to the name servers only, without hosts file and search domains. It occupies no
- * thread: the system's resolver has few threads, and one slow name server of a stranger could block
- * them for all deliveries.
+ * Resolves by queries to the name servers only, without hosts file and search domains. It occupies
+ * no thread: the system's resolver has few threads, and one slow name server of a stranger could
+ * block them for all deliveries.
  */
 export const resolveByNameServers = (): Resolve => {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });

@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 /**
  * The headers of a delivery, with one signature for each secret: a receiver that knows either
  * accepts it.
- * @param now the time of this attempt in epoch milliseconds; receivers refuse one that is older than
- *   five minutes
+ * @param now the time of this attempt in epoch milliseconds; receivers refuse one that is older
+ *   than five minutes
  */
 export const signedHeaders = (
   secrets: readonly string[],

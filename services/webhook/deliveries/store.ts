@@ -137,8 +137,8 @@ export const recordAttempt = async (
 
 /**
  * Delivers events again, each in a new round of attempts: the named event, whether or not the
- * endpoint subscribes to its type, or all events since a time that it subscribes to. A delivery that
- * is under way at this moment is not repeated. The statement locks the endpoint first, see
+ * endpoint subscribes to its type, or all events since a time that it subscribes to. A delivery
+ * that is under way at this moment is not repeated. The statement locks the endpoint first, see
  * `lockEndpoint`.
  * @returns the number of deliveries
  */

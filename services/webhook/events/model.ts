@@ -37,7 +37,9 @@ const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
   net_amount: formatMicro(parseMicro(quote_amount) - parseMicro(fee_amount)),
 });
 
-/** Payer and vendor each get the fields that they may see. An account that pays itself gets both. */
+/**
+ * Payer and vendor each get the fields that they may see. An account that pays itself gets both.
+ */
 const paymentEvents = (
   type: EventType,
   event: PaymentEvent,

@@ -56,7 +56,8 @@ export const findValidKey = (db: Db, keyHash: string): Promise<ValidKey | null> 
         or delegates.deleted_at is null and (delegates.expires_at is null or delegates.expires_at > app_now()))`);
 
 /**
- * Whether the owner's key is its current one. False: it is in its grace period. Null: it is revoked.
+ * Whether the owner's key is its current one. False: it is in its grace period. Null: it is
+ * revoked.
  */
 export const isCurrentKey = (db: Db, owner: KeyOwner, keyId: string): Promise<boolean | null> =>
   db.maybeOneFirst(sql.type(z.object({ current: z.boolean() }))`

@@ -43,8 +43,8 @@ export const insertSession = (
     select ${columns} from opened join accounts using (account_id)`);
 
 /**
- * Rotates an open session from this generation to the next. Null when the session is not open or has
- * another generation. Of concurrent callers, one rotates it.
+ * Rotates an open session from this generation to the next. Null when the session is not open or
+ * has another generation. Of concurrent callers, one rotates it.
  */
 export const rotateSession = (db: Db, sessionId: string, generation: number): Promise<SessionRow | null> =>
   db.maybeOne(sql.type(Row)`

@@ -11,7 +11,10 @@ import ipaddr from 'ipaddr.js';
  */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an address is on the public internet. Addresses of tunnels are not, because they lead to others. */
+/**
+ * Whether an address is on the public internet. Addresses of tunnels are not, because they lead to
+ * others.
+ */
 export const isPublicAddress = (text: string): boolean => {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
