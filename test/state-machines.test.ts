@@ -4,7 +4,6 @@ import { expect, test } from '@jest/globals';
 import { intents } from '../services/chain-submitter/intents/model/state.ts';
 import { transactions } from '../services/chain-submitter/transactions/model.ts';
 import { preparations } from '../services/chain-submitter/user-signed/model.ts';
-import { services } from '../services/identity/domain/service.ts';
 import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
 import { STORED } from '../services/quote/store/quotes.ts';
 import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
@@ -13,8 +12,9 @@ import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/r
 import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/delegations/model.ts';
 import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
-import { deliveries } from '../services/webhook/domain/delivery.ts';
-import { endpoints } from '../services/webhook/domain/endpoint.ts';
+import { services } from '../services/identity/services/model.ts';
+import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
+import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { UNDECIDED, work } from '../shared/lib/progress.ts';
 
