@@ -71,8 +71,8 @@ test('payments are mailed to payer and vendor, once each, and an alert when the 
     ...(await mailed(ada.signIn.account.email)),
     ...(await mailed(vendor.signIn.account.email)),
   ];
-  const untilMailed = async (words: string) => {
-    while (!(await both()).some((text) => text.includes(words))) await sleep(50);
+  const untilMailed = async (phrase: string) => {
+    while (!(await both()).some((text) => text.includes(phrase))) await sleep(50);
   };
 
   const first = await pay();
@@ -83,7 +83,7 @@ test('payments are mailed to payer and vendor, once each, and an alert when the 
   await untilMailed('has paid 5 USDC so far, more than the 4 USDC of your alert.');
   const last = await pay();
   while ((await both()).filter((text) => text.includes(last.settlement_id)).length < 2) await sleep(50);
-  const count = async (words: string) => (await both()).filter((text) => text.includes(words)).length;
+  const count = async (phrase: string) => (await both()).filter((text) => text.includes(phrase)).length;
   expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 2]);
 }, 30_000);
 

@@ -74,15 +74,15 @@ const close = async (
   attacker.lamports += 2n * SIGNATURE;
   const account = outside.tokenAccount(owner.publicKey);
   const balance = await outside.balance(owner.publicKey);
-  const purse = keypairOf(keys.mintAuthority.secretKey);
+  const tokenAccount = keypairOf(keys.mintAuthority.secretKey);
   await land(
     [
       ...(balance > 0n
         ? [createBurnCheckedInstruction(account, outside.mint, owner.publicKey, balance, 6)]
         : []),
-      createCloseAccountInstruction(account, purse.publicKey, owner.publicKey),
+      createCloseAccountInstruction(account, tokenAccount.publicKey, owner.publicKey),
     ],
-    [purse, owner],
+    [tokenAccount, owner],
   );
 };
 

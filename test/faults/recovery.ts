@@ -75,19 +75,19 @@ export const recoveryPhase = async (
   }: { client: Client; clientLog: ClientLog; rng: Rng; healedAt: number; terminalMs: number },
 ): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
-  const open = clientLog.attempts.filter(({ standing }) => standing === 'open');
+  const open = clientLog.attempts.filter(({ outcome }) => outcome === 'open');
   // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
   const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
 
   const settled = async (attempt: Attempt) => {
     await client.settle(attempt);
-    return attempt.standing !== 'open';
+    return attempt.outcome !== 'open';
   };
   const everyone = inParallel(
     open.filter((attempt) => !forgetful.has(attempt)),
     CLIENTS,
     (attempt) => until(deadline, () => settled(attempt)),
-  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.look(attempt))));
+  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.find(attempt))));
 
   let terminalAt: number | null = null;
   const watch = until(deadline, async () => {
@@ -98,12 +98,12 @@ export const recoveryPhase = async (
     }
     terminalAt ??= Date.now();
     // A repeat may still be accepted for the first time: none may be left.
-    return clientLog.attempts.every(({ standing }) => standing !== 'open');
+    return clientLog.attempts.every(({ outcome }) => outcome !== 'open');
   });
   await Promise.all([everyone, watch]);
   const times = await timesAfter(harness, healedAt);
 
-  const paid = clientLog.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
+  const paid = clientLog.attempts.filter(({ outcome, token }) => outcome === 'paid' && token !== null);
   // What was answered once is answered the same way again, after everything that happened.
   await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
   const unredeemed = paid.filter(
