@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Run } from './run.ts';
 
 /** What the rows are copied from: one real payment and who took part. */
-export type Template = {
+type Template = {
   quoteId: string;
   settlementId: string;
   vendor: { accountId: string; serviceId: string };

@@ -43,7 +43,7 @@ const PAYER_BALANCE = 10_000_000_000_000n;
 type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
 /** What a round has cost: token accounts that the platform paid for, and whether anything was refused. */
 type Round = { created: number; refused: boolean };
-export type Attack = {
+type Attack = {
   /** Settings of chain-submitter that make the bound visible in few rounds. */
   env?: (rounds: number) => Record<string, string>;
   slotMs?: number;

@@ -14,7 +14,7 @@ export type Answer = {
   body: unknown;
 };
 
-export type Redeem = {
+type Redeem = {
   redeemId: string;
   askedAt: number;
   at: number;
@@ -30,10 +30,10 @@ export type Call = { what: string; askedAt: number; at: number | null; status: n
  * `named` was told which settlement of its account the quote or the id belongs to; `unknown` holds no such settlement,
  * asked by the id alone.
  */
-export type AttemptOutcome = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
+type AttemptOutcome = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
 
 /** Repeats and rivals that clients send beside the plain ones; each kind is counted. */
-export const HEDGES = [
+const HEDGES = [
   'copies at once',
   'a limit that fits once',
   'a first payment',
@@ -66,7 +66,7 @@ export type Attempt = {
 };
 
 /** A refusal, with the attempt that it was given to. */
-export type CampaignRefusal = Refusal & { attempt: Attempt };
+type CampaignRefusal = Refusal & { attempt: Attempt };
 
 export type ClientLog = ReturnType<typeof createClientLog>;
 

@@ -31,7 +31,7 @@ const AGENT_LIMITS = [
 const REFRESH_AFTER_MS = 8 * 60_000;
 
 /** A delegate of a rich payer, and another one of the same account. */
-export type Agent = { payer: Consumer; key: string; other: string };
+type Agent = { payer: Consumer; key: string; other: string };
 
 /** What a newcomer pays with its first payment: all that its wallet has, or all that its delegate may spend. */
 export const FIRST_PRICE = 500_000n;

@@ -1,15 +1,15 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
-import type { FinalState, FinalizedTransaction, SettlementRow } from './final-state.ts';
 import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
 import type { Harness } from './harness.ts';
 
 /** One invariant that does not hold, with the ids to look for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
 /** What a campaign ends with, for the invariants to be held against. */
-export type Case = {
+type Case = {
   harness: Harness;
   clientLog: ClientLog;
   finalState: FinalState;
@@ -20,7 +20,7 @@ export type Case = {
 };
 
 type Found = { what: string; attempt?: Attempt };
-export type Invariant = (of: Case) => Found[];
+type Invariant = (of: Case) => Found[];
 
 const rowOf = ({ finalState }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
   finalState.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
@@ -41,7 +41,11 @@ const confirmations = ({ answers }: Attempt): Answer[] =>
   );
 
 /** The token balance changes that a payment is made of. */
-const movesExactly = ({ harness }: Case, transaction: FinalizedTransaction, { payer, vendor, quote }: Attempt): boolean => {
+const movesExactly = (
+  { harness }: Case,
+  transaction: FinalizedTransaction,
+  { payer, vendor, quote }: Attempt,
+): boolean => {
   const account = (owner: Parameters<typeof harness.chain.tokenAccount>[0]) =>
     harness.chain.tokenAccount(owner).toBase58();
   const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
@@ -54,7 +58,7 @@ const movesExactly = ({ harness }: Case, transaction: FinalizedTransaction, { pa
   return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
 };
 
-export const invariants: Record<string, Invariant> = {
+const invariants: Record<string, Invariant> = {
   /** Every 200 has exactly one finalized successful transaction under its reference, and it moves what was quoted. */
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
@@ -157,7 +161,9 @@ export const invariants: Record<string, Invariant> = {
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {
     const live = new Set(
-      [...of.finalState.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
+      [...of.finalState.records.values()]
+        .filter(({ status }) => status === 'live')
+        .map((row) => row.intent_id),
     );
     return of.finalState.settlements
       .filter((row) => !isPaid(row))
@@ -217,7 +223,9 @@ export const invariants: Record<string, Invariant> = {
       const known = new Set([row?.tx_hash, ...(row?.superseded_tx_hashes ?? [])]);
       const strange = [...answered].filter((hash) => !known.has(hash));
       if (strange.length > 0) return [{ what: `told ${strange.join(' ')}, not recorded`, attempt }];
-      return answered.size > 1 && of.forks === 0 ? [{ what: `told ${[...answered].join(' ')}`, attempt }] : [];
+      return answered.size > 1 && of.forks === 0
+        ? [{ what: `told ${[...answered].join(' ')}`, attempt }]
+        : [];
     }),
 
   /** One redeemed_at, one redeem_id, and at most one answer that is not a repeat. */

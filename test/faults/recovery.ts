@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Rng } from './rng.ts';
 import type { Harness } from './harness.ts';
+import type { Rng } from './rng.ts';
 
 /** Every accepted attempt is at its end this long after the faults went. */
 export const TERMINAL_MS = 120_000;
@@ -53,7 +53,7 @@ const timesAfter = async (
 };
 
 /** Payments and the work behind them that are not at their end. */
-export const openWork = async (harness: Harness): Promise<number> => {
+const openWork = async (harness: Harness): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);

@@ -6,13 +6,13 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
-import { BALANCE, PRICE, RACERS, type Fixture } from './fixture.ts';
+import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 
 /**
  * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. The
  * refusals that were given on the way are compared with the records after each (`run`).
  */
-export type Race = (fixture: Fixture) => Promise<string[]>;
+type Race = (fixture: Fixture) => Promise<string[]>;
 
 type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
 const outcome = ({ status, body }: Answer) => body.error?.code ?? status;

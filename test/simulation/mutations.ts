@@ -1,7 +1,7 @@
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { RULES, type Rule } from './harness.ts';
 import { runSeeds } from './pool.ts';
 import type { Outcome } from './simulate.ts';
-import { RULES, type Rule } from './harness.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 
@@ -10,10 +10,10 @@ const usage = `Usage: npm run mutations -- [options]
   --help            this text`;
 
 /** The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it. */
-export type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
+type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
 
 /** Runs seeds until one breaks. */
-export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
+const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
   const found: Outcome[] = [];
   const onOutcome = (outcome: Outcome): boolean => {
     if (outcome.broken !== null) found.push(outcome);

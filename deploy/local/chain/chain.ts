@@ -19,7 +19,7 @@ export type ChainEvent =
   | { type: 'received'; signature: string }
   | { type: 'fork'; lost: IncludedTransaction[] };
 
-export type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
+type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
 export type Chain = ReturnType<typeof openChain>;
 
 const SNAPSHOT_EVERY_SLOTS = 150;
@@ -143,7 +143,7 @@ export const openChain = ({
     history,
     stats,
     tick,
-    land,
+    include,
     simulate,
     unixSeconds: () => unixSeconds,
 

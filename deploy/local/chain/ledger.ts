@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
-export type Block = { slot: number; height: number; hash: string };
+type Block = { slot: number; height: number; hash: string };
 export type LedgerState = { slot: number; forks: number; blocks: Block[] };
 
 /** A blockhash is valid for this many blocks after its own: Solana's MAX_PROCESSING_AGE. */

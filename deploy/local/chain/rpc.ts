@@ -4,14 +4,14 @@ import { internalError, invalidRequest, methodNotFound, parseError, RpcError } f
 import type { Faults } from './faults.ts';
 import type { Method, Methods } from './methods/params.ts';
 
-export type Id = string | number | null;
+type Id = string | number | null;
 type Response = { jsonrpc: '2.0'; id: Id } & (
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown } }
 );
 
 /** `drop` closes the connection, `silence` never answers: both are faults that a test asked for. */
-export type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
+type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
 
 export type Rpc = ReturnType<typeof createRpc>;
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from './lock.ts';
-import { followLogs, openLog, type ProcessLog, readable, errorLines } from './logs.ts';
+import { errorLines, followLogs, openLog, type ProcessLog, readable } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
@@ -46,7 +46,7 @@ export type Supervisor = {
   pids: () => Record<string, number>;
 };
 
-export type SupervisorOptions = {
+type SupervisorOptions = {
   logDir: string;
   /** Told to the reaper, which removes it when this process is killed. */
   stackFile: string;

@@ -4,15 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { SandboxKeys } from './config.ts';
+import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow } from './purchase-flow.ts';
-import { behaviourFields, behaviourOf, buttons, donePage, definitions, form, page } from './page.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page of single use,
  * signed webhooks, the status of a user's payments. Written against its documentation, not against our adapter.
  */
-export type CoinbaseOptions = {
+type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];
   purchases: Purchases;
   flow: PurchaseFlow;

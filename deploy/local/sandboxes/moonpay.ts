@@ -2,15 +2,15 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { SandboxKeys } from './config.ts';
+import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
 import type { PurchaseFlow } from './purchase-flow.ts';
-import { behaviourFields, behaviourOf, buttons, donePage, definitions, form, page } from './page.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks, the two calls to ask.
  * Written against its documentation, not against our adapter.
  */
-export type MoonpayOptions = {
+type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];
   purchases: Purchases;
   flow: PurchaseFlow;

@@ -7,7 +7,7 @@ import { writeAtomically } from '../processes/atomic-file.ts';
 import { busUserNames } from './programs.ts';
 
 /** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
-export type SigningKey = { kid: string; seed: string; publicKey: string };
+type SigningKey = { kid: string; seed: string; publicKey: string };
 
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
