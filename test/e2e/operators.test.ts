@@ -173,7 +173,11 @@ test('signing pauses what was accepted, a payment is sent again, and a drain wai
   while ((await find()) === undefined) await sleep(50);
   const id = (await find())!;
   // Twice the job, once the payment.
-  expect(await change('redrive', id)).toMatchObject({ drive: 2, status: 'pending', chain_status: 'pending' });
+  expect(await change('redrive', id)).toMatchObject({
+    dispatch_count: 2,
+    status: 'pending',
+    chain_status: 'pending',
+  });
   const signed = ['--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json'];
   const left = await ops('drain', '--seconds', '1', ...signed);
   expect({ code: left.code, ...JSON.parse(left.out) }).toMatchObject({

@@ -202,7 +202,7 @@ export const startSettlement = (
     findPayment: async () => {
       throw new Error('no database is restored in the simulation');
     },
-    observeAttempt: async () => {
+    getAttemptReport: async () => {
       throw new Error('no operator decides in the simulation');
     },
     pool: database.connect(process),

@@ -5,7 +5,7 @@ import { presentCaps } from '../../../shared/operator/caps.ts';
 import type { Deps } from '../deps.ts';
 
 /** What may be signed in an hour, and who has used most of it, for an operator. */
-export const showCaps =
-  ({ pool }: Pick<Deps, 'pool'>, limits: HourlyLimits): Handler<typeof chainSubmitter.internal.showCaps> =>
+export const getCaps =
+  ({ pool }: Pick<Deps, 'pool'>, limits: HourlyLimits): Handler<typeof chainSubmitter.internal.getCaps> =>
   () =>
     presentCaps(pool, limits);

@@ -7,8 +7,8 @@ import { presentIntake } from '../intake.ts';
 import { lockPausedSince, setPaused } from '../store/settling.ts';
 
 /** Internal: pauses or resumes payments. Every replica heeds it within 1 s. */
-export const setIntake =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.setIntake> =>
+export const setIntakePaused =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.setIntakePaused> =>
   async ({ paused, ...operator }) => {
     const { changed, state } = await changeByOperator(pool, operator, {
       action: paused ? 'intake.pause' : 'intake.resume',

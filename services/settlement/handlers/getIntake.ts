@@ -5,7 +5,7 @@ import { presentIntake } from '../intake.ts';
 import { pausedSince } from '../store/settling.ts';
 
 /** Internal: whether payments are paused, for an operator. */
-export const showIntake =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.showIntake> =>
+export const getIntake =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.getIntake> =>
   async () =>
     presentIntake(pool, await pausedSince(pool));

@@ -4,7 +4,7 @@ import { presentCaps } from '../../../shared/operator/caps.ts';
 import type { Deps } from '../deps.ts';
 
 /** Internal: what may be accepted in an hour, and who has used most of it. */
-export const showCaps =
-  ({ pool, caps }: Pick<Deps, 'pool' | 'caps'>): Handler<typeof settlement.internal.showCaps> =>
+export const getCaps =
+  ({ pool, caps }: Pick<Deps, 'pool' | 'caps'>): Handler<typeof settlement.internal.getCaps> =>
   () =>
     presentCaps(pool, caps.limits);

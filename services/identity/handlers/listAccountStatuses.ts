@@ -5,7 +5,7 @@ import { standingsChanged } from '../store/standings.ts';
 import { presentStanding } from '../view.ts';
 
 /** Internal: the accounts that an operator has frozen or given other limits. */
-export const listStandings =
-  (deps: Deps): Handler<typeof identity.internal.listStandings> =>
+export const listAccountStatuses =
+  (deps: Deps): Handler<typeof identity.internal.listAccountStatuses> =>
   async ({ limit }) =>
     (await standingsChanged(deps.pool, limit)).map(presentStanding);

@@ -4,7 +4,10 @@ import type { Deps } from '../deps.ts';
 import { presentCosigning } from '../limits/number.ts';
 
 /** How many transactions an account may have co-signed a day, and how many it had today. */
-export const showCosigning =
-  ({ pool, limits }: Pick<Deps, 'pool' | 'limits'>): Handler<typeof chainSubmitter.internal.showCosigning> =>
+export const getCosigningLimits =
+  ({
+    pool,
+    limits,
+  }: Pick<Deps, 'pool' | 'limits'>): Handler<typeof chainSubmitter.internal.getCosigningLimits> =>
   ({ account_id }) =>
     presentCosigning(pool, limits, account_id);

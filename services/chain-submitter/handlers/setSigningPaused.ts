@@ -5,8 +5,8 @@ import { presentSigning, type SigningDeps } from '../signing.ts';
 import { lockPaused, setPaused } from '../store/settings.ts';
 
 /** Pauses or resumes all signing. Every replica heeds it at its next piece of work. */
-export const setSigning =
-  (deps: SigningDeps): Handler<typeof chainSubmitter.internal.setSigning> =>
+export const setSigningPaused =
+  (deps: SigningDeps): Handler<typeof chainSubmitter.internal.setSigningPaused> =>
   async ({ paused, ...operator }) => {
     const { changed } = await changeByOperator(deps.pool, operator, {
       action: paused ? 'signing.pause' : 'signing.resume',

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
-import { identity, type Standing } from '../../shared/contract/identity.ts';
+import { type AccountStatus, identity } from '../../shared/contract/identity.ts';
 import { AccountId } from '../../shared/contract/primitives.ts';
 import type { Said, Table } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
 import { tableText } from './table.ts';
 
-type StandingRow = z.infer<typeof Standing>;
+type AccountStatusRow = z.infer<typeof AccountStatus>;
 
 const HEAD = ['account', 'e-mail', 'created', 'frozen', 'limits'];
-const rowOf = ({ account_id, email, created_at, frozen_at, limit_factor }: StandingRow) => [
+const rowOf = ({ account_id, email, created_at, frozen_at, limit_factor }: AccountStatusRow) => [
   account_id,
   email,
   created_at,
@@ -18,23 +18,26 @@ const rowOf = ({ account_id, email, created_at, frozen_at, limit_factor }: Stand
 ];
 
 /** Accounts as a table. */
-export const standingsSaid = (standings: readonly StandingRow[]): Said => ({
+export const accountStatusesSaid = (standings: readonly AccountStatusRow[]): Said => ({
   json: standings,
   text: standings.length === 0 ? 'None.' : tableText([HEAD, ...standings.map(rowOf)]),
 });
 
 /** @throws Refusal for what is no account's id, or no account of this environment */
-export const standingOf = async (operator: Operator, word: string | undefined): Promise<StandingRow> => {
+export const accountStatusOf = async (
+  operator: Operator,
+  word: string | undefined,
+): Promise<AccountStatusRow> => {
   const id = AccountId.safeParse(word);
   if (!id.success) throw new Refusal(`${word} is no account id (acct_…)`);
-  const standing = await operator.call(identity, 'showStanding', { account_id: id.data });
-  if (standing === null) throw new Refusal(`there is no account ${word} in ${operator.environment}`);
-  return standing;
+  const status = await operator.call(identity, 'getAccountStatus', { account_id: id.data });
+  if (status === null) throw new Refusal(`there is no account ${word} in ${operator.environment}`);
+  return status;
 };
 
 /** What a change of an account shows before it is made. */
 export const changeTable = (
-  { account_id, email }: StandingRow,
+  { account_id, email }: AccountStatusRow,
   what: string,
   [now, then]: readonly [string, string],
 ): Table => [
@@ -43,7 +46,7 @@ export const changeTable = (
 ];
 
 /** What a change of an account answers. */
-export const changeSaid = (answer: { changed: boolean; standing: StandingRow } | null): Said => {
+export const changeSaid = (answer: { changed: boolean; account_status: AccountStatusRow } | null): Said => {
   if (answer === null) throw new Refusal('the account is gone');
-  return { json: answer, text: standingsSaid([answer.standing]).text };
+  return { json: answer, text: accountStatusesSaid([answer.account_status]).text };
 };

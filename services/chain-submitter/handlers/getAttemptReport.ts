@@ -4,7 +4,7 @@ import { sightOfAttempt } from '../attempt-sight.ts';
 import type { Deps } from '../deps.ts';
 
 /** Internal: all that is known of an attempt, and what the chain proves about it. */
-export const observeAttempt =
-  (deps: Deps): Handler<typeof chainSubmitter.internal.observeAttempt> =>
+export const getAttemptReport =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.getAttemptReport> =>
   (attempt) =>
     sightOfAttempt(deps, attempt);

@@ -11,8 +11,8 @@ import { claimNow, lookUpSettlement } from '../store/settlements.ts';
  * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
  * tells how far it is, and hurries it on (docs/design/settle.md, rules 6 and 16).
  */
-export const redriveSettlement =
-  ({ pool, relay }: Deps): Handler<typeof settlement.internal.redriveSettlement> =>
+export const redispatchSettlement =
+  ({ pool, relay }: Deps): Handler<typeof settlement.internal.redispatchSettlement> =>
   async ({ settlement_id, ...operator }) => {
     const { rows, answer } = await pool.transaction(async (tx) => {
       const claimed = await claimNow(tx, settlement_id);
@@ -26,7 +26,7 @@ export const redriveSettlement =
       const { status, chain_status } = row;
       return {
         rows: await insertOutbox(tx, [settleJob(claimed)]),
-        answer: { drive, status, chain_status },
+        answer: { dispatch_count: drive, status, chain_status },
       };
     });
     relay.dispatch(rows);

@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { presentSigning, type SigningDeps } from '../signing.ts';
 
 /** Whether anything is signed, what is under way and by which keys, for an operator. */
-export const showSigning =
-  (deps: SigningDeps): Handler<typeof chainSubmitter.internal.showSigning> =>
+export const getSigning =
+  (deps: SigningDeps): Handler<typeof chainSubmitter.internal.getSigning> =>
   () =>
     presentSigning(deps);

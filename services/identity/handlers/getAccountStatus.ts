@@ -5,8 +5,8 @@ import { findStanding } from '../store/standings.ts';
 import { presentStanding } from '../view.ts';
 
 /** Internal: how an account stands, for an operator. */
-export const showStanding =
-  (deps: Deps): Handler<typeof identity.internal.showStanding> =>
+export const getAccountStatus =
+  (deps: Deps): Handler<typeof identity.internal.getAccountStatus> =>
   async ({ account_id }) => {
     const row = await findStanding(deps.pool, account_id);
     return row === null ? null : presentStanding(row);

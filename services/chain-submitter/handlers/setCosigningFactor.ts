@@ -6,8 +6,11 @@ import { presentCosigning } from '../limits/number.ts';
 import { lockFactor, updateFactor } from '../store/cosigning.ts';
 
 /** Multiplies what an account may have co-signed a day. */
-export const setCosigning =
-  ({ pool, limits }: Pick<Deps, 'pool' | 'limits'>): Handler<typeof chainSubmitter.internal.setCosigning> =>
+export const setCosigningFactor =
+  ({
+    pool,
+    limits,
+  }: Pick<Deps, 'pool' | 'limits'>): Handler<typeof chainSubmitter.internal.setCosigningFactor> =>
   async ({ account_id, factor, ...operator }) => {
     const { changed } = await changeByOperator(pool, operator, {
       action: factor === 1 ? 'budgets.clear' : 'budgets.set',
