@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { restart } from '../../../test/support/restart.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import { type Consumer, createConsumer, createVendor, settleWith, type Vendor } from '../seed/actors.ts';
 import { type Answer, type Api, createApi, lostBy } from '../seed/api.ts';
 import { outsideFolder } from '../servers/postgres-server.ts';
@@ -122,12 +123,19 @@ test('a rolling restart of everything loses no call and fails none', async () =>
   const paying = payers.map(async (payer) => {
     while (rolling) await pay(payer);
   });
-  await sleep(1000);
+  const callsAfter = (more: number) => {
+    const enough = calls + more;
+    return waitFor(
+      () => calls,
+      (count) => count >= enough,
+    );
+  };
+  await callsAfter(20);
   for (const name of names) {
     await restart(stateDir, name);
     await balancer.complete();
   }
-  await sleep(500);
+  await callsAfter(10);
   rolling = false;
   await Promise.all(paying);
   await balancer.stop();
