@@ -19,7 +19,7 @@ import {
   TextField,
   Time,
 } from '../ui/index.ts';
-import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deposit = Output<'funding.listDeposits'>['data'][number];

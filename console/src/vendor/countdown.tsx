@@ -1,5 +1,5 @@
 import { useNow } from '../lib/clock.ts';
-import { spanWords } from '../lib/span.ts';
+import { spanWords } from '../lib/duration.ts';
 
 /** How long it is until a moment (ISO text), second by second; `over` in its place afterwards. The moment itself on hover. */
 export const Countdown = ({ until, over }: { until: string; over: string }) => {

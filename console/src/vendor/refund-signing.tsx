@@ -18,7 +18,7 @@ import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/b
 import { type Read, usePrepared } from '../wallet/prepared.ts';
 import { ReadFromIt, Trouble } from '../wallet/signing.tsx';
 import { Countdown } from './countdown.tsx';
-import type { Refund } from './settlement-story.ts';
+import type { Refund } from './settlement-history.ts';
 import './vendor.css';
 
 type Prepared = Output<'funding.createRefund'>;

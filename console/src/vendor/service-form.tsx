@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
+import { parseWhole, spanWords } from '../lib/duration.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
-import { parseWhole, spanWords } from '../lib/span.ts';
 import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
 
 export type Service = Output<'identity.getService'>;

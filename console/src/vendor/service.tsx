@@ -15,8 +15,8 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { ServiceEnd } from './close-service.tsx';
 import { Countdown } from './countdown.tsx';
-import { ServiceEnd } from './service-end.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';

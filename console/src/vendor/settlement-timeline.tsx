@@ -3,7 +3,7 @@ import { useItems } from '../lib/data.ts';
 import { Badge, Copyable, Money, Time } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Entry, type Event, type Refund, storyOf } from './settlement-story.ts';
+import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';
 
 const EVERY_MS = 5000;

@@ -27,7 +27,7 @@ import { Ledger } from './ledger.tsx';
 import { RefundDialog } from './refund.tsx';
 import { useAllServices } from './sales-data.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Refund, refundsOf } from './settlement-story.ts';
+import { type Refund, refundsOf } from './settlement-history.ts';
 import { Timeline } from './settlement-timeline.tsx';
 
 const EVERY_MS = 5000;

@@ -1,7 +1,7 @@
 import { EXAMPLES } from '../generated/examples.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Code, Copyable, Facts, LinkButton, Notice, Page, Section, Stack, Tabs } from '../ui/index.ts';
-import { ChooseService, useOwnServices } from './choose-service.tsx';
+import { ChooseService, useOwnServices } from './select-service.tsx';
 
 const FRAMEWORKS = [
   ['express', 'Express', 'express.ts'],

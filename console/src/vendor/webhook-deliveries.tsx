@@ -18,7 +18,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-words.ts';
+import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-texts.ts';
 
 type Filter = 'all' | Delivery['status'];
 

@@ -21,7 +21,7 @@ import {
 } from '../ui/index.ts';
 import { Deliveries } from './webhook-deliveries.tsx';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
-import { type Endpoint, OFF, timeLeft, wantedWords } from './webhook-words.ts';
+import { type Endpoint, OFF, timeLeft, wantedWords } from './webhook-texts.ts';
 
 /** One endpoint with its log. */
 const WebhookPage = () => {

@@ -4,7 +4,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
 import { Badge, Button, Empty, Page, Section, Table, Time } from '../ui/index.ts';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
-import { type Endpoint, wantedWords } from './webhook-words.ts';
+import { type Endpoint, wantedWords } from './webhook-texts.ts';
 
 const stateOf = ({ enabled, disabled_reason, failing_since }: Endpoint) => {
   if (!enabled)

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { session } from '../session/store.ts';
-import type { Deed, Owner, Wanted } from './reading.ts';
+import type { Deed, Owner, Wanted } from './read-transaction.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 
 /**

@@ -17,7 +17,7 @@ import {
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import { type Prepared, usePrepared } from './prepared.ts';
-import type { Deed, Wanted } from './reading.ts';
+import type { Deed, Wanted } from './read-transaction.ts';
 import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { WalletError } from './worker-client.ts';
 

@@ -1,14 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
-import { refusal } from '../test-support.ts';
-import {
-  BodyTooLargeError,
-  memoryPayments,
-  NotDeliveredError,
-  PaymentKeyReusedError,
-  type PaymentStore,
-  PriceAboveCapError,
-} from './main.ts';
 import {
   errorOf,
   honest,
@@ -17,7 +7,17 @@ import {
   startWorld,
   type Visit,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/paying-fetch.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
+import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
+import {
+  BodyTooLargeError,
+  memoryPayments,
+  NotDeliveredError,
+  PaymentKeyReusedError,
+  type PaymentStore,
+  PriceAboveCapError,
+} from './main.ts';
 
 let world: World;
 beforeEach(async () => {

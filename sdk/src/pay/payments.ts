@@ -6,7 +6,7 @@ import { type Budget, createLedger } from './budget.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { isPrepaid } from './rules.ts';
-import { createStanding } from './standing.ts';
+import { createStanding } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
 export type PaymentsDeps = {

@@ -1,5 +1,5 @@
 import { isDelivered, store } from './answers.ts';
-import type { Finish } from './once.ts';
+import type { Finish } from './deliveries.ts';
 
 /** Bytes of a delivery on their way out, kept as long as they are few. */
 export const createCopy = (limit: number) => {

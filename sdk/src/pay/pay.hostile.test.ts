@@ -1,16 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { NoAnswerError } from '../errors.ts';
-import { refusal } from '../test-support.ts';
-import {
-  BadTokenError,
-  NotAllowedError,
-  NotDeliveredError,
-  PaidRedirectError,
-  PaymentDeclinedError,
-  PriceAboveCapError,
-  QuoteLapsedError,
-  ResourceMismatchError,
-} from './main.ts';
 import {
   bill,
   errorOf,
@@ -21,7 +9,19 @@ import {
   startWorld,
   tokenFor,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/paying-fetch.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
+import { NoAnswerError } from '../errors.ts';
+import {
+  BadTokenError,
+  NotAllowedError,
+  NotDeliveredError,
+  PaidRedirectError,
+  PaymentDeclinedError,
+  PriceAboveCapError,
+  QuoteLapsedError,
+  ResourceMismatchError,
+} from './main.ts';
 
 /** What a vendor, or somebody between, tries in order to be paid more, twice, or for another's bill. */
 

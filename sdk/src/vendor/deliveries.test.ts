@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { unavailable } from './answers.ts';
-import { createOnce, type Opening } from './once.ts';
+import { createOnce, type Opening } from './deliveries.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 afterEach(() => {

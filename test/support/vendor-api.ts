@@ -1,8 +1,14 @@
-import { signToken } from '../../../shared/lib/compact-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
-import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { type Asked, refusal, type Scripted, startScripted } from '../test-support.ts';
-import { createPaywall, memoryStore, type PaywallEvent, type PaywallOptions, paymentOf } from './main.ts';
+import {
+  createPaywall,
+  memoryStore,
+  type PaywallEvent,
+  type PaywallOptions,
+  paymentOf,
+} from '../../sdk/src/vendor/main.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /**
  * The vendor's side of the API by its rules, over HTTP and with real signatures, whose answers a test can replace or lose.

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseWhole, spanWords } from './span.ts';
+import { parseWhole, spanWords } from './duration.ts';
 
 test.each([
   [900, '15 min'],

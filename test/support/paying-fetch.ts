@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { signToken } from '../../../shared/lib/compact-token.ts';
-import { privateKeyFromSeed, rawPublicKey } from '../../../shared/lib/ed25519.ts';
-import { newId, newServiceId } from '../../../shared/lib/id.ts';
-import { type Asked, refusal, type Scripted, startScripted } from '../test-support.ts';
-import { type PayInit, type PayOptions, payingFetch } from './main.ts';
+import { type PayInit, type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
 
 /** Vendors and an API that answer by a script, with tokens signed by hand: what no honest party would send. */
 

@@ -20,7 +20,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { type Owner, RefusedError, readTransaction, type Wanted } from './reading.ts';
+import { type Owner, RefusedError, readTransaction, type Wanted } from './read-transaction.ts';
 
 /** Transactions as the service makes them (by web3.js), and as somebody would who wants something else. */
 const [owner, payer, authority, stranger, mint, payee] = Array.from(

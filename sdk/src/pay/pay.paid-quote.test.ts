@@ -1,7 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError, PaidElsewhereError } from '../main.ts';
-import { type Asked, refusal } from '../test-support.ts';
-import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 import {
   bill,
   errorOf,
@@ -12,7 +9,10 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/paying-fetch.ts';
+import { type Asked, refusal } from '../../../test/support/scripted-server.ts';
+import { ApiError, PaidElsewhereError } from '../main.ts';
+import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
 /** One quote is handed to many, and another buyer pays it first. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Settlement } from './sales-figures.ts';
-import { type Event, type Refund, refundsOf, storyOf } from './settlement-story.ts';
+import { type Event, type Refund, refundsOf, storyOf } from './settlement-history.ts';
 
 const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, '0')}:00.000Z`;
 const settlement = (more: Partial<Settlement> = {}) =>
