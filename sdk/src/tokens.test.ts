@@ -12,7 +12,7 @@ import {
   startWorld,
   tokenFor,
   type World,
-} from '../../test/support/paying-fetch.ts';
+} from '../../test/support/scripted-vendors.ts';
 import { createClient, NoAnswerError } from './main.ts';
 import { BadTokenError, createTokenVerifier, type QuoteClaims, type SettlementClaims } from './tokens.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createRevokeInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
-import { createPortPicker } from '../../deploy/local/ports.ts';
+import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { call } from '../../shared/bus/call.ts';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
 import { newId } from '../../shared/lib/id.ts';

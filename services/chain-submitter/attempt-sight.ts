@@ -1,4 +1,4 @@
-import type { AttemptSight } from '../../shared/contract/chain-submitter.ts';
+import type { AttemptReport } from '../../shared/contract/chain-submitter.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { verifyToken } from '../../shared/lib/compact-token.ts';
 import type { Deps } from './deps.ts';
@@ -15,8 +15,8 @@ export const settleIntentId = ({ account_id, payment_attempt_id }: AttemptName):
   `settle:${account_id}:${payment_attempt_id}`;
 
 type SightDeps = Pick<Deps, 'pool' | 'rpc' | 'network' | 'environment' | 'keys' | 'clock'>;
-type Judged = Pick<AttemptSight, 'verdict' | 'why'>;
-const open = (why: string): Judged => ({ verdict: 'open', why });
+type Judged = Pick<AttemptReport, 'outcome' | 'reason'>;
+const open = (why: string): Judged => ({ outcome: 'open', reason: why });
 
 /**
  * Bytes of a record that was lost may have been signed until the deadline and live for 150 blocks, a minute or so: without
@@ -67,7 +67,7 @@ const judge = async (
   }: {
     deadline: number;
     height: number;
-    signed: readonly (SignedRow & { seen: readonly string[] })[];
+    signed: readonly (SignedRow & { provider_statuses: readonly string[] })[];
     under: readonly string[];
   },
 ): Promise<Judged> => {
@@ -76,8 +76,8 @@ const judge = async (
     for (const signature of own)
       if (await isPaidBy(deps, intent, signature))
         return {
-          verdict: 'landed',
-          why: `${signature} is final on every provider and moved what the quote says`,
+          outcome: 'included',
+          reason: `${signature} is final on every provider and moved what the quote says`,
         };
     if (!intents.isTerminal(intent.status))
       return open(`the intent is ${intent.status}: it is driven to its own end`);
@@ -93,13 +93,13 @@ const judge = async (
     return open(
       `${alive.signature} may land until finalized block ${alive.last_valid_block_height}, it is ${height}`,
     );
-  const known = signed.find(({ seen }) =>
-    seen.some((word) => word !== 'unknown' && word !== 'failed, finalized'),
+  const known = signed.find(({ provider_statuses }) =>
+    provider_statuses.some((word) => word !== 'unknown' && word !== 'failed, finalized'),
   );
   if (known !== undefined) return open(`a provider knows ${known.signature}`);
   return {
-    verdict: 'cannot_land',
-    why: 'every transaction of it is past its last block on every provider, or there is none',
+    outcome: 'excluded',
+    reason: 'every transaction of it is past its last block on every provider, or there is none',
   };
 };
 
@@ -108,7 +108,7 @@ const judge = async (
  * is one. Every provider is asked: one that does not answer proves nothing, and the call fails.
  * @throws ServiceError validation_error for a token that does not hold; RpcUnavailable
  */
-export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Promise<AttemptSight> => {
+export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Promise<AttemptReport> => {
   const { pool, rpc, environment, keys } = deps;
   const claims = verifyToken('quote', attempt.quote_token, { env: environment, keys });
   const intentId = settleIntentId(attempt);
@@ -127,7 +127,10 @@ export const sightOfAttempt = async (deps: SightDeps, attempt: AttemptName): Pro
   // Another attempt's payment of the same quote says nothing about this one.
   const owners = await intentsOf(pool, found);
   const under = found.filter((signature) => (owners.get(signature) ?? intentId) === intentId);
-  const signed = rows.map((row, index) => ({ ...row, seen: said.map((words) => words[index]!) }));
+  const signed = rows.map((row, index) => ({
+    ...row,
+    provider_statuses: said.map((words) => words[index]!),
+  }));
   const height = Math.min(...heights);
   const deadline = Date.parse(claims.expires_at) + SIGNING_GRACE_MS;
   return {

@@ -21,7 +21,10 @@ import { cancelPrepared } from './handlers/cancelPrepared.ts';
 import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
 import { describeWallet } from './handlers/describeWallet.ts';
 import { findPayment } from './handlers/findPayment.ts';
-import { observeAttempt } from './handlers/observeAttempt.ts';
+import { getAttemptReport } from './handlers/getAttemptReport.ts';
+import { getCaps } from './handlers/getCaps.ts';
+import { getCosigningLimits } from './handlers/getCosigningLimits.ts';
+import { getSigning } from './handlers/getSigning.ts';
 import { observeChain } from './handlers/observeChain.ts';
 import { observePrepared } from './handlers/observePrepared.ts';
 import { observeTransfers } from './handlers/observeTransfers.ts';
@@ -30,11 +33,8 @@ import { observeWallets } from './handlers/observeWallets.ts';
 import { prepareDelegation } from './handlers/prepareDelegation.ts';
 import { prepareTransfer } from './handlers/prepareTransfer.ts';
 import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
-import { setCosigning } from './handlers/setCosigning.ts';
-import { setSigning } from './handlers/setSigning.ts';
-import { showCaps } from './handlers/showCaps.ts';
-import { showCosigning } from './handlers/showCosigning.ts';
-import { showSigning } from './handlers/showSigning.ts';
+import { setCosigningFactor } from './handlers/setCosigningFactor.ts';
+import { setSigningPaused } from './handlers/setSigningPaused.ts';
 import { submitPrepared } from './handlers/submitPrepared.ts';
 import { createTokenAccount } from './jobs/createTokenAccount.ts';
 import { fund } from './jobs/fund.ts';
@@ -127,14 +127,14 @@ const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolv
 
 await runService(base, {
   serving: serve(bus, chainSubmitter, {
-    showCaps: showCaps(deps, caps),
-    showSigning: showSigning(signing),
-    setSigning: setSigning(signing),
-    showCosigning: showCosigning(deps),
-    setCosigning: setCosigning(deps),
+    getCaps: getCaps(deps, caps),
+    getSigning: getSigning(signing),
+    setSigningPaused: setSigningPaused(signing),
+    getCosigningLimits: getCosigningLimits(deps),
+    setCosigningFactor: setCosigningFactor(deps),
     observeChain: observeChain(deps),
     findPayment: findPayment(deps),
-    observeAttempt: observeAttempt(deps),
+    getAttemptReport: getAttemptReport(deps),
     observeWallet: observeWallet(deps),
     observeTransfers: observeTransfers(deps),
     observeWallets: observeWallets(deps),

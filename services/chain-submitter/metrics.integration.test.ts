@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createPortPicker } from '../../deploy/local/ports.ts';
+import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { scrape } from '../../test/support/scrape.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../test/support/submitter.ts';
 

@@ -32,7 +32,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
   );
 const factsOf = async (quarantine_id: number) =>
   (await call(operator, chainSubmitter, 'showQuarantined', { quarantine_id }))!.facts as {
-    attempt: { verdict: string; why: string; transactions: unknown[] };
+    attempt: { outcome: string; reason: string; transactions: unknown[] };
   } | null;
 
 /** Publishes a job that this release cannot read: it has a field too many. Returns its number in quarantine. */
@@ -63,18 +63,18 @@ test('failed is refused while a lost record could still land, and a job that com
   const { payer, job } = await jobFor(fixture.quote());
   const id = await setAside(job);
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*could land until/);
-  expect(await refusal(decide(id, 'landed'))).toMatch(/^conflict/);
-  expect(await factsOf(id)).toMatchObject({ attempt: { verdict: 'open', transactions: [] } });
+  expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
+  expect(await factsOf(id)).toMatchObject({ attempt: { outcome: 'open', transactions: [] } });
   await fixture.send(fixture.settlementBus, 'settle', job);
   await fixture.facts.wait(job.settlement_id, 'finalized');
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   // The record and the chain say landed now: so may the operator, and nothing else.
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*is final on every provider/);
   expect(await factsOf(id)).toMatchObject({
-    attempt: { verdict: 'landed', transactions: [expect.anything()] },
+    attempt: { outcome: 'included', transactions: [expect.anything()] },
   });
   const told = fixture.facts.of(job.settlement_id).length;
-  await decide(id, 'landed');
+  await decide(id, 'included');
   // Told once more, for a settlement service that had not heard.
   const all = await until(
     async () => fixture.facts.of(job.settlement_id),
@@ -87,8 +87,8 @@ test('failed is refused while a lost record could still land, and a job that com
 test('failed is said once nothing can land: settlement hears it, and the job, should it come, pays nothing', async () => {
   const { payer, job } = await jobFor(fixture.quote({ expiresInMs: -MINUTES_12 }));
   const id = await setAside(job);
-  expect(await factsOf(id)).toMatchObject({ attempt: { verdict: 'cannot_land' } });
-  expect(await refusal(decide(id, 'landed'))).toMatch(/^conflict/);
+  expect(await factsOf(id)).toMatchObject({ attempt: { outcome: 'excluded' } });
+  expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
   await decide(id, 'failed');
   expect(await fixture.facts.wait(job.settlement_id, 'failed')).toMatchObject({
     tx_hash: null,
@@ -98,7 +98,7 @@ test('failed is said once nothing can land: settlement hears it, and the job, sh
   await fixture.facts.wait(job.settlement_id, 'failed', 2);
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
   const [last] = await call(operator, chainSubmitter, 'listOperatorActions', { limit: 1 });
-  expect(last).toMatchObject({ ...by, after: { decision: 'failed', proof: { verdict: 'cannot_land' } } });
+  expect(last).toMatchObject({ ...by, after: { decision: 'failed', proof: { outcome: 'excluded' } } });
 });
 
 test('a forged job cannot be used to fail the settlement of another attempt', async () => {
@@ -141,7 +141,7 @@ test('bytes that may still land are never declared failed, whatever the record s
   await fixture.admin.query('update transactions set last_valid_block_height = 0 where signature = $1', [
     UNSEEN,
   ]);
-  expect(await factsOf(second)).toMatchObject({ attempt: { verdict: 'cannot_land' } });
+  expect(await factsOf(second)).toMatchObject({ attempt: { outcome: 'excluded' } });
   expect(await fixture.outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
 });
 
@@ -160,7 +160,7 @@ test('retry and dismiss: a job that is read now is paid once; one that nobody re
   const { rows } = await fixture.admin.query(
     "insert into quarantine (subject, body, reason) values ('job.chain-submitter.fund', 'x', 'test') returning quarantine_id::int as id",
   );
-  for (const decision of ['landed', 'failed'] as const)
+  for (const decision of ['included', 'failed'] as const)
     expect(await refusal(decide(rows[0].id, decision))).toMatch(/^conflict: .*names no attempt/);
   expect(await decide(rows[0].id, 'dismiss')).toMatchObject({ decision: 'dismiss' });
 });
@@ -176,11 +176,11 @@ test('a payment whose record was lost is never declared failed: retry adopts it 
     // Long after the deadline, by the clock that the service reads once a second.
     const { attempt } = (await until(
       () => factsOf(id),
-      (facts) => facts?.attempt.why.includes('could land until') === false,
+      (facts) => facts?.attempt.reason.includes('could land until') === false,
     ))!;
-    expect(attempt).toMatchObject({ verdict: 'open', why: expect.stringContaining(tx_hash!) });
+    expect(attempt).toMatchObject({ outcome: 'open', reason: expect.stringContaining(tx_hash!) });
     expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*names the quote on chain/);
-    expect(await refusal(decide(id, 'landed'))).toMatch(/^conflict/);
+    expect(await refusal(decide(id, 'included'))).toMatch(/^conflict/);
   });
   await fixture.admin.query("update quarantine set body = convert_to($1, 'UTF8') where quarantine_id = $2", [
     JSON.stringify({ ...job, accepted_at: new Date(Date.now() - 60_000).toISOString() }),

@@ -25,7 +25,7 @@ afterAll(() => fixture.stop());
 
 const { prepare, submit } = transfersOver(() => fixture);
 const shown = async () =>
-  call(await fixture.operatorBus(), chainSubmitter, 'showSigning', {}, { timeoutMs: 10_000 });
+  call(await fixture.operatorBus(), chainSubmitter, 'getSigning', {}, { timeoutMs: 10_000 });
 /** Who paid for a transaction that landed. */
 const payerOf = async (signature: string) => {
   const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
@@ -111,8 +111,8 @@ test('a retired authority signs nothing, and what it paid before its record was 
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
   expect(await outside.balance(other.owner.publicKey)).toBe(5_000_000n);
   const owner = payer.owner.publicKey.toBase58();
-  const { sights } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
-  expect(sights).toMatchObject([{ delegate: fixture.authority, served: false }]);
+  const { snapshots } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
+  expect(snapshots).toMatchObject([{ delegate: fixture.authority, served: false }]);
   await without.stop();
 
   // Both are here: whatever the job says, the one that the owner approved pays, and no other could.

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { WalletSight } from '../../shared/contract/chain-submitter.ts';
+import type { WalletSnapshot } from '../../shared/contract/chain-submitter.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
 import { tokenAccountOf } from './addresses.ts';
 import type { Network } from './domain/order.ts';
@@ -14,7 +14,7 @@ export const sightOf = (
   owner: string,
   account: TokenAccount,
   { network, slot }: { network: Pick<Network, 'mint' | 'delegateAuthorities'>; slot: number },
-): z.infer<typeof WalletSight> => {
+): z.infer<typeof WalletSnapshot> => {
   const ready = account.state === 'ready' ? account : null;
   const delegate = ready?.delegate ?? null;
   return {

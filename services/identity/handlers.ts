@@ -13,16 +13,17 @@ import { findKey } from './handlers/findKey.ts';
 import { findService } from './handlers/findService.ts';
 import { findSession } from './handlers/findSession.ts';
 import { getAccount } from './handlers/getAccount.ts';
+import { getAccountStatus } from './handlers/getAccountStatus.ts';
 import { getDelegate } from './handlers/getDelegate.ts';
 import { getOwnDelegate } from './handlers/getOwnDelegate.ts';
 import { getService } from './handlers/getService.ts';
 import { getSettings } from './handlers/getSettings.ts';
 import { isFrozen } from './handlers/isFrozen.ts';
+import { listAccountStatuses } from './handlers/listAccountStatuses.ts';
 import { listDelegates } from './handlers/listDelegates.ts';
 import { listPasskeys } from './handlers/listPasskeys.ts';
 import { listServices } from './handlers/listServices.ts';
 import { listSessions } from './handlers/listSessions.ts';
-import { listStandings } from './handlers/listStandings.ts';
 import { logout } from './handlers/logout.ts';
 import { passkeyLoginOptions } from './handlers/passkeyLoginOptions.ts';
 import { passkeyLoginVerify } from './handlers/passkeyLoginVerify.ts';
@@ -37,7 +38,6 @@ import { rotateDelegateKey } from './handlers/rotateDelegateKey.ts';
 import { rotateServiceKey } from './handlers/rotateServiceKey.ts';
 import { setFrozen } from './handlers/setFrozen.ts';
 import { setLimitFactor } from './handlers/setLimitFactor.ts';
-import { showStanding } from './handlers/showStanding.ts';
 import { updateDelegate } from './handlers/updateDelegate.ts';
 import { updateService } from './handlers/updateService.ts';
 import { updateSettings } from './handlers/updateSettings.ts';
@@ -85,8 +85,8 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof identity>, keyof type
   findSession: findSession(deps),
   findService: findService(deps),
   isFrozen: isFrozen(deps),
-  showStanding: showStanding(deps),
-  listStandings: listStandings(deps),
+  getAccountStatus: getAccountStatus(deps),
+  listAccountStatuses: listAccountStatuses(deps),
   setFrozen: setFrozen(deps),
   setLimitFactor: setLimitFactor(deps),
 });

@@ -79,7 +79,10 @@ describe('a frozen account', () => {
       };
     };
     expect((await seen()).key).not.toHaveProperty('frozen');
-    expect(await freeze(accountId)).toMatchObject({ changed: true, standing: { account_id: accountId } });
+    expect(await freeze(accountId)).toMatchObject({
+      changed: true,
+      account_status: { account_id: accountId },
+    });
     expect(await seen()).toMatchObject({
       key: { kind: 'service_key', account_id: accountId, frozen: true },
       session: { open: true, frozen: true },
@@ -120,11 +123,14 @@ test('limits: a whole factor within bounds, told with the look-up, cleared again
   const { owner, accountId } = await newAccount();
   const factor = async () => (await running.standing(owner)).limit_factor;
   expect(await factor()).toBe(1);
-  expect(await setFactor(accountId, 20)).toMatchObject({ changed: true, standing: { limit_factor: 20 } });
+  expect(await setFactor(accountId, 20)).toMatchObject({
+    changed: true,
+    account_status: { limit_factor: 20 },
+  });
   expect(await factor()).toBe(20);
   for (const wrong of [0, -1, 1.5, 1001])
     expect(await outcome(setFactor(accountId, wrong))).toMatch(/^validation_error/);
-  const list = await call(running.operator, identity, 'listStandings', { limit: 100 });
+  const list = await call(running.operator, identity, 'listAccountStatuses', { limit: 100 });
   expect(list.map(({ account_id }) => account_id)).toContain(accountId);
   await setFactor(accountId, 1);
   expect(await factor()).toBe(1);

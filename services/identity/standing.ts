@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { Standing } from '../../shared/contract/identity.ts';
+import type { AccountStatus } from '../../shared/contract/identity.ts';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import { changeByOperator, type Operator } from '../../shared/operator/actions.ts';
 import { lockStanding, type StandingRow } from './store/standings.ts';
 import { presentStanding } from './view.ts';
 
 /** What of a standing an operator changes; the rest says whose it is. */
-const told = ({ frozen_at, limit_factor }: z.infer<typeof Standing>) => ({ frozen_at, limit_factor });
+const told = ({ frozen_at, limit_factor }: z.infer<typeof AccountStatus>) => ({ frozen_at, limit_factor });
 
 /**
  * Changes how an account stands. What is so already is left alone and not recorded.
@@ -25,7 +25,7 @@ export const changeStanding = async (
     isSo: (row: StandingRow) => boolean;
     change: (tx: Db) => Promise<StandingRow>;
   },
-): Promise<{ changed: boolean; standing: z.infer<typeof Standing> } | null> => {
+): Promise<{ changed: boolean; account_status: z.infer<typeof AccountStatus> } | null> => {
   const { changed, state } = await changeByOperator<StandingRow | null>(pool, operator, {
     action,
     target: accountId,
@@ -34,5 +34,5 @@ export const changeStanding = async (
     change,
     show: (row) => row && told(presentStanding(row)),
   });
-  return state && { changed, standing: presentStanding(state) };
+  return state && { changed, account_status: presentStanding(state) };
 };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Passkey } from '../../shared/contract/identity.account.ts';
 import type { Delegate } from '../../shared/contract/identity.delegates.ts';
 import type { Session } from '../../shared/contract/identity.sign-in.ts';
-import type { identity, Standing } from '../../shared/contract/identity.ts';
+import type { AccountStatus, identity } from '../../shared/contract/identity.ts';
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from '../../shared/lib/access-token.ts';
 import { isoTime, isoTimeOrNull } from '../../shared/lib/clock.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
@@ -96,7 +96,7 @@ export const presentStanding = ({
   created_at,
   frozen_at,
   ...row
-}: StandingRow): z.infer<typeof Standing> => ({
+}: StandingRow): z.infer<typeof AccountStatus> => ({
   ...row,
   created_at: isoTime(created_at),
   frozen_at: isoTimeOrNull(frozen_at),

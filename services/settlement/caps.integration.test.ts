@@ -185,7 +185,7 @@ test('an operator sees the caps and who has used most of them', async () => {
   const payers = [consumer(), consumer()] as const;
   await attempts(payers[0], 3);
   expect(await attempt(payers[1])).toBe('accepted');
-  const shown = await call(operator, settlement, 'showCaps', {});
+  const shown = await call(operator, settlement, 'getCaps', {});
   expect(shown).toMatchObject({ wallet_cap: '4000000', environment_cap: `${capLimits.environmentMicro}` });
   const own = ({ account_id, owner }: Payer, reserved: string) => [
     expect.objectContaining({ of: 'wallet', id: owner, reserved, cap: '4000000' }),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Waiting } from '../../shared/bus/wake.ts';
-import type { chainSubmitter, WalletSight } from '../../shared/contract/chain-submitter.ts';
+import type { chainSubmitter, WalletSnapshot } from '../../shared/contract/chain-submitter.ts';
 import type { wallet } from '../../shared/contract/index.ts';
 import type { Environment } from '../../shared/contract/primitives.ts';
 import type { HourlyCaps } from '../../shared/db/hourly-caps.ts';
@@ -44,12 +44,12 @@ export type Deps = {
   /** Whether an account is frozen; at most 1 s old. */
   isFrozen: (accountId: string) => Promise<boolean>;
   /** How far chain-submitter has brought an attempt, and what the chain proves about it. */
-  observeAttempt: (
-    attempt: z.infer<typeof chainSubmitter.internal.observeAttempt.input>,
-  ) => Promise<z.infer<typeof chainSubmitter.internal.observeAttempt.output>>;
+  getAttemptReport: (
+    attempt: z.infer<typeof chainSubmitter.internal.getAttemptReport.input>,
+  ) => Promise<z.infer<typeof chainSubmitter.internal.getAttemptReport.output>>;
   /** Whether a quote's payment stands on the chain, and which of these owners made it. */
   findPayment: (
     quote: z.infer<typeof chainSubmitter.internal.findPayment.input>,
   ) => Promise<z.infer<typeof chainSubmitter.internal.findPayment.output>>;
-  observeWallet: (owner: string) => Promise<z.infer<typeof WalletSight>>;
+  observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>>;
 };

@@ -7,18 +7,18 @@ import { findByQuotes } from './handlers/findByQuotes.ts';
 import { findDelegates } from './handlers/findDelegates.ts';
 import { findPaid } from './handlers/findPaid.ts';
 import { get } from './handlers/get.ts';
+import { getCaps } from './handlers/getCaps.ts';
+import { getIntake } from './handlers/getIntake.ts';
 import { list } from './handlers/list.ts';
 import { listPaid } from './handlers/listPaid.ts';
 import { putDelegate } from './handlers/putDelegate.ts';
 import { redeem } from './handlers/redeem.ts';
-import { redriveSettlement } from './handlers/redriveSettlement.ts';
+import { redispatchSettlement } from './handlers/redispatchSettlement.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
-import { setIntake } from './handlers/setIntake.ts';
+import { setIntakePaused } from './handlers/setIntakePaused.ts';
 import { settle } from './handlers/settle.ts';
 import { settlementActivity } from './handlers/settlementActivity.ts';
-import { showCaps } from './handlers/showCaps.ts';
-import { showIntake } from './handlers/showIntake.ts';
 import { spentSince } from './handlers/spentSince.ts';
 import { verify } from './handlers/verify.ts';
 
@@ -39,8 +39,8 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   listPaid: listPaid(deps),
   findPaid: findPaid(deps),
   spentSince: spentSince(deps),
-  showCaps: showCaps(deps),
-  showIntake: showIntake(deps),
-  setIntake: setIntake(deps),
-  redriveSettlement: redriveSettlement(deps),
+  getCaps: getCaps(deps),
+  getIntake: getIntake(deps),
+  setIntakePaused: setIntakePaused(deps),
+  redispatchSettlement: redispatchSettlement(deps),
 });

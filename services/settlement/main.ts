@@ -86,8 +86,8 @@ const deps: Deps = {
   observeWallet,
   isPaused: () => readPaused('intake'),
   isFrozen: async (accountId) => (await readFrozen(accountId)).frozen,
-  observeAttempt: (attempt) =>
-    call(bus, chainSubmitter, 'observeAttempt', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
+  getAttemptReport: (attempt) =>
+    call(bus, chainSubmitter, 'getAttemptReport', attempt, { timeoutMs: PROOF_TIMEOUT_MS }),
   findPayment: (quote) => call(bus, chainSubmitter, 'findPayment', quote, { timeoutMs: PROOF_TIMEOUT_MS }),
 };
 

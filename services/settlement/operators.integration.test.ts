@@ -6,7 +6,7 @@ import type { Decision } from '../../shared/contract/operator.ts';
 import {
   admin,
   as,
-  attemptSight,
+  attemptReport,
   base,
   consumer,
   frozen,
@@ -33,7 +33,7 @@ afterAll(stopFixture);
 afterEach(() => frozen.clear());
 
 const by = { actor: 'jane', reason: 'ticket 1042' };
-const setPaused = (paused: boolean) => call(operator, settlement, 'setIntake', { paused, ...by });
+const setPaused = (paused: boolean) => call(operator, settlement, 'setIntakePaused', { paused, ...by });
 const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
 const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
   work.then(
@@ -179,7 +179,7 @@ describe('messages set aside', () => {
     const nobodys = await setAside({}, 'evt.somebody.something');
     for (const id of [unread, nobodys])
       expect(await refusal(decide(id, 'retry'))).toMatchObject({ code: 'conflict' });
-    for (const decision of ['landed', 'failed'] as const)
+    for (const decision of ['included', 'failed'] as const)
       expect(await refusal(decide(nobodys, decision))).toMatchObject({ code: 'conflict' });
     expect((await list()).map(({ quarantine_id }) => quarantine_id)).toEqual(
       expect.arrayContaining([unread, nobodys]),
@@ -200,25 +200,25 @@ describe('messages set aside', () => {
     const shown = await call(operator, settlement, 'showQuarantined', { quarantine_id: one!.quarantine_id });
     expect(shown).toMatchObject({
       body: expect.stringContaining(settlementId),
-      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { verdict: 'open' } },
+      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { outcome: 'open' } },
     });
     expect(JSON.stringify(shown)).not.toContain('settlement_token');
-    for (const [verdict, refused] of [
-      ['open', ['landed', 'failed']],
-      ['landed', ['failed']],
-      ['cannot_land', ['landed']],
+    for (const [outcome, refused] of [
+      ['open', ['included', 'failed']],
+      ['included', ['failed']],
+      ['excluded', ['included']],
     ] as const) {
-      Object.assign(attemptSight, { verdict, why: `it is ${verdict}` });
+      Object.assign(attemptReport, { outcome, reason: `it is ${outcome}` });
       for (const decision of refused)
         expect(await refusal(decide(one!.quarantine_id, decision))).toMatchObject({
           code: 'conflict',
-          message: expect.stringContaining(`it is ${verdict}`),
+          message: expect.stringContaining(`it is ${outcome}`),
         });
     }
-    Object.assign(attemptSight, { verdict: 'landed', why: 'final' });
-    await decide(one!.quarantine_id, 'landed');
+    Object.assign(attemptReport, { outcome: 'included', reason: 'final' });
+    await decide(one!.quarantine_id, 'included');
     expect((await actions())[0]).toMatchObject({
-      after: { decision: 'landed', proof: { verdict: 'landed', why: 'final' } },
+      after: { decision: 'included', proof: { outcome: 'included', reason: 'final' } },
     });
     expect(await row(settlementId)).toMatchObject({ status: 'failed', chain_status: 'failed' });
   });

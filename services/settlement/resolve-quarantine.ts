@@ -26,12 +26,12 @@ const settlementOf = async ({ pool }: Pick<Deps, 'pool'>, { subject, body }: Qua
  * stays what callers were told: the decision says which of the two is true, and only what the chain proves can be said.
  */
 export const quarantineResolver = (
-  deps: Pick<Deps, 'pool' | 'observeAttempt'>,
+  deps: Pick<Deps, 'pool' | 'getAttemptReport'>,
 ): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
   unknown: 'the message names no settlement that is known here: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
-    deps.observeAttempt({ account_id, payment_attempt_id, quote_token }),
+    deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({
     settlement: {
       settlement_id: row.settlement_id,

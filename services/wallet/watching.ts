@@ -3,7 +3,7 @@ import type { Message } from '../../shared/events/event.ts';
 import { insertOutbox } from '../../shared/events/outbox.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { parseMicro } from '../../shared/lib/micro.ts';
-import { sightSince } from '../../shared/lib/sight.ts';
+import { snapshotSince } from '../../shared/lib/snapshot.ts';
 import type { Deps, Sight } from './deps.ts';
 import { type DelegationRecord, delegationStatus, needsSpending } from './domain/delegation.ts';
 import { delegationChanged } from './events.ts';
@@ -68,9 +68,9 @@ export const look = async (
   rows: readonly WalletRow[],
   { asked, sinceSlot = null }: { asked: boolean; sinceSlot?: number | null },
 ): Promise<SightRow[]> => {
-  const { sights } = await sightSince(async () => {
+  const { sights } = await snapshotSince(async () => {
     const answer = await deps.observeWallets(rows.map(({ public_key }) => public_key));
-    return { sights: answer.sights, slot: Math.min(...answer.sights.map(({ slot }) => slot)) };
+    return { sights: answer.snapshots, slot: Math.min(...answer.snapshots.map(({ slot }) => slot)) };
   }, sinceSlot);
   const spent = await spendingOf(deps, rows, sights);
   const seenAt = deps.clock();

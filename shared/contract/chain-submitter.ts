@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
+import { getCapsOperation, operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -37,14 +37,14 @@ export const Progress = z.strictObject({
 });
 export type Progress = z.infer<typeof Progress>;
 
-/** What is known of an attempt: for an operator's eyes, and for a decision that must not be wrong. */
-export const AttemptSight = z.strictObject({
+/** Everything known about an attempt: for an operator, and for a decision that must not be wrong. */
+export const AttemptReport = z.strictObject({
   /**
-   * `landed`: final, on every provider. `cannot_land`: proven by rule 11 of docs/design/settle.md.
-   * `open`: neither is proven.
+   * `included`: a transaction of it is finalized on every provider. `excluded`: none can be included any more
+   * (docs/design/settle.md, rule 11). `open`: neither is proven.
    */
-  verdict: z.enum(['landed', 'cannot_land', 'open']),
-  why: z.string(),
+  outcome: z.enum(['included', 'excluded', 'open']),
+  reason: z.string(),
   intent: z
     .strictObject({
       status: z.string(),
@@ -61,8 +61,8 @@ export const AttemptSight = z.strictObject({
       generation: z.int(),
       status: z.string(),
       last_valid_block_height: z.int(),
-      /** What each provider says of it, in the order of SOLANA_RPC_URLS. */
-      seen: z.array(z.string()),
+      /** One for each provider, in the order of SOLANA_RPC_URLS. */
+      provider_statuses: z.array(z.string()),
     }),
   ),
   /** Succeeded transactions that name the quote's reference, whoever made them. */
@@ -70,10 +70,10 @@ export const AttemptSight = z.strictObject({
   /** The lowest finalized block height of the providers. */
   finalized_height: z.int(),
 });
-export type AttemptSight = z.infer<typeof AttemptSight>;
+export type AttemptReport = z.infer<typeof AttemptReport>;
 
-/** A token account as the chain shows it, and the slot of that sight. */
-export const WalletSight = z.strictObject({
+/** A token account as the chain shows it, and the slot of that snapshot. */
+export const WalletSnapshot = z.strictObject({
   token_account: SolanaAddress,
   exists: z.boolean(),
   balance: MicroUsdcOrZero,
@@ -118,34 +118,34 @@ const CosigningLimits = z.strictObject({
 export const MAX_COSIGNING_FACTOR = 1000;
 
 /** As many as one RPC call reads. */
-export const MAX_WALLETS_SEEN = 100;
+export const MAX_OBSERVED_WALLETS = 100;
 
 export const chainSubmitter = service({
   name: 'chain-submitter',
   operations: {},
   internal: {
     ...operatorOperations,
-    showCaps: showCapsOperation,
-    showSigning: internalOperation({
+    getCaps: getCapsOperation,
+    getSigning: internalOperation({
       summary: 'Whether anything is signed, what is under way, and by which keys',
       callers: ['operator'],
       input: z.strictObject({}),
       output: Signing,
     }),
-    setSigning: internalOperation({
+    setSigningPaused: internalOperation({
       summary:
         'Pauses or resumes all signing, of what was accepted too; signed bytes go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), signing: Signing }),
     }),
-    showCosigning: internalOperation({
+    getCosigningLimits: internalOperation({
       summary: 'How many transactions an account may have co-signed a day, and how many it had today',
       callers: ['operator'],
       input: z.strictObject({ account_id: AccountId }),
       output: CosigningLimits,
     }),
-    setCosigning: internalOperation({
+    setCosigningFactor: internalOperation({
       summary: 'Multiplies the number of co-signatures of an account',
       callers: ['operator'],
       input: z.strictObject({
@@ -166,7 +166,7 @@ export const chainSubmitter = service({
         budget_refills_in_seconds: z.int().min(0).nullable(),
       }),
     }),
-    observeAttempt: internalOperation({
+    getAttemptReport: internalOperation({
       summary: 'All that is known of an attempt to pay a quote, and what the chain proves about it',
       callers: ['settlement'],
       input: z.strictObject({
@@ -174,7 +174,7 @@ export const chainSubmitter = service({
         payment_attempt_id: PaymentAttemptId,
         quote_token: CompactToken,
       }),
-      output: AttemptSight,
+      output: AttemptReport,
     }),
     findPayment: internalOperation({
       summary:
@@ -191,7 +191,7 @@ export const chainSubmitter = service({
       summary: 'Balance and delegation of an owner’s token account, at confirmed commitment',
       callers: ['settlement', 'funding'],
       input: z.strictObject({ owner: SolanaAddress }),
-      output: WalletSight,
+      output: WalletSnapshot,
     }),
     observeTransfers: internalOperation({
       summary: 'What a transaction moved into an owner’s token account, once it is finalized',
@@ -213,8 +213,8 @@ export const chainSubmitter = service({
     observeWallets: internalOperation({
       summary: 'The same for up to 100 owners by one call to the chain, in their order',
       callers: ['wallet'],
-      input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_WALLETS_SEEN) }),
-      output: z.strictObject({ sights: z.array(WalletSight) }),
+      input: z.strictObject({ owners: z.array(SolanaAddress).min(1).max(MAX_OBSERVED_WALLETS) }),
+      output: z.strictObject({ snapshots: z.array(WalletSnapshot) }),
     }),
     describeWallet: internalOperation({
       summary:

@@ -12,8 +12,8 @@ import { internalOperation, service } from './service.ts';
 export const MAX_LIMIT_FACTOR = 1000;
 const LimitFactor = z.int().min(1).max(MAX_LIMIT_FACTOR);
 
-/** How an account stands with the operators. */
-export const Standing = z.strictObject({
+/** What operators have set for an account. */
+export const AccountStatus = z.strictObject({
   account_id: AccountId,
   email: z.string(),
   created_at: Timestamp,
@@ -41,7 +41,7 @@ export const identity = service({
       output: z.strictObject({ principal: Principal, limit_factor: LimitFactor }).nullable(),
     }),
     findSession: internalOperation({
-      summary: 'Whether a sign-in is still open, and how its account stands',
+      summary: 'Whether a sign-in is still open, and the status of its account',
       callers: ['gateway'],
       input: z.strictObject({ session_id: z.string().max(64), account_id: AccountId }),
       output: z.strictObject({ open: z.boolean(), frozen: z.boolean(), limit_factor: LimitFactor }),
@@ -52,30 +52,30 @@ export const identity = service({
       input: z.strictObject({ account_id: AccountId }),
       output: z.strictObject({ frozen: z.boolean() }),
     }),
-    showStanding: internalOperation({
-      summary: 'How an account stands. Null when there is none.',
+    getAccountStatus: internalOperation({
+      summary: 'The status of an account. Null if it does not exist.',
       callers: ['operator'],
       input: z.strictObject({ account_id: AccountId }),
-      output: Standing.nullable(),
+      output: AccountStatus.nullable(),
     }),
-    listStandings: internalOperation({
+    listAccountStatuses: internalOperation({
       summary: 'Accounts that are frozen or have raised limits',
       callers: ['operator'],
       input: z.strictObject({ limit: z.int().min(1).max(1000) }),
-      output: z.array(Standing),
+      output: z.array(AccountStatus),
     }),
     setFrozen: internalOperation({
       summary:
         'Freezes an account or gives it back; null when there is none. What stands already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ account_id: AccountId, frozen: z.boolean(), ...operatorFields }),
-      output: z.strictObject({ changed: z.boolean(), standing: Standing }).nullable(),
+      output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
     }),
     setLimitFactor: internalOperation({
       summary: 'Multiplies the request limits of an account, 1 as the contract says; null when there is none',
       callers: ['operator'],
       input: z.strictObject({ account_id: AccountId, limit_factor: LimitFactor, ...operatorFields }),
-      output: z.strictObject({ changed: z.boolean(), standing: Standing }).nullable(),
+      output: z.strictObject({ changed: z.boolean(), account_status: AccountStatus }).nullable(),
     }),
     ...operatorOperations,
     findService: internalOperation({

@@ -23,7 +23,7 @@ export const OperatorAction = z.strictObject({
 export type OperatorAction = z.infer<typeof OperatorAction>;
 
 /** What may be decided on a quarantined message (docs/operations.md). */
-export const DECISIONS = ['retry', 'dismiss', 'landed', 'failed'] as const;
+export const DECISIONS = ['retry', 'dismiss', 'included', 'failed'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 const quarantined = {
@@ -39,7 +39,7 @@ export const Quarantined = z.strictObject(quarantined);
 const MAX_LISTED = 200;
 
 /** Of the services that hold the hourly caps; what they answer is made by shared/operator/caps.ts. */
-export const showCapsOperation = internalOperation({
+export const getCapsOperation = internalOperation({
   summary: 'The hourly caps, and the wallets and accounts that have used most of theirs in this hour',
   callers: ['operator'],
   input: z.strictObject({}),
@@ -68,7 +68,7 @@ export const operatorOperations = {
     input: z.strictObject({ limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(OperatorAction),
   }),
-  showBacklog: internalOperation({
+  getBacklog: internalOperation({
     summary: 'How many committed messages are not published yet, of which a drained environment has none',
     callers: ['operator'],
     input: z.strictObject({}),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AllowedServices, DelegateLimits, DelegateUsage } from './identity.delegates.ts';
-import { operatorFields, operatorOperations, showCapsOperation } from './operator.ts';
+import { getCapsOperation, operatorFields, operatorOperations } from './operator.ts';
 import {
   AccountId,
   CompactToken,
@@ -335,25 +335,29 @@ export const settlement = service({
       }),
       output: z.array(Paid),
     }),
-    showCaps: showCapsOperation,
-    showIntake: internalOperation({
+    getCaps: getCapsOperation,
+    getIntake: internalOperation({
       summary: 'Whether payments are paused',
       callers: ['operator'],
       input: z.strictObject({}),
       output: Intake,
     }),
-    setIntake: internalOperation({
+    setIntakePaused: internalOperation({
       summary: 'Pauses or resumes payments; those accepted go on. What is so already is left alone.',
       callers: ['operator'],
       input: z.strictObject({ paused: z.boolean(), ...operatorFields }),
       output: z.strictObject({ changed: z.boolean(), intake: Intake }),
     }),
-    redriveSettlement: internalOperation({
+    redispatchSettlement: internalOperation({
       summary:
-        'Sends the job of a payment that is under way again at once, as the sweeper does after 15 s (docs/design/settle.md, rule 16)',
+        'Sends the job of an open payment again at once, as the sweeper does after 15 s without progress (docs/design/settle.md, rule 16)',
       callers: ['operator'],
       input: z.strictObject({ settlement_id: SettlementId, ...operatorFields }),
-      output: z.strictObject({ drive: z.int().min(0), status: SettlementStatus, chain_status: ChainStatus }),
+      output: z.strictObject({
+        dispatch_count: z.int().min(0),
+        status: SettlementStatus,
+        chain_status: ChainStatus,
+      }),
     }),
     ...operatorOperations,
     findPaid: internalOperation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { showCapsOperation } from '../contract/operator.ts';
+import type { getCapsOperation } from '../contract/operator.ts';
 import { accountCapMicro, capOfWallet, HOURLY_CAPS, type HourlyLimits } from '../db/hourly-caps.ts';
 import { type Db, sql } from '../db/pool.ts';
 import { isoTime } from '../lib/clock.ts';
@@ -23,7 +23,7 @@ const mostUsed = (db: Db) =>
 export const presentCaps = async (
   db: Db,
   limits: HourlyLimits,
-): Promise<z.infer<typeof showCapsOperation.output>> => {
+): Promise<z.infer<typeof getCapsOperation.output>> => {
   const ofAccount = accountCapMicro(limits);
   const capOf = {
     environment: () => limits.environmentMicro,

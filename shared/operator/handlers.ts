@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AttemptSight } from '../contract/chain-submitter.ts';
+import type { AttemptReport } from '../contract/chain-submitter.ts';
 import { conflict, notFound } from '../contract/errors.ts';
 import type { Decision, operatorOperations, Quarantined } from '../contract/operator.ts';
 import type { Handler } from '../contract/service.ts';
@@ -19,7 +19,7 @@ export type QuarantineResolver<Subject> = {
   /** What an operator is told where `find` has nothing. */
   unknown: string;
   /** What the chain proves of it now. */
-  prove: (subject: Subject) => Promise<AttemptSight>;
+  prove: (subject: Subject) => Promise<AttemptReport>;
   /** What else an operator sees of it, as JSON. */
   describe?: (subject: Subject) => Record<string, unknown>;
   /**
@@ -72,7 +72,10 @@ export const operatorHandlers = <Subject>({
   const prepare = async (
     row: QuarantineRow,
     decision: Decision,
-  ): Promise<{ proof?: Pick<AttemptSight, 'verdict' | 'why'>; commit?: (tx: Db) => Promise<() => void> }> => {
+  ): Promise<{
+    proof?: Pick<AttemptReport, 'outcome' | 'reason'>;
+    commit?: (tx: Db) => Promise<() => void>;
+  }> => {
     if (decision === 'dismiss') return {};
     if (decision === 'retry') {
       await retry(row);
@@ -82,16 +85,16 @@ export const operatorHandlers = <Subject>({
       throw conflict(`${row.subject} is about nothing whose outcome the chain proves`);
     const subject = await resolver.find(row);
     if (subject === null) throw conflict(resolver.unknown);
-    const { verdict, why } = await resolver.prove(subject);
-    if (verdict !== (decision === 'landed' ? 'landed' : 'cannot_land'))
-      throw conflict(`the chain does not bear that out: ${why}`);
+    const { outcome, reason } = await resolver.prove(subject);
+    if (outcome !== (decision === 'included' ? 'included' : 'excluded'))
+      throw conflict(`the chain does not bear that out: ${reason}`);
     const { commit } = resolver;
-    return { proof: { verdict, why }, ...(commit && { commit: (tx) => commit(tx, subject) }) };
+    return { proof: { outcome, reason }, ...(commit && { commit: (tx) => commit(tx, subject) }) };
   };
 
   return {
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
-    showBacklog: async () => ({ outbox: await countOutbox(pool) }),
+    getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
     showQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);

@@ -43,7 +43,7 @@ const notAsked = async (): Promise<never> => {
 /** What a stand-in answers to operators. */
 export const notForOperators = {
   listOperatorActions: notAsked,
-  showBacklog: notAsked,
+  getBacklog: notAsked,
   listQuarantined: notAsked,
   showQuarantined: notAsked,
   decideQuarantined: notAsked,
@@ -155,13 +155,13 @@ export const startChainStandIn = (bus: Bus) => {
 
   const handlers: Handlers<typeof chainSubmitter> = {
     ...notForOperators,
-    showCaps: notAsked,
-    showSigning: notAsked,
-    setSigning: notAsked,
+    getCaps: notAsked,
+    getSigning: notAsked,
+    setSigningPaused: notAsked,
     findPayment: notAsked,
-    showCosigning: notAsked,
-    setCosigning: notAsked,
-    observeAttempt: notAsked,
+    getCosigningLimits: notAsked,
+    setCosigningFactor: notAsked,
+    getAttemptReport: notAsked,
     prepareTransfer: async ({ transfer, object_id, owner, destination, amount }) => {
       if (refused.has(destination))
         throw new ServiceError('validation_error', 'destination_address: is a program');
@@ -191,7 +191,7 @@ export const startChainStandIn = (bus: Bus) => {
         throw new ServiceError('service_unavailable', 'the chain cannot be read right now');
       looks.push(owners.length);
       slot += 1;
-      return { sights: owners.map(observe) };
+      return { snapshots: owners.map(observe) };
     },
     observeTransfers: async ({ tx_hash }) => landed.get(tx_hash) ?? { status: 'unknown', transfers: [] },
     observeChain: async () => ({ readable: true, budget_refills_in_seconds: null }),

@@ -14,7 +14,7 @@ import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';
-import type { AttemptSight, Progress } from '../../shared/contract/chain-submitter.ts';
+import type { AttemptReport, Progress } from '../../shared/contract/chain-submitter.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { chainSubmitter, settlement, wallet } from '../../shared/contract/index.ts';
 import type { Principal } from '../../shared/contract/principal.ts';
@@ -98,9 +98,9 @@ export const frozen = new Set<string>();
 /** What the chain shows of quotes whose records are lost, by token. */
 export const payments = new Map<string, { paid: boolean; owner: string | null }>();
 /** What chain-submitter says of every attempt it is asked about. */
-export const attemptSight: AttemptSight = {
-  verdict: 'open',
-  why: 'not looked at',
+export const attemptReport: AttemptReport = {
+  outcome: 'open',
+  reason: 'not looked at',
   intent: null,
   transactions: [],
   under_reference: [],
@@ -151,7 +151,7 @@ export const startFixture = async (): Promise<void> => {
     isPaused: async () => (await pausedSince(base.pool)) !== null,
     isFrozen: async (accountId) => frozen.has(accountId),
     findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
-    observeAttempt: (attempt) => call(base.bus, chainSubmitter, 'observeAttempt', attempt),
+    getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
   };
   const progressSubscription = subscribe(
     base.bus,
@@ -204,8 +204,8 @@ export const startFixture = async (): Promise<void> => {
       msg.respond(JSON.stringify({ ok: { token_account: input.owner, ...sight } }));
     },
   });
-  chain.nc.subscribe('int.chain-submitter.observeAttempt', {
-    callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: attemptSight })),
+  chain.nc.subscribe('int.chain-submitter.getAttemptReport', {
+    callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: attemptReport })),
   });
   operator = await testBus.as('operator');
   const watcher = await testBus.as('admin' as BusUser);

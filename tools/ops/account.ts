@@ -1,19 +1,19 @@
 import { identity } from '../../shared/contract/identity.ts';
+import { accountStatusesSaid, accountStatusOf, changeSaid, changeTable } from './account-status.ts';
 import type { Command, Planned } from './command.ts';
 import type { Operator } from './connect.ts';
-import { changeSaid, changeTable, standingOf, standingsSaid } from './standing.ts';
 
 const planFreeze = async (
   operator: Operator,
   word: string | undefined,
   frozen: boolean,
 ): Promise<Planned> => {
-  const standing = await standingOf(operator, word);
-  const { account_id, frozen_at } = standing;
+  const status = await accountStatusOf(operator, word);
+  const { account_id, frozen_at } = status;
   const now = frozen_at === null ? 'no' : `since ${frozen_at}`;
   return {
     table:
-      (frozen_at !== null) === frozen ? null : changeTable(standing, 'frozen', [now, frozen ? 'yes' : 'no']),
+      (frozen_at !== null) === frozen ? null : changeTable(status, 'frozen', [now, frozen ? 'yes' : 'no']),
     notes: frozen
       ? [
           'Within 2 s on every gateway: no new quotes, payments, withdrawals, deposits, keys, delegates or wallet changes; quotes of',
@@ -33,7 +33,7 @@ export const accountCommands: readonly Command[] = [
     words,
     summary: 'How an account stands',
     details: '',
-    show: async (operator, [word]) => standingsSaid([await standingOf(operator, word)]),
+    show: async (operator, [word]) => accountStatusesSaid([await accountStatusOf(operator, word)]),
   },
   {
     name: 'account freeze',

@@ -11,7 +11,7 @@ export const authorityCommands: readonly Command[] = [
     details: 'An authority without active wallets can be retired: nobody has to approve again.',
     show: async (operator) => {
       const [{ authorities }, counted] = await Promise.all([
-        operator.call(chainSubmitter, 'showSigning', {}),
+        operator.call(chainSubmitter, 'getSigning', {}),
         operator.call(wallet, 'countAuthorities', {}),
       ]);
       const addresses = new Set(

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { chainSubmitter, MAX_COSIGNING_FACTOR } from '../../shared/contract/chain-submitter.ts';
+import { accountStatusOf, changeTable } from './account-status.ts';
 import type { Command, Planned, Said } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
-import { changeTable, standingOf } from './standing.ts';
 import { tableText } from './table.ts';
 
-type Cosigning = z.infer<typeof chainSubmitter.internal.showCosigning.output>;
+type Cosigning = z.infer<typeof chainSubmitter.internal.getCosigningLimits.output>;
 
 const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Cosigning): Said => ({
   json,
@@ -20,22 +20,26 @@ const saidOf = (json: unknown, { account_id, factor, cosignatures, revokes }: Co
 });
 
 const cosigningOf = async (operator: Operator, word: string | undefined) => {
-  const standing = await standingOf(operator, word);
-  const { account_id } = standing;
-  return { standing, cosigning: await operator.call(chainSubmitter, 'showCosigning', { account_id }) };
+  const status = await accountStatusOf(operator, word);
+  const { account_id } = status;
+  return { status, cosigning: await operator.call(chainSubmitter, 'getCosigningLimits', { account_id }) };
 };
 
 const planFactor = async (operator: Operator, word: string | undefined, factor: number): Promise<Planned> => {
-  const { standing, cosigning } = await cosigningOf(operator, word);
-  const { account_id } = standing;
+  const { status, cosigning } = await cosigningOf(operator, word);
+  const { account_id } = status;
   return {
     table:
       cosigning.factor === factor
         ? null
-        : changeTable(standing, 'co-signatures a day', [`×${cosigning.factor}`, `×${factor}`]),
+        : changeTable(status, 'co-signatures a day', [`×${cosigning.factor}`, `×${factor}`]),
     notes: ['At once, for approvals, withdrawals, refunds and revocations. The budgets in lamports stay.'],
     make: async (signed) => {
-      const answer = await operator.call(chainSubmitter, 'setCosigning', { account_id, factor, ...signed });
+      const answer = await operator.call(chainSubmitter, 'setCosigningFactor', {
+        account_id,
+        factor,
+        ...signed,
+      });
       return saidOf(answer, answer.cosigning);
     },
   };

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { chainSubmitter } from '../../shared/contract/chain-submitter.ts';
-import type { showCapsOperation } from '../../shared/contract/operator.ts';
+import type { getCapsOperation } from '../../shared/contract/operator.ts';
 import { settlement } from '../../shared/contract/settlement.ts';
 import type { Command } from './command.ts';
 import { tableText } from './table.ts';
 
-type Caps = z.infer<typeof showCapsOperation.output>;
+type Caps = z.infer<typeof getCapsOperation.output>;
 
 const MICRO = 1e6;
 const usdc = (micro: string) => (Number(micro) / MICRO).toFixed(2);
@@ -32,8 +32,8 @@ export const capsCommands: readonly Command[] = [
     details: 'Processes reserve hundredths of a cap in advance, so the figures run a little ahead.',
     show: async (operator) => {
       const [accepted, signed] = await Promise.all([
-        operator.call(settlement, 'showCaps', {}),
-        operator.call(chainSubmitter, 'showCaps', {}),
+        operator.call(settlement, 'getCaps', {}),
+        operator.call(chainSubmitter, 'getCaps', {}),
       ]);
       return {
         json: { accepted, signed },

@@ -12,9 +12,9 @@ const NOT_DRAINED = 75; // EX_TEMPFAIL of sysexits.h
 /** What an empty environment has none of. */
 const leftIn = async (operator: Operator) => {
   const [{ under_way }, { open }, outboxes] = await Promise.all([
-    operator.call(settlement, 'showIntake', {}),
-    operator.call(chainSubmitter, 'showSigning', {}),
-    Promise.all(serviceNames.map((service) => operator.call(everywhere[service], 'showBacklog', {}))),
+    operator.call(settlement, 'getIntake', {}),
+    operator.call(chainSubmitter, 'getSigning', {}),
+    Promise.all(serviceNames.map((service) => operator.call(everywhere[service], 'getBacklog', {}))),
   ]);
   return { payments: under_way, work: open, messages: outboxes.reduce((sum, { outbox }) => sum + outbox, 0) };
 };
@@ -36,7 +36,7 @@ export const drainCommands: readonly Command[] = [
       'Payments stay paused: `intake resume` ends it. Withdrawals, refunds, funds and approvals still begin; `signing pause`\nafter it stops those too. Exit code 75 when something is left after --seconds; run it again to go on waiting.',
     plan: async (operator, _words, { seconds }) => {
       const [{ paused_at }, left] = await Promise.all([
-        operator.call(settlement, 'showIntake', {}),
+        operator.call(settlement, 'getIntake', {}),
         leftIn(operator),
       ]);
       return {
@@ -49,7 +49,7 @@ export const drainCommands: readonly Command[] = [
         ],
         notes: [`Waits for up to ${seconds} s. New payments stay paused until \`intake resume\`.`],
         make: async (signed) => {
-          await operator.call(settlement, 'setIntake', { paused: true, ...signed });
+          await operator.call(settlement, 'setIntakePaused', { paused: true, ...signed });
           // Replicas know of the pause for a second at most; whatever they took until then is under way.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;

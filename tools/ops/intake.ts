@@ -15,7 +15,7 @@ const saidOf = (json: unknown, intake: Intake): Said => ({
 });
 
 const planPause = async (operator: Operator, paused: boolean): Promise<Planned> => {
-  const intake = await operator.call(settlement, 'showIntake', {});
+  const intake = await operator.call(settlement, 'getIntake', {});
   return {
     table:
       (intake.paused_at !== null) === paused
@@ -31,7 +31,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
         ]
       : ['Within 2 s on every replica.'],
     make: async (signed) => {
-      const answer = await operator.call(settlement, 'setIntake', { paused, ...signed });
+      const answer = await operator.call(settlement, 'setIntakePaused', { paused, ...signed });
       return saidOf(answer, answer.intake);
     },
   };
@@ -44,7 +44,7 @@ export const intakeCommands: readonly Command[] = [
     summary: 'Whether payments are paused',
     details: '',
     show: async (operator) => {
-      const intake = await operator.call(settlement, 'showIntake', {});
+      const intake = await operator.call(settlement, 'getIntake', {});
       return saidOf(intake, intake);
     },
   },

@@ -1,15 +1,14 @@
 import { identity, MAX_LIMIT_FACTOR } from '../../shared/contract/identity.ts';
+import { accountStatusesSaid, accountStatusOf, changeSaid, changeTable } from './account-status.ts';
 import type { Command, Planned } from './command.ts';
 import type { Operator } from './connect.ts';
 import { Refusal } from './refusal.ts';
-import { changeSaid, changeTable, standingOf, standingsSaid } from './standing.ts';
 
 const planFactor = async (operator: Operator, word: string | undefined, factor: number): Promise<Planned> => {
-  const standing = await standingOf(operator, word);
-  const { account_id, limit_factor } = standing;
+  const status = await accountStatusOf(operator, word);
+  const { account_id, limit_factor } = status;
   return {
-    table:
-      limit_factor === factor ? null : changeTable(standing, 'limits', [`×${limit_factor}`, `×${factor}`]),
+    table: limit_factor === factor ? null : changeTable(status, 'limits', [`×${limit_factor}`, `×${factor}`]),
     notes: [
       'Within 2 s on every gateway, for all limits that are counted per account; those per address stay.',
     ],
@@ -34,7 +33,7 @@ export const limitsCommands: readonly Command[] = [
     summary: 'Accounts that are frozen or have raised limits',
     details: '',
     show: async (operator, _words, { limit }) =>
-      standingsSaid(await operator.call(identity, 'listStandings', { limit })),
+      accountStatusesSaid(await operator.call(identity, 'listAccountStatuses', { limit })),
   },
   {
     name: 'limits set',

@@ -8,9 +8,10 @@ import { tableText } from './table.ts';
 const NOTES: Record<Decision, string> = {
   retry: 'It is handled once more now, as if it came again. Refused while the service cannot read it.',
   dismiss: 'Nothing is done with it. Right for what the record drives again, and for what is nobody’s.',
-  landed: 'Refused unless the payment is final on every provider of the chain and moved what the quote says.',
+  included:
+    'Refused unless the payment is final on every provider of the chain and moved what the quote says.',
   failed:
-    'Refused unless it is proven that nothing of the payment can land any more (docs/design/settle.md, rule 11).',
+    'Refused unless it is proven that no transaction of the payment can be included any more (docs/design/settle.md, rule 11).',
 };
 
 const serviceOf = (word: string | undefined): ServiceName => {
@@ -91,7 +92,7 @@ export const quarantineCommands: readonly Command[] = [
     name: 'quarantine decide',
     words: '<service> <message> <decision>',
     summary: `Decides one: ${DECISIONS.join(', ')}`,
-    details: DECISIONS.map((one) => `  ${one.padEnd(8)} ${NOTES[one]}`).join('\n'),
+    details: DECISIONS.map((one) => `  ${one.padEnd(9)} ${NOTES[one]}`).join('\n'),
     plan: planDecision,
   },
 ];

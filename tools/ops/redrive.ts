@@ -21,7 +21,7 @@ export const redriveCommands: readonly Command[] = [
         ],
         notes: ['Refused when the payment has come to its end.'],
         make: async (signed) => {
-          const answer = await operator.call(settlement, 'redriveSettlement', {
+          const answer = await operator.call(settlement, 'redispatchSettlement', {
             settlement_id: id.data,
             ...signed,
           });
@@ -29,7 +29,7 @@ export const redriveCommands: readonly Command[] = [
             json: answer,
             text: tableText([
               ['settlement', 'status', 'on chain', 'sent so far'],
-              [id.data, answer.status, answer.chain_status, String(answer.drive)],
+              [id.data, answer.status, answer.chain_status, String(answer.dispatch_count)],
             ]),
           };
         },

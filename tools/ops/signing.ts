@@ -4,7 +4,7 @@ import type { Command, Planned, Said } from './command.ts';
 import type { Operator } from './connect.ts';
 import { tableText } from './table.ts';
 
-type Signing = z.infer<typeof chainSubmitter.internal.showSigning.output>;
+type Signing = z.infer<typeof chainSubmitter.internal.getSigning.output>;
 
 const stateOf = (paused: boolean) => (paused ? 'paused' : 'on');
 const solOf = (lamports: number | null) => (lamports === null ? 'unknown' : (lamports / 1e9).toFixed(4));
@@ -37,7 +37,7 @@ const saidOf = (json: unknown, { paused, open, fee_payers, authorities }: Signin
 });
 
 const planPause = async (operator: Operator, paused: boolean): Promise<Planned> => {
-  const signing = await operator.call(chainSubmitter, 'showSigning', {});
+  const signing = await operator.call(chainSubmitter, 'getSigning', {});
   return {
     table:
       signing.paused === paused
@@ -53,7 +53,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
         ]
       : ['Open work goes on within seconds. After a restore: only once `npm run reconcile` was looked at.'],
     make: async (signed) => {
-      const answer = await operator.call(chainSubmitter, 'setSigning', { paused, ...signed });
+      const answer = await operator.call(chainSubmitter, 'setSigningPaused', { paused, ...signed });
       return saidOf(answer, answer.signing);
     },
   };
@@ -66,7 +66,7 @@ export const signingCommands: readonly Command[] = [
     summary: 'Whether anything is signed, what is under way, and the fee payers and authorities',
     details: 'A former fee payer can go once nothing that it pays for may still land or waits for its owner.',
     show: async (operator) => {
-      const signing = await operator.call(chainSubmitter, 'showSigning', {});
+      const signing = await operator.call(chainSubmitter, 'getSigning', {});
       return saidOf(signing, signing);
     },
   },

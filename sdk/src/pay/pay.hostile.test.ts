@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -9,8 +10,7 @@ import {
   startWorld,
   tokenFor,
   type World,
-} from '../../../test/support/paying-fetch.ts';
-import { refusal } from '../../../test/support/scripted-server.ts';
+} from '../../../test/support/scripted-vendors.ts';
 import { NoAnswerError } from '../errors.ts';
 import {
   BadTokenError,

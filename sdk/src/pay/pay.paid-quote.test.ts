@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Asked, refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -9,8 +10,7 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from '../../../test/support/paying-fetch.ts';
-import { type Asked, refusal } from '../../../test/support/scripted-server.ts';
+} from '../../../test/support/scripted-vendors.ts';
 import { ApiError, PaidElsewhereError } from '../main.ts';
 import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 

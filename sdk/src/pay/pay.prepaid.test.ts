@@ -8,7 +8,7 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from '../../../test/support/paying-fetch.ts';
+} from '../../../test/support/scripted-vendors.ts';
 import { memoryPayments, NotDeliveredError } from './main.ts';
 
 /** Many calls on one payment: the quote's scope has `units`, the vendor takes one for each request id. */

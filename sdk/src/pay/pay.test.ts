@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   errorOf,
   honest,
@@ -7,8 +8,7 @@ import {
   startWorld,
   type Visit,
   type World,
-} from '../../../test/support/paying-fetch.ts';
-import { refusal } from '../../../test/support/scripted-server.ts';
+} from '../../../test/support/scripted-vendors.ts';
 import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
 import {
   BodyTooLargeError,

@@ -12,5 +12,5 @@ export const observeWallets =
   }: Pick<Deps, 'chain' | 'network'>): Handler<typeof chainSubmitter.internal.observeWallets> =>
   async ({ owners }) => {
     const { slot, accounts } = await reading(chain.tokenAccounts(owners));
-    return { sights: owners.map((owner, at) => sightOf(owner, accounts[at]!, { network, slot })) };
+    return { snapshots: owners.map((owner, at) => sightOf(owner, accounts[at]!, { network, slot })) };
   };

@@ -170,7 +170,7 @@ test('co-signatures end at their number a day, before anything is prepared or si
 
   // An operator raises both numbers for this account.
   const operator = await fixture.operatorBus();
-  const raised = await call(operator, chainSubmitter, 'setCosigning', {
+  const raised = await call(operator, chainSubmitter, 'setCosigningFactor', {
     ...{ account_id: payer.account_id, factor: 2, actor: 'jane', reason: 'ticket 1042' },
   });
   expect(raised).toMatchObject({

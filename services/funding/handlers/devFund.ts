@@ -9,7 +9,7 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { isDecided } from '../../../shared/lib/progress.ts';
-import { sightSince } from '../../../shared/lib/sight.ts';
+import { snapshotSince } from '../../../shared/lib/snapshot.ts';
 import { type Deps, wakeKey } from '../deps.ts';
 import { devFundProblem } from '../domain/dev-fund.ts';
 import { fundJob } from '../events.ts';
@@ -65,7 +65,7 @@ export const devFund =
       );
     }
     const slot = outcome.slot === null ? null : Number(outcome.slot);
-    const { balance } = await sightSince(() => deps.observeWallet(wallet.owner), slot);
+    const { balance } = await snapshotSince(() => deps.observeWallet(wallet.owner), slot);
     const answer = {
       wallet_id: wallet.wallet_id,
       amount: input.amount,

@@ -1,4 +1,4 @@
-import { MAX_WALLETS_SEEN } from '../../../shared/contract/chain-submitter.ts';
+import { MAX_OBSERVED_WALLETS } from '../../../shared/contract/chain-submitter.ts';
 import type { Deps } from '../deps.ts';
 import { claimDueSights } from '../store/sights.ts';
 import { walletsOf } from '../store/wallets.ts';
@@ -13,9 +13,9 @@ const MAX_BATCHES = 20;
  */
 export const watchWallets = (deps: Deps) => async (): Promise<void> => {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const due = await claimDueSights(deps.pool, MAX_WALLETS_SEEN);
+    const due = await claimDueSights(deps.pool, MAX_OBSERVED_WALLETS);
     const rows = due.length === 0 ? [] : await walletsOf(deps.pool, due);
     if (rows.length > 0) await look(deps, rows, { asked: false });
-    if (due.length < MAX_WALLETS_SEEN) return;
+    if (due.length < MAX_OBSERVED_WALLETS) return;
   }
 };
