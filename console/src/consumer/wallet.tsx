@@ -8,7 +8,7 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Loading,
   Money,
@@ -116,7 +116,7 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
         {wallet.token_account_closed && (
           <Notice tone="bad">Its USDC account was closed on chain. Allowing spending makes it anew.</Notice>
         )}
-        <Facts
+        <Properties
           of={[
             [
               'Allowance left',

@@ -6,7 +6,7 @@ import {
   Button,
   Copyable,
   DialogActions,
-  Facts,
+  Properties,
   Loading,
   Money,
   Notice,
@@ -89,7 +89,7 @@ export const SignRefund = ({
       <p>
         <Money micro={deed.amount} large /> go from your payout address back to the payer.
       </p>
-      <Facts
+      <Properties
         of={[
           ['To', <Copyable key="to" text={deed.destination} label="address of the payer" />],
           ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />],

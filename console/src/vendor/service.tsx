@@ -5,7 +5,7 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Loading,
   Notice,
@@ -66,7 +66,7 @@ const Loaded = ({ service }: { service: Service }) => {
       {next_payout !== null && <WaitingPayout service={service} next={next_payout} />}
       <Columns>
         <Section title="At a glance">
-          <Facts
+          <Properties
             of={[
               ['Service id', <Copyable key="id" text={service_id} label="service id" />],
               ['State', <ServiceState key="state" status={status} />],

@@ -134,9 +134,9 @@ test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
   ],
   ['bytes behind the data', allow, [longer(approve())], /bytes that nobody reads/],
 ])('%s is refused', async (_name, wanted, instructions, why) => {
-  const reading = readTransaction(wire(instructions), wanted, who);
-  await expect(reading).rejects.toThrow(why);
-  await expect(reading).rejects.toBeInstanceOf(RefusedError);
+  const read = readTransaction(wire(instructions), wanted, who);
+  await expect(read).rejects.toThrow(why);
+  await expect(read).rejects.toBeInstanceOf(RefusedError);
 });
 
 test('nothing is signed for which this wallet pays the fee, or in whose form something can hide', async () => {
