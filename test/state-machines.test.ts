@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { intents } from '../services/chain-submitter/domain/intent.ts';
-import { preparations } from '../services/chain-submitter/domain/preparation.ts';
-import { transactions } from '../services/chain-submitter/domain/transaction.ts';
+import { intents } from '../services/chain-submitter/intents/model/state.ts';
+import { transactions } from '../services/chain-submitter/transactions/model.ts';
+import { preparations } from '../services/chain-submitter/user-signed/model.ts';
 import { deposits } from '../services/funding/domain/deposit.ts';
 import { HOLDS_NOTHING, refunds } from '../services/funding/domain/refund.ts';
 import { withdrawals } from '../services/funding/domain/withdrawal.ts';

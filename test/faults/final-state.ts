@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
-import { referenceOf } from '../../services/chain-submitter/reference.ts';
+import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { ClientLog } from './client-log.ts';
 import { inParallel } from './recovery.ts';
