@@ -119,7 +119,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
   '@solana/kit': /^console\/src\/wallet\//,
-  '@solana-program/token': /^console\/src\/wallet\/reading\.ts$/,
+  '@solana-program/token': /^console\/src\/wallet\/read-transaction\.ts$/,
   '@solana/wallet-standard-features': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/app': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/base': /^console\/src\/wallet\//,
