@@ -7,14 +7,14 @@ import { preparations } from '../services/chain-submitter/user-signed/model.ts';
 import { deposits } from '../services/funding/deposits/model.ts';
 import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
 import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
-import { services } from '../services/identity/domain/service.ts';
+import { services } from '../services/identity/services/model.ts';
 import { settlements as quoteSettlements } from '../services/quote/quotes/model/status.ts';
 import { STORED_STATES } from '../services/quote/quotes/store.ts';
 import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
 import { DELEGATION_STATUSES } from '../services/wallet/delegations/model.ts';
 import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
-import { deliveries } from '../services/webhook/domain/delivery.ts';
-import { endpoints } from '../services/webhook/domain/endpoint.ts';
+import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
+import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { UNDECIDED, work } from '../shared/lib/progress.ts';
 
