@@ -197,10 +197,13 @@ describe('messages set aside', () => {
       async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
       ({ length }) => length > 0,
     );
-    const shown = await call(operator, settlement, 'showQuarantined', { quarantine_id: one!.quarantine_id });
+    const shown = await call(operator, settlement, 'findQuarantined', { quarantine_id: one!.quarantine_id });
     expect(shown).toMatchObject({
       body: expect.stringContaining(settlementId),
-      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { outcome: 'open' } },
+      details: {
+        settlement: { settlement_id: settlementId, status: 'failed' },
+        attempt: { outcome: 'open' },
+      },
     });
     expect(JSON.stringify(shown)).not.toContain('settlement_token');
     for (const [outcome, refused] of [

@@ -62,7 +62,7 @@ export const operatorHandlers = <Subject>({
   };
 
   /** All that is known of what a message is about, null where that is nothing. */
-  const factsOf = async (row: QuarantineRow): Promise<unknown> => {
+  const detailsOf = async (row: QuarantineRow): Promise<unknown> => {
     const subject = (await resolver?.find(row)) ?? null;
     if (resolver === undefined || subject === null) return null;
     return { ...resolver.describe?.(subject), attempt: await resolver.prove(subject) };
@@ -96,11 +96,11 @@ export const operatorHandlers = <Subject>({
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
-    showQuarantined: async ({ quarantine_id }) => {
+    findQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);
       if (row === null) return null;
-      const facts = await factsOf(row);
-      return { ...shown(row), body: row.body.toString('utf8').slice(0, BODY_SHOWN), facts };
+      const details = await detailsOf(row);
+      return { ...shown(row), body: row.body.toString('utf8').slice(0, BODY_SHOWN), details };
     },
     decideQuarantined: async ({ quarantine_id, decision, actor, reason }) => {
       const row = await findQuarantined(pool, quarantine_id);
