@@ -54,7 +54,7 @@ const deps: Deps = {
   defaultWallet: async (account_id: string) =>
     (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
   chooseDefaultWallet: async (account_id: string, wallet_id: string | null) =>
-    (await call(bus, wallet, 'chooseDefault', { account_id, wallet_id })).chosen,
+    (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,

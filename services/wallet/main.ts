@@ -16,7 +16,6 @@ import { issued } from './consumers/settlement.issued.ts';
 import { reversed } from './consumers/settlement.reversed.ts';
 import type { Deps } from './deps.ts';
 import { backup } from './handlers/backup.ts';
-import { chooseDefault } from './handlers/chooseDefault.ts';
 import { countAuthorities } from './handlers/countAuthorities.ts';
 import { delegate } from './handlers/delegate.ts';
 import { find } from './handlers/find.ts';
@@ -27,6 +26,7 @@ import { onboarding } from './handlers/onboarding.ts';
 import { provision } from './handlers/provision.ts';
 import { replaceBackup } from './handlers/replaceBackup.ts';
 import { revoke } from './handlers/revoke.ts';
+import { setDefault } from './handlers/setDefault.ts';
 import { spendingSummary } from './handlers/spendingSummary.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
 import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
@@ -99,7 +99,7 @@ await runService(base, {
       listTransactions: listTransactions(deps),
       spendingSummary: spendingSummary(deps),
       find: find(deps),
-      chooseDefault: chooseDefault(deps),
+      setDefault: setDefault(deps),
       countAuthorities: countAuthorities(deps),
       ...operating,
     },

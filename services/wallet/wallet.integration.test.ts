@@ -305,7 +305,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 
 describe('the default wallet', () => {
   const choose = async (accountId: string, wallet_id: string | null) =>
-    (await call(identity, wallet, 'chooseDefault', { account_id: accountId, wallet_id })).chosen;
+    (await call(identity, wallet, 'setDefault', { account_id: accountId, wallet_id })).found;
   const chosen = async (accountId: string) =>
     (await call(settlement, wallet, 'find', { account_id: accountId }))?.wallet_id;
 
