@@ -21,12 +21,12 @@ export const expiryOf = ({ clock }: Pick<Deps, 'clock'>, text: string): number =
  * @returns a look-up that throws for a delegate that settlement does not know: its database was set back
  */
 export const spendingOf = async (
-  deps: Pick<Deps, 'findDelegates'>,
+  deps: Pick<Deps, 'listDelegateSpending'>,
   accountId: string,
   rows: readonly DelegateRow[],
 ): Promise<(delegateId: string) => DelegateSpending> => {
   const ids = rows.map(({ delegate_id }) => delegate_id);
-  const found = ids.length === 0 ? [] : await deps.findDelegates(accountId, ids);
+  const found = ids.length === 0 ? [] : await deps.listDelegateSpending(accountId, ids);
   const byId = new Map(found.map((spending) => [spending.delegate_id, spending]));
   return (id) => {
     const spending = byId.get(id);

@@ -34,8 +34,8 @@ export type Deps = {
   payoutDelayHours: number;
   /** Whether the account has this wallet. */
   hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
-  putDelegate: (input: z.infer<Internal['putDelegate']['input']>) => Promise<DelegateSpending | null>;
-  findDelegates: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
+  upsertDelegate: (input: z.infer<Internal['upsertDelegate']['input']>) => Promise<DelegateSpending | null>;
+  listDelegateSpending: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
   /** Whether anything of a service can still be paid or redeemed, and when the last window ends (epoch milliseconds). */
   activityOf: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
   /** Says that a mail was committed, so that it goes out now. Never throws. */

@@ -61,13 +61,14 @@ const deps: Deps = {
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
-  putDelegate: (input: Parameters<Deps['putDelegate']>[0]) => call(bus, settlement, 'putDelegate', input),
-  findDelegates: (account_id: string, delegate_ids: string[]) =>
-    call(bus, settlement, 'findDelegates', { account_id, delegate_ids }),
+  upsertDelegate: (input: Parameters<Deps['upsertDelegate']>[0]) =>
+    call(bus, settlement, 'upsertDelegate', input),
+  listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
+    call(bus, settlement, 'listDelegateSpending', { account_id, delegate_ids }),
   activityOf: async (service_id: string) => {
     const both = await Promise.all([
-      call(bus, quote, 'quoteActivity', { service_id }),
-      call(bus, settlement, 'settlementActivity', { service_id }),
+      call(bus, quote, 'getQuoteActivity', { service_id }),
+      call(bus, settlement, 'getSettlementActivity', { service_id }),
     ]);
     const ends = both.flatMap(({ ends_at }) => (ends_at === null ? [] : [Date.parse(ends_at)]));
     return { open: both.some(({ open }) => open), endsAt: ends.length === 0 ? null : Math.max(...ends) };

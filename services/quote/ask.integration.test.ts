@@ -39,9 +39,9 @@ afterAll(async () => {
   await stopFixture();
 });
 
-const findByQuotes: Deps['findByQuotes'] = (quotes) => {
+const listByQuotes: Deps['listByQuotes'] = (quotes) => {
   asked.push(...quotes.map(({ quote_id }) => quote_id));
-  return call(bus, settlement, 'findByQuotes', { quotes: [...quotes] });
+  return call(bus, settlement, 'listByQuotes', { quotes: [...quotes] });
 };
 
 /** Facts that were committed for publication. */
@@ -72,7 +72,7 @@ const known = async (q = quote()) => {
 };
 
 /** Runs the job when so much time has passed; returns the quotes it asked about. */
-const askAfter = async (minutes: number, deps = { pool, relay, findByQuotes }): Promise<string[]> => {
+const askAfter = async (minutes: number, deps = { pool, relay, listByQuotes }): Promise<string[]> => {
   asked = [];
   await database.withClock(`${minutes} minutes`, askSettlement(deps));
   return asked;
@@ -122,7 +122,7 @@ test('a failure that was not heard of lets the quote be paid again; the attempt 
 
 test('a quote that nobody paid is asked about once; while settlement is away the question waits', async () => {
   const q = await known();
-  const away = { pool, relay, findByQuotes: () => Promise.reject(new Error('away')) };
+  const away = { pool, relay, listByQuotes: () => Promise.reject(new Error('away')) };
   await expect(askAfter(16, away)).rejects.toThrow('away');
   expect(await askAfter(16)).not.toContain(q.quote_id);
   expect(await askAfter(18)).toContain(q.quote_id);
@@ -135,7 +135,7 @@ test('what nobody paid is told to have expired once, by three replicas at once; 
   const late = await known();
   const { settlementId, answer } = await underWay(consumer(), late);
   asked = [];
-  const run = askSettlement({ pool, relay, findByQuotes });
+  const run = askSettlement({ pool, relay, listByQuotes });
   // The last round comes after a minute for those that another replica held.
   await database.withClock('16 minutes', () => Promise.all([run(), run(), run()]));
   await askAfter(18);

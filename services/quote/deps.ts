@@ -26,7 +26,7 @@ export type Deps = {
     owner: string,
     until: number,
   ) => Promise<Out<typeof chainSubmitter.internal.reserveTokenAccount>>;
-  findByQuotes: (
+  listByQuotes: (
     quotes: readonly { quote_id: string; settlement_id: string | null }[],
-  ) => Promise<Out<typeof settlement.internal.findByQuotes>>;
+  ) => Promise<Out<typeof settlement.internal.listByQuotes>>;
 };

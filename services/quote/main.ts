@@ -17,8 +17,8 @@ import { issued } from './consumers/settlement.issued.ts';
 import type { Deps } from './deps.ts';
 import { create } from './handlers/create.ts';
 import { get } from './handlers/get.ts';
+import { getQuoteActivity } from './handlers/getQuoteActivity.ts';
 import { list } from './handlers/list.ts';
-import { quoteActivity } from './handlers/quoteActivity.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
 import { applyTransitions } from './transitions.ts';
 
@@ -61,7 +61,7 @@ const deps: Deps = {
   // Up to five minutes later than need be, so that many quotes of one lifetime ask once.
   reserveTokenAccount: (accountId, owner, until) =>
     reserve(`${accountId}/${owner}/${Math.ceil(until / PROMISES_MS) * PROMISES_MS}`),
-  findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
+  listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
 };
 
 const consuming = [
@@ -80,7 +80,7 @@ await runService(base, {
       create: create(deps),
       get: get(deps),
       list: list(deps),
-      quoteActivity: quoteActivity(deps),
+      getQuoteActivity: getQuoteActivity(deps),
       ...operating,
     },
     { calls: idempotentCalls(pool) },

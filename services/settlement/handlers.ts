@@ -3,23 +3,23 @@ import type { Handlers } from '../../shared/contract/service.ts';
 import type { settlement } from '../../shared/contract/settlement.ts';
 import type { Deps } from './deps.ts';
 import { consume } from './handlers/consume.ts';
-import { findByQuotes } from './handlers/findByQuotes.ts';
-import { findDelegates } from './handlers/findDelegates.ts';
-import { findPaid } from './handlers/findPaid.ts';
 import { get } from './handlers/get.ts';
 import { getCaps } from './handlers/getCaps.ts';
 import { getIntake } from './handlers/getIntake.ts';
+import { getSettlementActivity } from './handlers/getSettlementActivity.ts';
 import { list } from './handlers/list.ts';
+import { listByQuotes } from './handlers/listByQuotes.ts';
+import { listDelegateSpending } from './handlers/listDelegateSpending.ts';
 import { listPaid } from './handlers/listPaid.ts';
-import { putDelegate } from './handlers/putDelegate.ts';
+import { listPaidByIds } from './handlers/listPaidByIds.ts';
 import { redeem } from './handlers/redeem.ts';
 import { redispatchSettlement } from './handlers/redispatchSettlement.ts';
 import { releaseRefund } from './handlers/releaseRefund.ts';
 import { reserveRefund } from './handlers/reserveRefund.ts';
 import { setIntakePaused } from './handlers/setIntakePaused.ts';
 import { settle } from './handlers/settle.ts';
-import { settlementActivity } from './handlers/settlementActivity.ts';
-import { spentSince } from './handlers/spentSince.ts';
+import { sumSpentSince } from './handlers/sumSpentSince.ts';
+import { upsertDelegate } from './handlers/upsertDelegate.ts';
 import { verify } from './handlers/verify.ts';
 
 /** The service's own operations, for main.ts and for the tests that serve them over a real bus. */
@@ -30,15 +30,15 @@ export const handlers = (deps: Deps): Omit<Handlers<typeof settlement>, keyof ty
   verify: verify(deps),
   list: list(deps),
   get: get(deps),
-  findByQuotes: findByQuotes(deps),
-  putDelegate: putDelegate(deps),
-  findDelegates: findDelegates(deps),
-  settlementActivity: settlementActivity(deps),
+  listByQuotes: listByQuotes(deps),
+  upsertDelegate: upsertDelegate(deps),
+  listDelegateSpending: listDelegateSpending(deps),
+  getSettlementActivity: getSettlementActivity(deps),
   reserveRefund: reserveRefund(deps),
   releaseRefund: releaseRefund(deps),
   listPaid: listPaid(deps),
-  findPaid: findPaid(deps),
-  spentSince: spentSince(deps),
+  listPaidByIds: listPaidByIds(deps),
+  sumSpentSince: sumSpentSince(deps),
   getCaps: getCaps(deps),
   getIntake: getIntake(deps),
   setIntakePaused: setIntakePaused(deps),

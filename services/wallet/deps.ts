@@ -10,7 +10,7 @@ type In<Op extends { input: z.ZodType }> = z.infer<Op['input']>;
 type Out<Op extends { output: z.ZodType }> = z.infer<Op['output']>;
 
 export type Sight = Out<Chain['observeWallet']>;
-type SpentSince = (typeof settlement.internal)['spentSince'];
+type SumSpentSince = (typeof settlement.internal)['sumSpentSince'];
 
 /** What the handlers of this service depend on; main.ts builds it. */
 export type Deps = {
@@ -25,11 +25,11 @@ export type Deps = {
   watchEveryMs: number;
   /** At most 100, in their order. */
   observeWallets: (owners: readonly string[]) => Promise<Out<Chain['observeWallets']>>;
-  spentSince: (wallets: In<SpentSince>['wallets']) => Promise<Out<SpentSince>>;
+  sumSpentSince: (wallets: In<SumSpentSince>['wallets']) => Promise<Out<SumSpentSince>>;
   describeWallet: (publicKey: string) => Promise<Out<Chain['describeWallet']>>;
   prepareDelegation: (input: In<Chain['prepareDelegation']>) => Promise<Out<Chain['prepareDelegation']>>;
   submitPrepared: (input: In<Chain['submitPrepared']>) => Promise<Out<Chain['submitPrepared']>>;
-  findPaid: (settlementIds: string[]) => Promise<Out<(typeof settlement.internal)['findPaid']>>;
+  listPaidByIds: (settlementIds: string[]) => Promise<Out<(typeof settlement.internal)['listPaidByIds']>>;
 };
 
 /** Keys under which a request waits for an event and its consumer wakes it. */

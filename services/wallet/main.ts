@@ -59,12 +59,13 @@ const deps: Deps = {
   watchEveryMs: config.WATCH_EVERY_MS,
   observeWallets: (owners) =>
     call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }, { timeoutMs: LOOK_TIMEOUT_MS }),
-  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }, { timeoutMs: ASK_TIMEOUT_MS }),
+  sumSpentSince: (wallets) =>
+    call(bus, settlement, 'sumSpentSince', { wallets }, { timeoutMs: ASK_TIMEOUT_MS }),
   describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
   prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
   submitPrepared: (input) =>
     call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
-  findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
+  listPaidByIds: (settlement_ids) => call(bus, settlement, 'listPaidByIds', { settlement_ids }),
 };
 
 const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };

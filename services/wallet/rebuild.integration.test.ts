@@ -159,9 +159,9 @@ test('payments whose facts were lost are asked for: without a beginning, without
   const asked: string[][] = [];
   const ask = askSettlement({
     pool: base.pool,
-    findPaid: (settlement_ids) => {
+    listPaidByIds: (settlement_ids) => {
       asked.push(settlement_ids);
-      return call(base.bus, settlement, 'findPaid', { settlement_ids });
+      return call(base.bus, settlement, 'listPaidByIds', { settlement_ids });
     },
   });
   await ask();

@@ -31,7 +31,7 @@ const spendingOf = async (
 ): Promise<Map<string, bigint>> => {
   const unclear = rows.filter((row, at) => needsSpending(recordOf(row), read(sights[at]!)));
   if (unclear.length === 0) return new Map();
-  const answer = await deps.spentSince(
+  const answer = await deps.sumSpentSince(
     unclear.map(({ account_id, wallet_id, last_submitted_at, created_at }) => ({
       account_id,
       wallet_id,

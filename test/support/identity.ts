@@ -8,8 +8,8 @@ import { endServices } from '../../services/identity/jobs/endServices.ts';
 import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
 import { createMailer } from '../../services/identity/mail.ts';
 import { notePayments, type Payment } from '../../services/identity/store/payments.ts';
-import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
+import { listDelegateSpending } from '../../services/settlement/handlers/listDelegateSpending.ts';
+import { upsertDelegate } from '../../services/settlement/handlers/upsertDelegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -145,9 +145,9 @@ export const startIdentity = async () => {
     payoutDelayHours: 24,
     hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of the others, on the same database.
-    putDelegate: putDelegate({ pool: settlementPool }),
-    findDelegates: (account_id, delegate_ids) =>
-      findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
+    upsertDelegate: upsertDelegate({ pool: settlementPool }),
+    listDelegateSpending: (account_id, delegate_ids) =>
+      listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
     activityOf: async () => activity,
   };
   const subscription = subscribeInBatches(

@@ -5,8 +5,8 @@ import { settleProgressed } from '../../services/settlement/consumers/chain-subm
 import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
 import type { Deps } from '../../services/settlement/deps.ts';
 import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
-import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
+import { listDelegateSpending } from '../../services/settlement/handlers/listDelegateSpending.ts';
+import { upsertDelegate } from '../../services/settlement/handlers/upsertDelegate.ts';
 import { handlers } from '../../services/settlement/handlers.ts';
 import { quarantineResolver } from '../../services/settlement/resolve-quarantine.ts';
 import { pausedSince } from '../../services/settlement/store/settling.ts';
@@ -248,7 +248,7 @@ export const delegateOf = async (
   const delegate_id = newId('del');
   const limits = limitsOf(caps);
   const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
-  await putDelegate(deps)(input);
+  await upsertDelegate(deps)(input);
   return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
 };
 
@@ -261,7 +261,7 @@ export const limitsOf = (caps: Partial<Record<'per_payment' | 'daily' | 'monthly
 
 /** What the delegate may spend and has, as identity is told. */
 export const spendingOf = async ({ account_id, delegate_id }: DelegateKey) =>
-  (await findDelegates(deps)({ account_id, delegate_ids: [delegate_id] }))[0]!;
+  (await listDelegateSpending(deps)({ account_id, delegate_ids: [delegate_id] }))[0]!;
 
 /** A consumer with a wallet of its own. */
 export const consumer = (

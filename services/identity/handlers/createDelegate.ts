@@ -23,7 +23,7 @@ export const createDelegate =
     }
     const delegate_id = newId('del');
     const none = { per_payment: null, daily: null, monthly: null, total: null };
-    const spending = await deps.putDelegate({
+    const spending = await deps.upsertDelegate({
       delegate_id,
       account_id,
       limits: withLimits(none, input.limits),

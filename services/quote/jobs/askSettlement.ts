@@ -1,4 +1,4 @@
-import { MAX_QUOTES_ASKED } from '../../../shared/contract/settlement.ts';
+import { MAX_QUOTES_LISTED } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { claimUnsure, closeAsked } from '../store/quotes.ts';
 import { applyTransitions } from '../transitions.ts';
@@ -9,15 +9,15 @@ import { applyTransitions } from '../transitions.ts';
  * expired once settlement has said so: at its end a payment that was accepted in time may not have been heard of.
  */
 export const askSettlement =
-  ({ pool, relay, findByQuotes }: Pick<Deps, 'pool' | 'relay' | 'findByQuotes'>) =>
+  ({ pool, relay, listByQuotes }: Pick<Deps, 'pool' | 'relay' | 'listByQuotes'>) =>
   async (): Promise<void> => {
     for (;;) {
-      const unsure = await claimUnsure(pool, MAX_QUOTES_ASKED);
+      const unsure = await claimUnsure(pool, MAX_QUOTES_LISTED);
       if (unsure.length === 0) return;
-      const answers = await findByQuotes(unsure);
+      const answers = await listByQuotes(unsure);
       await applyTransitions({ pool })(answers.map(({ last, ...ids }) => ({ ...ids, event: last })));
       const asked = unsure.map(({ quote_id }) => quote_id);
       relay.dispatch(await closeAsked(pool, asked));
-      if (unsure.length < MAX_QUOTES_ASKED) return;
+      if (unsure.length < MAX_QUOTES_LISTED) return;
     }
   };

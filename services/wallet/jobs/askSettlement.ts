@@ -8,12 +8,12 @@ import { claimUnsure, putMovements } from '../store/transactions.ts';
  * the lists, or stay unfinished there, until the next rebuild. An answer counts as the facts that were missed.
  */
 export const askSettlement =
-  ({ pool, findPaid }: Pick<Deps, 'pool' | 'findPaid'>) =>
+  ({ pool, listPaidByIds }: Pick<Deps, 'pool' | 'listPaidByIds'>) =>
   async (): Promise<void> => {
     for (;;) {
       const unsure = await claimUnsure(pool, MAX_PAID_LISTED);
       if (unsure.length === 0) return;
-      const paid = await findPaid(unsure);
+      const paid = await listPaidByIds(unsure);
       await putMovements(
         pool,
         paid.map((payment) => movementOfPayment(payment, payment.status)),

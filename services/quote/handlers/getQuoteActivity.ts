@@ -5,8 +5,8 @@ import type { Deps } from '../deps.ts';
 import { activityOf } from '../store/quotes.ts';
 
 /** Internal: what stands in the way of a service's end. */
-export const quoteActivity =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof quote.internal.quoteActivity> =>
+export const getQuoteActivity =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof quote.internal.getQuoteActivity> =>
   async ({ service_id }) => {
     const { open, ends_at } = await activityOf(pool, service_id);
     return { open, ends_at: isoTimeOrNull(ends_at) };

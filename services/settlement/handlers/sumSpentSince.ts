@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { spentBy } from '../store/spent.ts';
 
 /** Internal: what wallets have paid since a moment. */
-export const spentSince =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.spentSince> =>
+export const sumSpentSince =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.sumSpentSince> =>
   async ({ wallets }) =>
     (await spentBy(pool, wallets)).map(({ wallet_id, spent }) => ({ wallet_id, spent: formatMicro(spent) }));

@@ -4,8 +4,8 @@ import type { Deps } from '../deps.ts';
 import { settlementsIssuedOf } from '../store/settlements.ts';
 import { showPaid } from '../view.ts';
 
-/** int.settlement.findPaid. */
-export const findPaid =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.findPaid> =>
+/** int.settlement.listPaidByIds. */
+export const listPaidByIds =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.listPaidByIds> =>
   async ({ settlement_ids }) =>
     (await settlementsIssuedOf(pool, settlement_ids)).map(showPaid);

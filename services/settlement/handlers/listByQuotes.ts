@@ -3,9 +3,9 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Deps } from '../deps.ts';
 import { settlementsOfQuotes } from '../store/settlements.ts';
 
-/** int.settlement.findByQuotes. */
-export const findByQuotes =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.findByQuotes> =>
+/** int.settlement.listByQuotes. */
+export const listByQuotes =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.listByQuotes> =>
   async ({ quotes }) =>
     (await settlementsOfQuotes(pool, quotes)).map(({ quote_id, settlement_id, status }) => ({
       quote_id,

@@ -5,7 +5,7 @@ import { findDelegateRows } from '../store/delegates.ts';
 import { showDelegate } from '../view.ts';
 
 /** Internal: what delegates may spend and have spent. */
-export const findDelegates =
-  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.findDelegates> =>
+export const listDelegateSpending =
+  ({ pool }: Pick<Deps, 'pool'>): Handler<typeof settlement.internal.listDelegateSpending> =>
   async ({ account_id, delegate_ids }) =>
     (await findDelegateRows(pool, account_id, delegate_ids)).map(showDelegate);
