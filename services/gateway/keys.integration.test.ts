@@ -83,7 +83,7 @@ test('an ended key is forgotten by event on every replica, before its entry is o
     await Promise.all(gateways.map((gateway) => statusOf(gateway, text)));
     services.keys.delete(hash);
     const cachedStatus = (await statusOf(gateways[0]!, text)).status;
-    await services.say('test', 'identity', 'keysEnded', { key_hashes: [hash] });
+    await services.say('test', 'identity', 'keysRevoked', { key_hashes: [hash] });
     for (const gateway of gateways) {
       while ((await statusOf(gateway, text)).status !== 401) await sleep(5);
     }
@@ -106,8 +106,8 @@ test('a lost event: the record is asked again within 2 s', async () => {
 test('a fact that is not one, or of another environment, is nothing', async () => {
   const text = services.addKey(createKeyText('vendor_test_'), newServiceKey());
   await statusOf(gateways[0]!, text);
-  await services.say('test', 'identity', 'keysEnded', { key_hashes: 'all' });
-  await services.say('live', 'identity', 'keysEnded', { key_hashes: [keyHash(text)] });
+  await services.say('test', 'identity', 'keysRevoked', { key_hashes: 'all' });
+  await services.say('live', 'identity', 'keysRevoked', { key_hashes: [keyHash(text)] });
   expect((await statusOf(gateways[0]!, text)).status).toBe(200);
 });
 

@@ -112,7 +112,7 @@ test('a key that has ended is a refused one, and no longer known as good', async
   const ended = goodKey();
   expect((await call(from, ended)).status).toBe(200);
   services.keys.delete(keyHash(ended));
-  await services.say('test', 'identity', 'keysEnded', { key_hashes: [keyHash(ended)] });
+  await services.say('test', 'identity', 'keysRevoked', { key_hashes: [keyHash(ended)] });
   while ((await call(from, ended)).status === 200) await sleep(5);
   await statusesOf(TRIES, () => call(from, ended));
   expect((await call(from, ended)).status).toBe(429);

@@ -75,7 +75,7 @@ const keyEvents = (
   account_id: string,
   { change, ended, previousEndsAt }: KeyChange,
 ): Message[] => [
-  ...(ended.length === 0 ? [] : [event('identity.keysEnded', { key_hashes: [...ended] })]),
+  ...(ended.length === 0 ? [] : [event('identity.keysRevoked', { key_hashes: [...ended] })]),
   event('identity.keyChanged', {
     ...newChange(deps),
     account_id,

@@ -258,8 +258,8 @@ export const settlement = service({
         z.strictObject({
           quote_id: QuoteId,
           settlement_id: SettlementId,
-          /** The name of the last fact that was told of it. */
-          last: z.enum(['accepted', 'issued', 'failed']),
+          /** The last event that was published for it. */
+          last_event: z.enum(['accepted', 'issued', 'failed']),
         }),
       ),
     }),

@@ -175,7 +175,7 @@ export const startIdentity = async () => {
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const endedSessions = new Set<string>();
   subscribeLive(gateway, identity, {
-    sessionEnded: ({ account_id, session_id }) =>
+    sessionRevoked: ({ account_id, session_id }) =>
       endedSessions.add(JSON.stringify({ account_id, session_id })),
   });
 
@@ -230,7 +230,7 @@ export const startIdentity = async () => {
     /** Hashes of keys that every gateway was told to forget. */
     endedHashes: () =>
       told
-        .filter(({ subject }) => subject === 'evt.identity.keysEnded')
+        .filter(({ subject }) => subject === 'evt.identity.keysRevoked')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /**
      * Publishes an event of settlement, each time as a message of its own; also one that the

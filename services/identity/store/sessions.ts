@@ -86,7 +86,7 @@ export const revokeSessions = async (
     returning session_id as id`);
   return insertOutbox(
     tx,
-    ended.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
+    ended.map(({ id }) => event('identity.sessionRevoked', { account_id: accountId, session_id: id })),
   );
 };
 

@@ -15,7 +15,7 @@ export const askSettlement =
       const unsure = await claimUnsure(pool, MAX_QUOTES_LISTED);
       if (unsure.length === 0) return;
       const answers = await listByQuotes(unsure);
-      await applyTransitions({ pool })(answers.map(({ last, ...ids }) => ({ ...ids, event: last })));
+      await applyTransitions({ pool })(answers.map(({ last_event: event, ...ids }) => ({ ...ids, event })));
       const asked = unsure.map(({ quote_id }) => quote_id);
       relay.dispatch(await closeAsked(pool, asked));
       if (unsure.length < MAX_QUOTES_LISTED) return;

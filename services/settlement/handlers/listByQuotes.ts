@@ -10,5 +10,5 @@ export const listByQuotes =
     (await settlementsOfQuotes(pool, quotes)).map(({ quote_id, settlement_id, status }) => ({
       quote_id,
       settlement_id,
-      last: status === 'pending' ? 'accepted' : status === 'failed' ? 'failed' : 'issued',
+      last_event: status === 'pending' ? 'accepted' : status === 'failed' ? 'failed' : 'issued',
     }));

@@ -152,8 +152,8 @@ export const EVENTS_OF: { [N in EventName]: ((event: EventPayload<N>) => NewEven
   // The object that moved publishes its own status.
   'funding.moved': null,
   // Caches of the gateway forget by these: hashes and sign-ins are for nobody else.
-  'identity.keysEnded': null,
-  'identity.sessionEnded': null,
+  'identity.keysRevoked': null,
+  'identity.sessionRevoked': null,
   // What the owner's wallet shows; the specification names no event of it.
   'wallet.delegationChanged': null,
   // Work between services: its outcome is published by who ordered it.
