@@ -230,7 +230,7 @@ export const wallet = service({
       allowance: MicroUsdcOrZero,
       balance: MicroUsdcOrZero,
       slot: z.int().min(0),
-      seen_at: Timestamp,
+      observed_at: Timestamp,
     }),
   },
   jobs: {},
