@@ -1,4 +1,4 @@
-import { hasCode } from '../../shared/lib/causes.ts';
+import { hasErrorCode } from '../../shared/lib/error-causes.ts';
 import { failpoint } from '../../shared/lib/failpoint.ts';
 import { count } from '../../shared/lib/metrics.ts';
 import type { Deps } from './deps.ts';
@@ -57,7 +57,7 @@ export const launch = ({ flights, rpc }: Pick<Deps, 'flights' | 'rpc'>, flight: 
 };
 
 /** Whether a unique index has refused a statement. */
-export const isUniqueViolation = (error: unknown): boolean => hasCode(error, UNIQUE_VIOLATION);
+export const isUniqueViolation = (error: unknown): boolean => hasErrorCode(error, UNIQUE_VIOLATION);
 
 type CommitDeps = Pick<Deps, 'flights' | 'rpc' | 'pool' | 'commits' | 'relay' | 'logger' | 'ownWork'>;
 

@@ -1,16 +1,16 @@
-import { capUse, type HourlyLimits } from '../../shared/db/hourly-caps.ts';
+import { type HourlyLimits, measureCapUse } from '../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import type { Reading } from '../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../shared/lib/metrics-catalog.ts';
 import type { Limits } from './limits/budgets.ts';
 import { isPaused } from './store/settings.ts';
 import { openWork, sumReserved } from './store/work.ts';
 
 /** The intents under way, read at each scrape. */
-export const intentsReading = (pool: Pool): Reading => ({
+export const intentsReading = (pool: Pool): GaugeCollector => ({
   name: 'intents',
   metrics: ['settle.intents', 'settle.intents.oldest_age'],
-  read: async () => {
+  collect: async () => {
     const work = await openWork(pool);
     return INTENT_KINDS.flatMap((kind) =>
       INTENT_STATES.flatMap((state) => {
@@ -26,20 +26,20 @@ export const intentsReading = (pool: Pool): Reading => ({
 });
 
 /** The operator's pause and how much of each cap is used up. */
-export const capsReading = (pool: Pool, caps: HourlyLimits): Reading => ({
+export const capsReading = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
-  read: async () => {
-    const [paused, hourly] = await Promise.all([isPaused(pool), capUse(pool, caps)]);
+  collect: async () => {
+    const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
     return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
   },
 });
 
 /** How much of the environment's daily lamport budgets is reserved. */
-export const budgetsReading = (pool: Pool, limits: Limits): Reading => ({
+export const budgetsReading = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
   metrics: ['settle.chain.budget_used_ratio'],
-  read: async () => {
+  collect: async () => {
     const spent = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
       metric: 'settle.chain.budget_used_ratio',
@@ -50,8 +50,8 @@ export const budgetsReading = (pool: Pool, limits: Limits): Reading => ({
 });
 
 /** The fee payer's balance. Kept for a while, so that watchers do not become callers of the providers. */
-export const feePayerReading = (lamportsOf: () => Promise<number>): Reading => ({
+export const feePayerReading = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
   metrics: ['settle.fee_payer_lamports'],
-  read: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
+  collect: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
 });

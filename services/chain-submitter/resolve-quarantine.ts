@@ -43,7 +43,7 @@ const FAILURE = {
  */
 export const quarantineResolver = (deps: Deps): QuarantineResolver<Job> => ({
   find: async (message) => salvage(message),
-  unknown: 'it names no attempt to pay that could be looked up: retry or dismiss it',
+  notFoundMessage: 'it names no attempt to pay that could be looked up: retry or dismiss it',
   prove: (job) => sightOfAttempt(deps, job),
   commit: async (tx, job) => {
     const intentId = settleIntentId(job);

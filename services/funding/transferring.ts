@@ -1,7 +1,7 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
 import { conflict, isErrorCode, type MoneyMoved, ServiceError } from '../../shared/contract/errors.ts';
-import { isDecided } from '../../shared/lib/progress.ts';
+import { isDecided } from '../../shared/lib/chain-work.ts';
 import { type Deps, wakeKey } from './deps.ts';
 import { insertMoved, insertTransferChanged } from './events.ts';
 import { endTransfer, type Kind, transitionTransfer } from './store/transfers.ts';

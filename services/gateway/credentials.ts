@@ -70,7 +70,7 @@ export const createAuthenticate = ({
   // Calls of one sign-in come in bursts: its token's signature is verified once in each, its end is looked at always.
   const verified = cached((text) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
     maxAgeMs: CREDENTIAL_MAX_AGE_MS,
-    keep: (claims) => claims !== null,
+    isCacheable: (claims) => claims !== null,
   });
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
     const claims = await verified(text);

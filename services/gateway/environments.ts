@@ -60,8 +60,8 @@ export const openEnvironment = (connection: EnvironmentConnection, logger: Logge
     (bus) => {
       connected = bus;
       subscribeLive(bus, identity, {
-        keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.forget),
-        sessionRevoked: (session) => sessions.forget(sessionKey(session)),
+        keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.invalidate),
+        sessionRevoked: (session) => sessions.invalidate(sessionKey(session)),
       });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refuses this gateway'),

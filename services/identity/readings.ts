@@ -1,12 +1,12 @@
 import type { Pool } from '../../shared/db/pool.ts';
-import type { Reading } from '../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../shared/lib/metrics.ts';
 import { mailBacklog } from './store/mails.ts';
 
 /** The mails that wait to be sent. */
-export const mailsReading = (pool: Pool): Reading => ({
+export const mailsReading = (pool: Pool): GaugeCollector => ({
   name: 'mails',
   metrics: ['settle.mails.queued', 'settle.mails.oldest_age'],
-  read: async () => {
+  collect: async () => {
     const { mails, oldest_age } = await mailBacklog(pool);
     return [
       { metric: 'settle.mails.queued', value: Number(mails) },

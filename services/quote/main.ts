@@ -45,7 +45,7 @@ const reserve = cached(
       ...{ account_id, owner, until: isoTime(Number(until)) },
     });
   },
-  { maxAgeMs: 15_000, keep: ({ status }) => status !== 'refused' },
+  { maxAgeMs: 15_000, isCacheable: ({ status }) => status !== 'refused' },
 );
 
 const deps: Deps = {

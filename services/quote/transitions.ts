@@ -1,4 +1,4 @@
-import { rounds } from '../../shared/lib/rounds.ts';
+import { distinctBatches } from '../../shared/lib/distinct-batches.ts';
 import type { Deps } from './deps.ts';
 import type { Transition } from './domain/quote.ts';
 import { transitionQuotes } from './store/quotes.ts';
@@ -7,5 +7,6 @@ import { transitionQuotes } from './store/quotes.ts';
 export const applyTransitions =
   ({ pool }: Pick<Deps, 'pool'>) =>
   async (transitions: readonly Transition[]): Promise<void> => {
-    for (const round of rounds(transitions, ({ quote_id }) => quote_id)) await transitionQuotes(pool, round);
+    for (const round of distinctBatches(transitions, ({ quote_id }) => quote_id))
+      await transitionQuotes(pool, round);
   };

@@ -31,14 +31,14 @@ const { bus, pool, clock, relay, waiting, quarantine, logger } = base;
 // A changed default wallet acts within this time; the addresses of a wallet never change.
 const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_id }), {
   maxAgeMs: 1000,
-  keep: (found) => found !== null,
+  isCacheable: (found) => found !== null,
 });
 // Many refused settles of one wallet look at the chain once.
 const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
   maxAgeMs: 100,
 });
 // Asked once a second at most, whatever the load, and while settles come at all ahead of them.
-const everybodys = { maxAgeMs: 1000, aheadForMs: 60_000 };
+const everybodys = { maxAgeMs: 1000, refreshAheadForMs: 60_000 };
 const observeChain = cached(
   () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }),
   everybodys,

@@ -79,7 +79,7 @@ describe('a pause', () => {
   });
 
   test('a gauge counts the seconds that it stands', async () => {
-    const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
+    const seconds = async () => (await intakeReading(base.pool).collect())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
     await admin.query("update settling set paused_at = paused_at - interval '1 hour'");

@@ -29,7 +29,7 @@ export const quarantineResolver = (
   deps: Pick<Deps, 'pool' | 'getAttemptReport'>,
 ): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
-  unknown: 'the message names no settlement that is known here: retry or dismiss it',
+  notFoundMessage: 'the message names no settlement that is known here: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
     deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({

@@ -1,8 +1,8 @@
 import { readUntil } from '../../shared/bus/read-until.ts';
 import { conflict, isErrorCode, ServiceError } from '../../shared/contract/errors.ts';
+import { isDecided } from '../../shared/lib/chain-work.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { formatMicro } from '../../shared/lib/micro.ts';
-import { isDecided } from '../../shared/lib/progress.ts';
 import { type Deps, wakeKey } from './deps.ts';
 import {
   insertPreparation,

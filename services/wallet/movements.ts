@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Moved } from '../../shared/contract/funding.ts';
 import type { settlement } from '../../shared/contract/index.ts';
+import { distinctBatches } from '../../shared/lib/distinct-batches.ts';
 import { parseMicro } from '../../shared/lib/micro.ts';
-import { rounds } from '../../shared/lib/rounds.ts';
 import type { Deps } from './deps.ts';
 import type { Movement } from './domain/transaction.ts';
 import { putMovements } from './store/transactions.ts';
@@ -47,5 +47,6 @@ export const movementOfFunds = (moved: Moved): Movement => ({
 export const takeMovements =
   ({ pool }: Pick<Deps, 'pool'>) =>
   async (movements: readonly Movement[]): Promise<void> => {
-    for (const round of rounds(movements, ({ objectId }) => objectId)) await putMovements(pool, round);
+    for (const round of distinctBatches(movements, ({ objectId }) => objectId))
+      await putMovements(pool, round);
   };

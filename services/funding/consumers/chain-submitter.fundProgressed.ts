@@ -1,5 +1,5 @@
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { type Deps, wakeKey } from '../deps.ts';
 import { insertMoved } from '../events.ts';
 import { transitionDevFund } from '../store/dev_funds.ts';

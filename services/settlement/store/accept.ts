@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import type { Message } from '../../../shared/events/event.ts';
-import { type OutboxRow, outboxValues, sentColumn, sentRows } from '../../../shared/events/outbox.ts';
+import { insertedColumn, insertedRows, type OutboxRow, outboxValues } from '../../../shared/events/outbox.ts';
 import { prepaidUnits } from '../domain/consume.ts';
 import { holdDelegates, lockedDelegates } from './delegates.ts';
 
@@ -46,7 +46,7 @@ export type Verdict = (typeof VERDICTS)[number];
 const Judged = z.object({
   settlement_id: z.string(),
   verdict: z.enum([...VERDICTS, 'crowded']),
-  outbox: sentColumn,
+  outbox: insertedColumn,
 });
 
 /** An attempt, what its acceptance tells, and whether an hourly cap keeps it from being accepted. */
@@ -68,7 +68,7 @@ export const acceptAttempts = async (db: Db, offers: readonly Offer[]): Promise<
       const { verdict, outbox } = rows.get(offer.attempt.settlementId)!;
       if (verdict === 'crowded') crowded.push(offer);
       // Of its own messages: another offer of the same attempt has the same message ids.
-      else judged.set(offer.attempt.settlementId, { verdict, outbox: sentRows(offer.messages, outbox) });
+      else judged.set(offer.attempt.settlementId, { verdict, outbox: insertedRows(offer.messages, outbox) });
     }
     if (crowded.length === left.length) throw new TypeError('a statement that judged nothing');
     left = crowded;

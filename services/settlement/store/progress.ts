@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import type { Message } from '../../../shared/events/event.ts';
 import {
+  insertedColumn,
+  insertedRows,
   type OutboxRow,
   outboxRow,
   outboxValues,
-  sentColumn,
-  sentRows,
 } from '../../../shared/events/outbox.ts';
 import { moveDelegate } from './delegates.ts';
 import { Row } from './settlements.ts';
@@ -85,7 +85,7 @@ const Landed = z.object({
     failure_code: true,
     failure_message: true,
   }).shape,
-  outbox: sentColumn,
+  outbox: insertedColumn,
 });
 export type Landed = Omit<z.infer<typeof Landed>, 'outbox'> & { outbox: OutboxRow[] };
 
@@ -164,7 +164,7 @@ export const noteLanded = async (db: Db, landings: readonly Landing[]): Promise<
     const row = found.get(landing.settlementId);
     return row === undefined
       ? null
-      : { ...row, outbox: sentRows(Object.values(landing.messages), row.outbox) };
+      : { ...row, outbox: insertedRows(Object.values(landing.messages), row.outbox) };
   });
 };
 

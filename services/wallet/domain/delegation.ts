@@ -1,7 +1,7 @@
 /**
  * Status of a wallet's delegation: the chain says what stands there, the record says how it came
  * about. It is derived from both at each observation, so it has no table of transitions; the record
- * below changes by the one of shared/lib/progress.ts.
+ * below changes by the one of shared/lib/chain-work.ts.
  */
 export const DELEGATION_STATUSES = [
   'none',

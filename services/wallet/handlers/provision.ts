@@ -1,7 +1,7 @@
 import { readUntil } from '../../../shared/bus/read-until.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { wallet } from '../../../shared/contract/wallet.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { type Deps, wakeKey } from '../deps.ts';
 import { register } from '../register.ts';
 import { ownWallet, seeWallet } from '../view.ts';
