@@ -86,8 +86,8 @@ export const runService = async (
     serving,
     consuming = [],
     jobs = [],
-    readings: gauges = [],
-  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: GaugeCollector[] },
+    gauges = [],
+  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; gauges?: GaugeCollector[] },
 ): Promise<void> => {
   const { pool, bus, logger, health } = base;
   // First: calls are served from here on, and a signal must let them finish.

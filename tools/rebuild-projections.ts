@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
-import type { Stack } from '../deploy/local/stack-file.ts';
+import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import type { Stack } from '../deploy/local/stack/stack-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 

@@ -18,7 +18,7 @@ import { endServices } from './jobs/endServices.ts';
 import { startPurge } from './jobs/purge.ts';
 import { startSendMails } from './jobs/sendMails.ts';
 import { createMailer } from './mail.ts';
-import { mailsReading } from './readings.ts';
+import { collectMails } from './readings.ts';
 import { notePayments, type Payment } from './store/payments.ts';
 
 const config = loadConfig(schema);
@@ -104,5 +104,5 @@ await runService(base, {
     startPurgeCalls({ pool, logger }),
     everyMs(60_000, 'endServices', endServices(deps), logger),
   ],
-  readings: [mailsReading(pool)],
+  gauges: [collectMails(pool)],
 });

@@ -3,7 +3,7 @@ import type { GaugeCollector } from '../../shared/lib/metrics.ts';
 import { mailBacklog } from './store/mails.ts';
 
 /** The mails that wait to be sent. */
-export const mailsReading = (pool: Pool): GaugeCollector => ({
+export const collectMails = (pool: Pool): GaugeCollector => ({
   name: 'mails',
   metrics: ['settle.mails.queued', 'settle.mails.oldest_age'],
   collect: async () => {

@@ -36,7 +36,7 @@ import { testEndpoint } from './handlers/testEndpoint.ts';
 import { updateEndpoint } from './handlers/updateEndpoint.ts';
 import { startDeliver } from './jobs/deliver.ts';
 import { purge } from './jobs/purge.ts';
-import { deliveriesReading } from './readings.ts';
+import { collectDeliveries } from './readings.ts';
 import { createSecrets } from './secrets.ts';
 import { createSender } from './send.ts';
 
@@ -110,5 +110,5 @@ await runService(base, {
     everyMs(PURGE_EVERY_MS, 'purge', purge(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],
-  readings: [deliveriesReading(pool)],
+  gauges: [collectDeliveries(pool)],
 });

@@ -3,7 +3,7 @@ import type { GaugeCollector } from '../../shared/lib/metrics.ts';
 import { dueBacklog } from './store/deliveries.ts';
 
 /** What should be on its way to endpoints that answer, and since when. */
-export const deliveriesReading = (pool: Pool): GaugeCollector => ({
+export const collectDeliveries = (pool: Pool): GaugeCollector => ({
   name: 'deliveries',
   metrics: ['settle.webhook.due', 'settle.webhook.oldest_due_age'],
   collect: async () => {

@@ -10,14 +10,14 @@ import {
 } from '@solana/spl-token';
 import { Keypair, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import pg from 'pg';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
   createVendor,
   quoteOf,
   settleWith,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';

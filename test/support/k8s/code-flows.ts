@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { programNames } from '../../../deploy/local/services.ts';
+import { programNames } from '../../../deploy/local/stack/programs.ts';
 import { PORTS } from './flows.ts';
 import { podOf, type Rendered, root } from './render.ts';
 
