@@ -98,12 +98,12 @@ const statements = (template: Template, now: number, step: number, accounts: num
       set: { account_id: account, wallet_id: person('wal', 'i'), public_key: `'seed-' || i` },
     },
     {
-      // Looked at tomorrow: their keys are none that a chain knows.
-      table: 'wallet.sights',
+      // Polled tomorrow, because these keys do not exist on the chain.
+      table: 'wallet.snapshots',
       where: 'wallet_id = $1',
       values: [payer.walletId],
       count: people,
-      set: { wallet_id: person('wal', 'i'), next_look_at: `now() + interval '1 day'` },
+      set: { wallet_id: person('wal', 'i'), poll_at: `now() + interval '1 day'` },
     },
     {
       table: 'settlement.payers',
@@ -122,8 +122,8 @@ const statements = (template: Template, now: number, step: number, accounts: num
         account_id: vendorAccount,
         service_id: service,
         settlement_id: settlement,
-        settlement_step: '3',
-        ask_at: 'null',
+        settlement_state: '3',
+        query_at: 'null',
         created_at: at,
         expires_at: `${at} + interval '10 minutes'`,
       },
