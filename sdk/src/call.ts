@@ -10,7 +10,10 @@ export type Call = (info: OperationInfo, input: Fields, options: CallOptions) =>
 /** Whoever is told to wait longer hears it instead: a limit's window is a minute. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Calls with the client's credential, exchanged for a fresh one where the API refuses it: it did nothing then. */
+/**
+ * Calls with the client's credential, exchanged for a fresh one where the API refuses it: it did
+ * nothing then.
+ */
 export const createAuthorized =
   (send: Send, credential: CredentialSource): Call =>
   async (info, input, { signal, idempotencyKey }) => {
@@ -36,10 +39,16 @@ const isRepeatable = ({ method, repeatable, keyed }: OperationInfo, input: Field
 export const canRepeat = (error: unknown): error is ApiError | NoAnswerError =>
   error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
 
-/** Longer than the API leaves a call to a process that died with it: only then can a repeat finish it. */
+/**
+ * Longer than the API leaves a call to a process that died with it: only then can a repeat finish
+ * it.
+ */
 const UNDER_WAY_MS = 45_000;
 
-/** An earlier sending of the same call, whose answer was lost, is still under way: this is the one conflict that passes. */
+/**
+ * An earlier sending of the same call, whose answer was lost, is still under way: this is the one
+ * conflict that passes.
+ */
 const isUnderWay = (error: unknown): error is ApiError =>
   error instanceof ConflictError && error.retryAfterMs !== null;
 

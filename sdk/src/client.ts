@@ -14,7 +14,10 @@ export type ClientOptions = {
   attempts?: AttemptStore;
   /** Default: that of the platform. */
   fetch?: Fetch;
-  /** Of calls that may be repeated: GETs, and those that never happen twice. Settle has its own patience. Default 3. */
+  /**
+   * Of calls that may be repeated: GETs, and those that never happen twice. Settle has its own
+   * patience. Default 3.
+   */
   maxRetries?: number;
 };
 
@@ -56,7 +59,8 @@ export const createClient = ({
   maxRetries = 3,
 }: ClientOptions): Client => {
   const inCookie = typeof credential === 'object' && credential.refreshCookie !== undefined;
-  // Also to an API on another host of the page's site; without it the browser would neither keep nor send the cookie.
+  // Also to an API on another host of the page's site; without it the browser would neither keep
+  // nor send the cookie.
   const ask: Fetch = inCookie ? (url, init) => fetch(url, { ...init, credentials: 'include' }) : fetch;
   const send = createSend(baseUrl.replace(/\/+$/, ''), ask);
   const authorized = createAuthorized(send, credentialSource(credential, send));

@@ -8,15 +8,17 @@ import { backoffMs, sleep } from './wait.ts';
 export type Tokens = { access_token: string; refresh_token?: string | undefined };
 
 /**
- * Where a sign-in is kept. `save` gets the new pair after every exchange, before it is used, and null when the sign-in has
- * ended. The refresh token is good once: what was saved must be what the next `load` gives, in every process that shares it.
+ * Where a sign-in is kept. `save` gets the new pair after every exchange, before it is used, and
+ * null when the sign-in has ended. The refresh token is good once: what was saved must be what the
+ * next `load` gives, in every process that shares it.
  */
 export type TokenStore = {
   load: () => Promise<Tokens | null> | Tokens | null;
   save: (tokens: Tokens | null) => Promise<void> | void;
   /**
-   * In a browser: the refresh token of this environment is in the HttpOnly cookie that a sign-in with
-   * `refresh_in: 'cookie'` set, where no script can read it. The page's origin must be one that the API knows as its own.
+   * In a browser: the refresh token of this environment is in the HttpOnly cookie that a sign-in
+   * with `refresh_in: 'cookie'` set, where no script can read it. The page's origin must be one
+   * that the API knows as its own.
    */
   refreshCookie?: 'test' | 'live';
 };
@@ -30,7 +32,10 @@ export type CredentialSource = {
   renew: (refused: string | null) => Promise<string | null>;
 };
 
-/** A direct repeat gets the same successor for 10 seconds; later it counts as theft and ends the sign-in. */
+/**
+ * A direct repeat gets the same successor for 10 seconds; later it counts as theft and ends the
+ * sign-in.
+ */
 const REPEATABLE_MS = 8000;
 
 /** A store in memory, for a sign-in that ends with the process. */
@@ -45,8 +50,8 @@ export const memoryTokens = (tokens: Tokens | null): TokenStore => {
 };
 
 /**
- * A page's sign-in: the access token in memory, the refresh token in the cookie. It outlives the page: the first call of
- * the next one, or of a worker, gets an access token by the cookie.
+ * A page's sign-in: the access token in memory, the refresh token in the cookie. It outlives the
+ * page: the first call of the next one, or of a worker, gets an access token by the cookie.
  */
 export const cookieTokens = (environment: 'test' | 'live' = 'test'): TokenStore => ({
   ...memoryTokens(null),

@@ -1,4 +1,7 @@
-/** What a call of the client can throw besides an abort. `generated/errors.ts` has a class for each code of the API. */
+/**
+ * What a call of the client can throw besides an abort. `generated/errors.ts` has a class for each
+ * code of the API.
+ */
 
 export type MoneyMoved = 'no' | 'yes' | 'unknown';
 export type SafeAction =
@@ -25,7 +28,10 @@ export type ErrorBody = {
 };
 export type ResponseInfo = { status: number; requestId: string | null; retryAfterMs: number | null };
 
-/** The API refused the call. A code that this version does not know has this class and no narrower one. */
+/**
+ * The API refused the call. A code that this version does not know has this class and no narrower
+ * one.
+ */
 export class ApiError extends QuittanceError {
   override readonly name: string = 'ApiError';
   readonly code: string;
@@ -65,7 +71,10 @@ export class ApiError extends QuittanceError {
   }
 }
 
-/** No answer of the API came: network, time-out, or something before the API that answered in its place. */
+/**
+ * No answer of the API came: network, time-out, or something before the API that answered in its
+ * place.
+ */
 export class NoAnswerError extends QuittanceError {
   override readonly name: string = 'NoAnswerError';
   /** Of what answered in the API's place. */
@@ -83,8 +92,8 @@ export class NoAnswerError extends QuittanceError {
 }
 
 /**
- * Waiting for a payment ended before it was decided: it may have been made, or be made yet. Settling the same quote with
- * the same attempt id later tells, and never pays twice.
+ * Waiting for a payment ended before it was decided: it may have been made, or be made yet.
+ * Settling the same quote with the same attempt id later tells, and never pays twice.
  */
 export class PaymentUndecidedError extends QuittanceError {
   override readonly name: string = 'PaymentUndecidedError';

@@ -1,9 +1,13 @@
 /**
- * What a quote is for, `scope.resource`: the origin and path of the address that asks for the money, in one spelling.
- * Vendor and payer both derive it from the address by this, so that a bill cannot be shown under another one.
+ * What a quote is for, `scope.resource`: the origin and path of the address that asks for the
+ * money, in one spelling. Vendor and payer both derive it from the address by this, so that a bill
+ * cannot be shown under another one.
  */
 
-/** RFC 3986, 2.3: these mean the same escaped or not (6.2.2.2). A slash that is escaped stays another character. */
+/**
+ * RFC 3986, 2.3: these mean the same escaped or not (6.2.2.2). A slash that is escaped stays
+ * another character.
+ */
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 
 const onePath = (path: string): string =>
@@ -13,8 +17,9 @@ const onePath = (path: string): string =>
   });
 
 /**
- * Origin and path of an http(s) address without its query, fragment and user: `https://api.example.com/forecast`. Case of the
- * host, a default port, dot segments and needless escapes do not count; a slash at the end and the case of the path do.
+ * Origin and path of an http(s) address without its query, fragment and user:
+ * `https://api.example.com/forecast`. Case of the host, a default port, dot segments and needless
+ * escapes do not count; a slash at the end and the case of the path do.
  * @throws TypeError when it is no http(s) address
  */
 export const resourceOf = (address: string | URL): string => {
@@ -23,7 +28,10 @@ export const resourceOf = (address: string | URL): string => {
   return `${origin}${onePath(pathname)}`;
 };
 
-/** True when a signed `scope.resource` is exactly the resource of this address: it has nothing that a resource has not. */
+/**
+ * True when a signed `scope.resource` is exactly the resource of this address: it has nothing that
+ * a resource has not.
+ */
 export const isResourceOf = (claimed: unknown, address: string): boolean => {
   if (typeof claimed !== 'string' || !URL.canParse(claimed)) return false;
   const { username, password } = new URL(claimed);

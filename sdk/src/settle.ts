@@ -6,11 +6,15 @@ import type { CallOptions, Input, Output } from './types.ts';
 import { backoffMs, sleep } from './wait.ts';
 
 /**
- * Where the ids of payment attempts are kept before they are sent, so that a client that died in between goes on with the
- * same attempt. An entry may go once its settlement is redeemed or its quote's expiry is well past.
+ * Where the ids of payment attempts are kept before they are sent, so that a client that died in
+ * between goes on with the same attempt. An entry may go once its settlement is redeemed or its
+ * quote's expiry is well past.
  */
 export type AttemptStore = {
-  /** Keeps the id for this quote token, durably, unless there is one: answers the one that stands. Atomic. */
+  /**
+   * Keeps the id for this quote token, durably, unless there is one: answers the one that stands.
+   * Atomic.
+   */
   getOrInsert: (quoteToken: string, paymentAttemptId: string) => Promise<string> | string;
   /** Removes this id, and no other, of the quote token: it failed for good and no money moved. */
   remove: (quoteToken: string, paymentAttemptId: string) => Promise<void> | void;
@@ -38,14 +42,18 @@ const PATIENCE_MS = 300_000;
 const PENDING_MS = 5000;
 const MEMORY_ENTRIES = 1000;
 
-/** Attempts in memory: settling the same quote again in this process asks for the same payment. The oldest of many goes. */
+/**
+ * Attempts in memory: settling the same quote again in this process asks for the same payment. The
+ * oldest of many goes.
+ */
 export const memoryAttempts = (): AttemptStore => {
   const held = new Map<string, string>();
   return {
     getOrInsert: (quoteToken, paymentAttemptId) => {
       const existing = held.get(quoteToken);
       if (existing !== undefined) return existing;
-      // The API itself refuses a second payment of a quote: what is lost with an old entry is the way to its answer.
+      // The API itself refuses a second payment of a quote: what is lost with an old entry is the
+      // way to its answer.
       if (held.size >= MEMORY_ENTRIES) held.delete(held.keys().next().value!);
       held.set(quoteToken, paymentAttemptId);
       return paymentAttemptId;
@@ -145,7 +153,8 @@ export const createSettle =
       } catch (error) {
         if (!canRepeat(error)) {
           if (signal?.aborted) throw undecided(error);
-          // Without "no" the attempt stays: a lapsed sign-in says nothing of what was sent before it.
+          // Without "no" the attempt stays: a lapsed sign-in says nothing of what was sent before
+          // it.
           const failed = error instanceof ApiError && error.moneyMoved === 'no';
           if (failed && input.payment_attempt_id === undefined) await attempts.remove(quote_token, id);
           throw error;

@@ -2,8 +2,9 @@ import { QuittanceError } from './errors.ts';
 import type { Output } from './types.ts';
 
 /**
- * Compact tokens checked without asking the API, by its published keys: base64url(payload).base64url(signature), Ed25519
- * over the ASCII of the first part. WebCrypto does the work, in browsers, workers and Node alike.
+ * Compact tokens checked without asking the API, by its published keys:
+ * base64url(payload).base64url(signature), Ed25519 over the ASCII of the first part. WebCrypto does
+ * the work, in browsers, workers and Node alike.
  */
 
 export type Environment = 'test' | 'live';
@@ -51,7 +52,10 @@ type Keys = Output<'gateway.jwks'>['keys'];
 const MAX_LENGTH = 16_384;
 const KID = /^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/;
 const AMOUNT = /^[1-9][0-9]{0,18}$/;
-/** A key that is gone from the API is forgotten after this. Settle checks every token again, so it need not be soon. */
+/**
+ * A key that is gone from the API is forgotten after this. Settle checks every token again, so it
+ * need not be soon.
+ */
 const KEYS_LIVE_MS = 3_600_000;
 /** Tokens of keys that do not exist must not make this a source of requests. */
 const UNKNOWN_KEY_MS = 10_000;
@@ -63,7 +67,8 @@ const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   } catch {
     throw new BadTokenError('the token is malformed');
   }
-  // One spelling per token: the unused bits of the last character are free, and so would be padding.
+  // One spelling per token: the unused bits of the last character are free, and so would be
+  // padding.
   const spelled = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   if (spelled !== part) throw new BadTokenError('the token is not in canonical base64url');
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
@@ -122,8 +127,10 @@ const keyCache = (load: () => Promise<Keys>) => {
 
 /**
  * The claims of a token of one type and environment; times are the caller's to judge.
- * @param load the keys of `client.gateway.jwks({ environment })`; what it throws, the verifier throws
- * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes, other spelling
+ * @param load the keys of `client.gateway.jwks({ environment })`; what it throws, the verifier
+ *   throws
+ * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes,
+ *   other spelling
  */
 export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
   const keyOf = keyCache(load);

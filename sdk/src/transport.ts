@@ -38,7 +38,8 @@ const partsOf = ({ path, query = [], method, body }: OperationInfo, input: Field
     if (query.includes(name)) search.set(name, String(value));
     else rest[name] = value;
   }
-  // What an operation does not take is sent all the same: the API refuses it by name, silence would hide the mistake.
+  // What an operation does not take is sent all the same: the API refuses it by name, silence would
+  // hide the mistake.
   const hasBody = method !== 'GET' && (body === true || method !== 'DELETE' || Object.keys(rest).length > 0);
   if (!hasBody) for (const [name, value] of Object.entries(rest)) search.set(name, String(value));
   const text = search.size === 0 ? '' : `?${search}`;

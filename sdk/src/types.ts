@@ -9,8 +9,9 @@ export type CallOptions = {
   /** Gives up. A call that was sent may have been carried out all the same. */
   signal?: AbortSignal;
   /**
-   * Of a call that creates something: what is created is known by it, however often the call is sent. Default: a new one for
-   * each call, which covers its own retries; give one that you have stored to cover a crash of your own. Kept for 24 hours.
+   * Of a call that creates something: what is created is known by it, however often the call is
+   * sent. Default: a new one for each call, which covers its own retries; give one that you have
+   * stored to cover a crash of your own. Kept for 24 hours.
    */
   idempotencyKey?: string;
 };
@@ -55,5 +56,8 @@ export type Output<Id extends OperationId> = BodyOf<Successes<operations[Id]['re
 export type Answer<Id extends OperationId> = Promise<Output<Id>>;
 
 type ItemOf<Page> = Page extends { data: readonly (infer Item)[] } ? Item : never;
-/** A page when awaited; with `for await` every item of it and of all pages after it, each page asked for when reached. */
+/**
+ * A page when awaited; with `for await` every item of it and of all pages after it, each page asked
+ * for when reached.
+ */
 export type Listing<Id extends OperationId> = Answer<Id> & AsyncIterable<ItemOf<Output<Id>>>;

@@ -1,7 +1,10 @@
 const FIRST_MS = 250;
 const LONGEST_MS = 10_000;
 
-/** How long to wait before a repeat that nobody named a time for: doubling, with jitter so that clients do not march in step. */
+/**
+ * How long to wait before a repeat that nobody named a time for: doubling, with jitter so that
+ * clients do not march in step.
+ */
 export const backoffMs = (tries: number): number =>
   Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
 

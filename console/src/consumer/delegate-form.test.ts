@@ -12,7 +12,7 @@ const delegate: Delegate = {
   limits: { per_payment: null, daily: '1234500001', monthly: null, total: '1' },
   usage: { daily: usage, monthly: usage, total: usage },
   allowed_service_ids: [SERVICES[0]],
-  // Between two minutes: what the form cannot show must not be changed by it.
+  // The form shows minutes, so it must not change the seconds of an unchanged time.
   expires_at: '2099-12-31T23:59:59.999Z',
   status: 'active',
   created_at: '2026-11-21T10:00:00.000Z',

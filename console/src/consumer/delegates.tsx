@@ -8,7 +8,7 @@ import { CreateDelegate } from './delegate-create.tsx';
 
 export type Delegate = Output<'identity.listDelegates'>['data'][number];
 
-/** What a delegate has left changes while its program runs. */
+/** How often the list is read, because running programs change what delegates have left. */
 const EVERY_MS = 15_000;
 
 const DelegatesPage = () => {

@@ -2,21 +2,26 @@ import type { QuoteClaims } from '../tokens.ts';
 import { PriceAboveCapError } from './errors.ts';
 
 /**
- * Caps over many calls of one `payingFetch`, in USDC micro-units. They are this process' own and begin anew with it: the limits
- * of the delegate are what holds for good.
+ * Caps over many calls of one `payingFetch`, in USDC micro-units. They are this process' own and
+ * begin anew with it: the limits of the delegate are what holds for good.
  */
 export type Budget = {
   /** Over all origins. */
   total?: bigint;
   /** Over each origin. */
   perOrigin?: bigint;
-  /** Counts what was paid in the last so many milliseconds, at every moment. Default: everything. */
+  /**
+   * Counts what was paid in the last so many milliseconds, at every moment. Default: everything.
+   */
   periodMs?: number;
 };
 
 type Entry = { origin: string; amountMicro: bigint; endsAt: number };
 
-/** Reserved before the payment, so that calls at once cannot together exceed what each alone would not. */
+/**
+ * Reserved before the payment, so that calls at once cannot together exceed what each alone would
+ * not.
+ */
 export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
   const entries = new Map<string, Entry>();
   /** Paid for good where there is no period: only the sums are needed then. */

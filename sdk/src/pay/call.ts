@@ -53,7 +53,8 @@ export const readCall = async (
   maxBodyBytes: number,
 ): Promise<Call> => {
   const source = typeof input === 'object' && 'headers' in input ? input : null;
-  // The platform knows best what a body is and which content type it gets; it asks for `duplex` where one is a stream.
+  // The platform knows best what a body is and which content type it gets; it asks for `duplex`
+  // where one is a stream.
   const request = new Request(input, { ...init, ...(init.body == null ? {} : { duplex: 'half' }) });
   const url = new URL(request.url);
   url.hash = '';

@@ -1,9 +1,15 @@
-/** How vendors ask for money and are shown the payment. Other protocols (x402, MPP) become further entries of `DIALECTS`. */
+/**
+ * How vendors ask for money and are shown the payment. Other protocols (x402, MPP) become further
+ * entries of `DIALECTS`.
+ */
 
 export type Settlement = { settlement_id: string; settlement_token: string };
 
 export type Dialect = {
-  /** What the JSON of a 402 says: a bill, that the payment shown is not accepted, or null: another language. */
+  /**
+   * What the JSON of a 402 says: a bill, that the payment shown is not accepted, or null: another
+   * language.
+   */
   read: (body: unknown) => { quoteToken: string } | 'refused' | null;
   /** How the payment is shown. */
   headers: (settlement: Settlement) => Record<string, string>;

@@ -63,7 +63,10 @@ export class PaymentKeyReusedError extends QuittanceError {
   override readonly name: string = 'PaymentKeyReusedError';
 }
 
-/** Paid, and the vendor answered something else than the delivery. It is never paid again for the same request. */
+/**
+ * Paid, and the vendor answered something else than the delivery. It is never paid again for the
+ * same request.
+ */
 export class NotDeliveredError extends QuittanceError {
   override readonly name: string = 'NotDeliveredError';
   /** What to name to the vendor, who can refund it. */
@@ -78,7 +81,10 @@ export class NotDeliveredError extends QuittanceError {
   }
 }
 
-/** The vendor answered the paid request with a redirect. It is not followed: the settlement is for its address alone. */
+/**
+ * The vendor answered the paid request with a redirect. It is not followed: the settlement is for
+ * its address alone.
+ */
 export class PaidRedirectError extends NotDeliveredError {
   override readonly name: string = 'PaidRedirectError';
   /** Where to; browsers do not tell. */

@@ -38,8 +38,9 @@ const discard = (response: Response): void => {
 };
 
 /**
- * One logical request from its first try to the delivery. What holds throughout: it buys at most once; a purchase is kept
- * before it is sent and until it was delivered; a payment is shown to the address that was paid and to no other.
+ * One logical request from its first try to the delivery. What holds throughout: it buys at most
+ * once; a purchase is kept before it is sent and until it was delivered; a payment is shown to the
+ * address that was paid and to no other.
  */
 export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   const inTurn = createLocks();
@@ -55,7 +56,8 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     // what it was paid for.
     if (!(hasUnits ?? (await payments.hasUnits(record))))
       await payments.dropPrepaid(record.url, settlement_id);
-    // Until a redelivery is out of the question an equal request offers what it paid again and does not buy; a key never does.
+    // Until a redelivery is out of the question an equal request offers what it paid again and does
+    // not buy; a key never does.
     const over = Date.now() - record.paidAt! > REDELIVERY_MS && !name.startsWith('key:');
     if (record.quoteToken === null || over) await payments.remove(name, record);
     throw new NotDeliveredError(message, settlement_id, record.id);
@@ -77,7 +79,8 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       try {
         await payments.remove(name, record);
       } catch {
-        // What was paid for is handed over all the same; the record left behind is offered once more and buys nothing.
+        // What was paid for is handed over all the same; the record left behind is offered once
+        // more and buys nothing.
       }
     }
     return response;

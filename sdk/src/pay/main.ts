@@ -25,7 +25,10 @@ export type { Rules } from './rules.ts';
 export { memoryPayments, type PaymentRecord, type PaymentStore } from './store.ts';
 
 export type PayOptions = Rules & {
-  /** Where the API is reached. Its keys judge every quote and payments go here, whatever a vendor's answer names. */
+  /**
+   * Where the API is reached. Its keys judge every quote and payments go here, whatever a vendor's
+   * answer names.
+   */
   baseUrl: string;
   /** `dk_test_…` or `dk_live_…`: also says which environment's quotes are paid. */
   delegateKey: string;
@@ -40,9 +43,10 @@ export type PayOptions = Rules & {
 
 export type PayInit = RequestInit & {
   /**
-   * Yours for one purchase: calls with the same key, at once or after a crash, pay once until it is delivered. Without a key a
-   * call first uses up what an equal request has paid and was not delivered; equal calls at once buy one each. Of calls with
-   * one key at once the first one's signal counts.
+   * Yours for one purchase: calls with the same key, at once or after a crash, pay once until it is
+   * delivered. Without a key a call first uses up what an equal request has paid and was not
+   * delivered; equal calls at once buy one each. Of calls with one key at once the first one's
+   * signal counts.
    */
   paymentKey?: string;
 };
@@ -89,7 +93,9 @@ export const payingFetch = (
     }),
   });
 
-  /** Calls with a key that are under way: the others wait for the one and get copies of its answer. */
+  /**
+   * Calls with a key that are under way: the others wait for the one and get copies of its answer.
+   */
   const inFlight = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
   return async (input, { paymentKey, ...init } = {}) => {
@@ -101,7 +107,8 @@ export const payingFetch = (
     if (under !== undefined) {
       if (under.fingerprint !== call.fingerprint)
         throw new PaymentKeyReusedError('the key stands for another request');
-      // In time: this was waiting for the answer itself, the first caller waits for one promise more before it can read.
+      // In time: this was waiting for the answer itself, the first caller waits for one promise
+      // more before it can read.
       return (await under.answer).clone();
     }
     const answer = exchange(call, `key:${paymentKey}`).finally(() => inFlight.delete(paymentKey));

@@ -89,7 +89,8 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       if (isPrepaid(quote)) await store.save(prepaidName(record.url), settled);
       return settled;
     } catch (error) {
-      // Without a clear "no" it may have been paid: the hold stays, and the record leads to the answer.
+      // Without a clear "no" it may have been paid: the hold stays, and the record leads to the
+      // answer.
       if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
       await giveUp(name, record, quote);
       throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
@@ -104,7 +105,10 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
   };
 
   return {
-    /** What an equal request, or one with the same key, left behind; else a new one that is not kept yet. */
+    /**
+     * What an equal request, or one with the same key, left behind; else a new one that is not kept
+     * yet.
+     */
     claim: async (name: string, { fingerprint, url }: Call): Promise<PaymentRecord> => {
       const left = (await store.load(name)).find(({ id }) => !claimed.has(id));
       const fresh = {
@@ -170,7 +174,10 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       }
     },
 
-    /** Goes on with a payment that was begun and whose end is not known. Null: it was not made and never will be. */
+    /**
+     * Goes on with a payment that was begun and whose end is not known. Null: it was not made and
+     * never will be.
+     */
     resume: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord | null> => {
       const quote = storedClaims(record.quoteToken!);
       check(quote, record.url);

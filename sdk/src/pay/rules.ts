@@ -7,7 +7,10 @@ import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatch
 export type Rules = {
   /** The most that one payment may cost, in USDC micro-units. */
   maxAmount: bigint;
-  /** Each list: none means any. An origin of plain http beyond this machine is paid only when it is listed. */
+  /**
+   * Each list: none means any. An origin of plain http beyond this machine is paid only when it is
+   * listed.
+   */
   allow?: {
     origins?: readonly string[];
     serviceIds?: readonly string[];
@@ -17,7 +20,10 @@ export type Rules = {
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
-/** True where the scope has `units`: the settlement serves that many calls, or more or fewer as the vendor prices them. */
+/**
+ * True where the scope has `units`: the settlement serves that many calls, or more or fewer as the
+ * vendor prices them.
+ */
 export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
   Number.isInteger(scope?.units) && Number(scope?.units) >= 1;
 
@@ -37,7 +43,10 @@ export const addressOf = (call: Call, response: Response, quote: QuoteClaims): s
   return url.href;
 };
 
-/** What has to hold of every quote that is paid for an address, at its first try and when it is taken up again. */
+/**
+ * What has to hold of every quote that is paid for an address, at its first try and when it is
+ * taken up again.
+ */
 export const createRules = ({ maxAmount, allow = {} }: Rules) => {
   if (typeof maxAmount !== 'bigint') throw new TypeError('maxAmount is a bigint of micro-units');
   const origins = allow.origins?.map((origin) => new URL(origin).origin);

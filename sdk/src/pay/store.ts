@@ -8,7 +8,10 @@ export type PaymentRecord = {
   fingerprint: string;
   /** The address that is paid: the one called, or where a redirect within its origin led. */
   url: string;
-  /** The quote that this request pays; null when it rides on a prepaid settlement that another has paid. */
+  /**
+   * The quote that this request pays; null when it rides on a prepaid settlement that another has
+   * paid.
+   */
   quoteToken: string | null;
   /** Null until the payment is confirmed. */
   settlement: Settlement | null;
@@ -22,8 +25,9 @@ export type PaymentRecord = {
 };
 
 /**
- * Where payments under way are kept, so that a crash between payment and delivery does not buy twice. What it holds entitles to
- * deliveries: keep it as private as the delegate key, and one for each key.
+ * Where payments under way are kept, so that a crash between payment and delivery does not buy
+ * twice. What it holds entitles to deliveries: keep it as private as the delegate key, and one for
+ * each key.
  */
 export type PaymentStore = {
   /** The records under this name, in the order they came. */

@@ -1,6 +1,12 @@
-/** What the paywall itself answers. Every one of them is about one request of one buyer: nothing may keep or share it. */
+/**
+ * What the paywall itself answers. Every one of them is about one request of one buyer: nothing may
+ * keep or share it.
+ */
 
-/** Why a request gets no delivery. `reason` goes to the buyer and the log: a word, never a credential. */
+/**
+ * Why a request gets no delivery. `reason` goes to the buyer and the log: a word, never a
+ * credential.
+ */
 export type Refusal = {
   status: 400 | 402 | 413 | 503;
   error:
@@ -14,7 +20,10 @@ export type Refusal = {
   retryAfterSeconds?: number;
 };
 
-/** The payment stays what it is and can be used for another try, or is of no use for this: `reason` says which. */
+/**
+ * The payment stays what it is and can be used for another try, or is of no use for this: `reason`
+ * says which.
+ */
 export const failed = (reason: string): Refusal => ({ status: 402, error: 'payment_failed', reason });
 
 /** Nothing was taken that the same request, sent again with the same payment, does not get. */
@@ -25,7 +34,10 @@ export const unavailable = (reason: string, retryAfterMs: number | null = null):
   retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
 });
 
-/** An answer of the paywall: JSON, stored by no cache, readable by a page of another origin where the vendor allows that. */
+/**
+ * An answer of the paywall: JSON, stored by no cache, readable by a page of another origin where
+ * the vendor allows that.
+ */
 export const answer = (status: number, body: object, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), {
     status,
@@ -82,11 +94,15 @@ export const restore = ({ status, headers, body }: StoredAnswer): Response => {
   return response;
 };
 
-/** "Say who you are" and "try later": the same request, with other headers or in a moment, may still get its delivery. */
+/**
+ * "Say who you are" and "try later": the same request, with other headers or in a moment, may still
+ * get its delivery.
+ */
 const NOT_YET = new Set([401, 403, 408, 425, 429]);
 
 /**
- * Whether the buyer has what was paid for. A failure of the vendor is asked again with the same payment; any other answer is
- * the answer, also "no such thing": what can be known before is to be refused before the paywall. The paying fetch judges alike.
+ * Whether the buyer has what was paid for. A failure of the vendor is asked again with the same
+ * payment; any other answer is the answer, also "no such thing": what can be known before is to be
+ * refused before the paywall. The paying fetch judges alike.
  */
 export const isDelivered = (status: number): boolean => status < 500 && !NOT_YET.has(status);

@@ -21,7 +21,10 @@ export const createCopy = (limit: number) => {
   };
 };
 
-/** What a handler answered, on to the buyer; ends the delivery when the last byte is there. Streams stay streams. */
+/**
+ * What a handler answered, on to the buyer; ends the delivery when the last byte is there. Streams
+ * stay streams.
+ */
 export const capture = async (response: Response, finish: Finish, limit: number): Promise<Response> => {
   const { status, body } = response;
   const headers = new Headers(response.headers);
@@ -49,7 +52,8 @@ export const capture = async (response: Response, finish: Finish, limit: number)
         return value;
       }
     } catch (error) {
-      // The handler's failure: what was short so far can be asked for again, what was long counts as delivered.
+      // The handler's failure: what was short so far can be asked for again, what was long counts
+      // as delivered.
       await finish(copy.tooLong() ? null : 'failed');
       throw error;
     }

@@ -2,18 +2,25 @@ import type { Refusal, StoredAnswer } from './answers.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
- * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per payment names the request it
- * pays for and the id with which the API's gate is opened; a lock lets one replica at a time work on it. The record is
- * written before the gate is asked, so that whoever comes after a crash asks with the same id and is let through.
+ * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per
+ * payment names the request it pays for and the id with which the API's gate is opened; a lock lets
+ * one replica at a time work on it. The record is written before the gate is asked, so that whoever
+ * comes after a crash asks with the same id and is let through.
  */
 type PaymentRecord = {
   /** Of the request that the payment is for. */
   hash: string;
   /** What the gate is opened with. */
   id: string;
-  /** Epoch milliseconds of the first request, then of the gate's opening: the window counts from there. */
+  /**
+   * Epoch milliseconds of the first request, then of the gate's opening: the window counts from
+   * there.
+   */
   since: number;
-  /** The gate is open: from here on the payment belongs to this request. Until then no handler has run. */
+  /**
+   * The gate is open: from here on the payment belongs to this request. Until then no handler has
+   * run.
+   */
   opened?: true;
   /** Delivered: the answer to give again, null when it was not kept. */
   done?: StoredAnswer | null;
@@ -26,8 +33,8 @@ type Begun =
   | { kind: 'busy' }
   | { kind: 'refused'; refusal: Refusal };
 /**
- * Ends a delivery: with its answer, with null when it was made but not kept, or `failed`, so that it can be asked for again.
- * Only the first call counts. Never throws.
+ * Ends a delivery: with its answer, with null when it was made but not kept, or `failed`, so that
+ * it can be asked for again. Only the first call counts. Never throws.
  */
 export type Finish = (outcome: StoredAnswer | null | 'failed') => Promise<void>;
 /** What the gate said: spent is for good, a refusal took nothing. */
@@ -71,14 +78,16 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     const write = async (next: PaymentRecord): Promise<boolean> => {
       const ttlMs = next.since + WINDOW_MS - Date.now();
       const json = JSON.stringify(next);
-      // Against the text that was read: whoever slept past the lease must not write over what another has done since.
+      // Against the text that was read: whoever slept past the lease must not write over what
+      // another has done since.
       if (json !== text && (ttlMs <= 0 || !(await store.compareAndSet(key, text, json, ttlMs)))) return false;
       text = json;
       return true;
     };
 
     const base = found?.record ?? { id: crypto.randomUUID(), since: Date.now() };
-    // A record whose gate never opened goes on with its id also for another request: no handler has run for it.
+    // A record whose gate never opened goes on with its id also for another request: no handler has
+    // run for it.
     let record: PaymentRecord = { ...base, hash };
     if (!(await write(record))) return { kind: 'busy' };
     if (record.opened === undefined) {
@@ -89,7 +98,8 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
         return { kind: 'spent' };
       }
       if (opening !== 'open') {
-        // The id was made for this one question. Kept by what cannot be taken, records by the thousand would cost nobody a cent.
+        // The id was made for this one question. Kept by what cannot be taken, records by the
+        // thousand would cost nobody a cent.
         if (found === null && tookNothing(opening)) await store.compareAndSet(key, text, null, 0);
         return { kind: 'refused', refusal: opening };
       }
@@ -125,7 +135,8 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     if (!(await store.compareAndSet(lock, null, lease, LEASE_MS))) return { kind: 'busy' };
     const startedAt = Date.now();
     const stop = keepAlive(async () => {
-      // A handler that never ends does not hold the payment for ever; past the window the record is gone anyway.
+      // A handler that never ends does not hold the payment for ever; past the window the record is
+      // gone anyway.
       if (Date.now() - startedAt > WINDOW_MS) return stop();
       try {
         await store.compareAndSet(lock, lease, lease, LEASE_MS);

@@ -16,15 +16,17 @@ const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => (
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
-  // Fastify has parsed it, within its own limit. What a handler reads itself (uploads) is not part of the hash.
+  // Fastify has parsed it, within its own limit. What a handler reads itself (uploads) is not part
+  // of the hash.
   body: () => Promise.resolve(parsedBytes(request.body)),
 });
 
 type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;
 
 /**
- * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) }, handler)`.
- * A `price` of a function may name Fastify's own request type, with its route's generics.
+ * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) },
+ * handler)`. A `price` of a function may name Fastify's own request type, with its route's
+ * generics.
  */
 export function paid(paywall: Paywall, route: PaidRoute<FastifyRequest>): Hook<FastifyRequest>;
 export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R>;

@@ -16,7 +16,10 @@ const incoming = ({ req }: HonoContext): Incoming => ({
     req.raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : incomingOf(req.raw).body(limit),
 });
 
-/** Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`; `paymentOf(c)` in the handler. */
+/**
+ * Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`;
+ * `paymentOf(c)` in the handler.
+ */
 export const paid =
   <C extends HonoContext>(paywall: Paywall, route: PaidRoute<C>) =>
   async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {

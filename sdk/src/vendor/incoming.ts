@@ -23,15 +23,16 @@ export const sha256 = async (bytes: Uint8Array): Promise<string> =>
   hex(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
 /**
- * Address of what is sold: the vendor's own public address and the path, never the Host header that the caller chose.
- * Null for a target that is no path, or one that reads as another path once it is resolved (`/cheap/../dear`): what the
- * price, the signature and the handler see must be the same.
+ * Address of what is sold: the vendor's own public address and the path, never the Host header that
+ * the caller chose. Null for a target that is no path, or one that reads as another path once it is
+ * resolved (`/cheap/../dear`): what the price, the signature and the handler see must be the same.
  */
 export const resourceIn = (publicUrl: string, target: string): string | null => {
   const [path] = target.split(/[?#]/, 1);
   if (!path!.startsWith('/')) return null;
   const { origin } = new URL(publicUrl);
-  // Put together as text: a path that begins with two slashes is an address of its own to a URL parser.
+  // Put together as text: a path that begins with two slashes is an address of its own to a URL
+  // parser.
   return new URL(`${origin}${path}`).pathname === path ? resourceOf(`${publicUrl}${path}`) : null;
 };
 
@@ -41,7 +42,10 @@ export const requestIdOf = (incoming: Incoming): string | null | undefined => {
   return id === null || REQUEST_ID.test(id) ? id : undefined;
 };
 
-/** What makes two requests the same one: method, path with query, body, and the buyer's own name for it. */
+/**
+ * What makes two requests the same one: method, path with query, body, and the buyer's own name for
+ * it.
+ */
 export const requestHash = async (
   { method, target }: Incoming,
   requestId: string | null,

@@ -2,7 +2,10 @@ import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { createCopy } from './capture.ts';
 import type { Finish } from './deliveries.ts';
 
-/** What the adapters for frameworks on Node's own server need of its objects: structural, so that no type of Node is. */
+/**
+ * What the adapters for frameworks on Node's own server need of its objects: structural, so that no
+ * type of Node is.
+ */
 
 export type NodeHeaders = Record<string, string | string[] | undefined>;
 type Method = (...args: never[]) => unknown;
@@ -52,11 +55,13 @@ const pairs = (headers: unknown): [string, string][] => {
 };
 
 /**
- * Watches what a handler sends and ends the delivery with it. What is kept is what the handler wrote, before whatever was
- * put around the response earlier (compression) changes it, so that giving it again goes the same way.
+ * Watches what a handler sends and ends the delivery with it. What is kept is what the handler
+ * wrote, before whatever was put around the response earlier (compression) changes it, so that
+ * giving it again goes the same way.
  */
 export const captureNode = (response: NodeResponse, finish: Finish, limit: number): void => {
-  // A cache that holds what was paid for hands it out for nothing. A handler may still say otherwise.
+  // A cache that holds what was paid for hands it out for nothing. A handler may still say
+  // otherwise.
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
@@ -119,8 +124,8 @@ export const captureNode = (response: NodeResponse, finish: Finish, limit: numbe
   response.once('close', () => {
     if (ended) return;
     if (brokenOff || copy.tooLong()) return void finish(outcome(false));
-    // The buyer is gone and the handler is not: were a second run let in beside it, who reads a stream to just before its
-    // end and hangs up would have any number of them.
+    // The buyer is gone and the handler is not: were a second run let in beside it, who reads a
+    // stream to just before its end and hangs up would have any number of them.
     const timer: unknown = setTimeout(() => void finish(outcome(false)), GRACE_MS);
     (timer as { unref?: () => void }).unref?.();
   });

@@ -3,8 +3,8 @@ export type PaywallPayment = {
   /** The settlement's id. */
   paymentId: string;
   /**
-   * The same at every run for one payment: after a crash a handler can run a second time, and what it does elsewhere is done
-   * once when it is keyed on this.
+   * The same at every run for one payment: after a crash a handler can run a second time, and what
+   * it does elsewhere is done once when it is keyed on this.
    */
   deliveryId: string;
   /** The price, USDC micro-units. */

@@ -29,18 +29,25 @@ export type PaywallOptions = {
   serviceId: string;
   environment: Environment;
   /**
-   * Where buyers reach this vendor, for instance `https://shop.example.com`, with the path that a proxy takes off, if one
-   * does. It is signed into every quote, so it is never taken from a request.
+   * Where buyers reach this vendor, for instance `https://shop.example.com`, with the path that a
+   * proxy takes off, if one does. It is signed into every quote, so it is never taken from a
+   * request.
    */
   publicUrl: string;
-  /** What the replicas share. Without one the deliveries of this process are all it knows, and it says so once. */
+  /**
+   * What the replicas share. Without one the deliveries of this process are all it knows, and it
+   * says so once.
+   */
   store?: PaywallStore;
   /** Other ways to pay, offered and recognised beside ours. */
   dialects?: readonly Dialect[];
   log?: (event: PaywallEvent) => void;
   /** A request with a payment may have a body of this many bytes; it is hashed. Default 1 MiB. */
   maxBodyBytes?: number;
-  /** A delivery of at most this many bytes is kept, so that the buyer whose connection broke gets it. Default 64 KiB. */
+  /**
+   * A delivery of at most this many bytes is kept, so that the buyer whose connection broke gets
+   * it. Default 64 KiB.
+   */
   maxStoredBytes?: number;
   /** Default: that of the platform. */
   fetch?: Fetch;
@@ -65,8 +72,8 @@ export type Admission =
 export type Paywall = {
   readonly maxStoredBytes: number;
   /**
-   * Decides about one request: what to answer, or that it is paid, taken and to be delivered, after which `finish` must be
-   * called. For adapters; routes of web-standard requests use `protect`.
+   * Decides about one request: what to answer, or that it is paid, taken and to be delivered, after
+   * which `finish` must be called. For adapters; routes of web-standard requests use `protect`.
    */
   admit: <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
   /** A handler that runs when the request is paid for. */
@@ -118,7 +125,8 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     maxRetries: 0,
     ...(fetch === undefined ? {} : { fetch }),
   });
-  // With the keys that were retired: prepaid settlements outlive them, and whether one counts is the API's to say.
+  // With the keys that were retired: prepaid settlements outlive them, and whether one counts is
+  // the API's to say.
   const publishedKeys = async () => (await client.gateway.jwks({ environment, all: 'true' })).keys;
   const store = options.store ?? memoryStore();
   /** Many requests wait for one call: what it failed with is one line of the log. */
@@ -181,7 +189,8 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
   };
 
   const admit: Paywall['admit'] = async (incoming, request, route) => {
-    // Never the handler: a preflight is not charged, so it must not deliver either. CORS goes before the paywall.
+    // Never the handler: a preflight is not charged, so it must not deliver either. CORS goes
+    // before the paywall.
     if (incoming.method === 'OPTIONS')
       return { kind: 'answer', response: new Response(null, { status: 204 }) };
     const resource = resourceIn(publicUrl, incoming.target);

@@ -30,7 +30,10 @@ const MAX_SETTLEMENTS = 1000;
 
 type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
 type No = Refusal | 'exhausted';
-/** A settlement, and what it was refused with until a time: whoever asks on and on must not use up the vendor's limits. */
+/**
+ * A settlement, and what it was refused with until a time: whoever asks on and on must not use up
+ * the vendor's limits.
+ */
 type KnownSettlement = SettlementTerms & { no: { said: No; until: number } | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
@@ -45,8 +48,8 @@ export class WaitingError extends RateLimitedError {
 }
 
 /**
- * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
- * calls on would never get through again.
+ * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a
+ * vendor that is flooded and calls on would never get through again.
  */
 const createThrottle = () => {
   let until = 0;
@@ -69,12 +72,16 @@ const displayAmount = (micro: string): string => {
   return `${digits.slice(0, -6)}.${decimals} USDC`;
 };
 
-/** A call that failed, as the buyer hears it: by what may be repeated, never by what the API said of the vendor. */
+/**
+ * A call that failed, as the buyer hears it: by what may be repeated, never by what the API said of
+ * the vendor.
+ */
 const refusalOf = (error: unknown): Refusal => {
   if (error instanceof NoAnswerError) return unavailable('no_answer', error.retryAfterMs);
   if (!(error instanceof ApiError)) throw error;
   if (error.retryable) return unavailable(error.code, error.retryAfterMs);
-  // A bad key or a forbidden service is the vendor's to mend: the payment is good and nothing was taken.
+  // A bad key or a forbidden service is the vendor's to mend: the payment is good and nothing was
+  // taken.
   if (error.status === 401 || error.status === 403) return unavailable('vendor_configuration');
   return failed(error.code);
 };
@@ -88,7 +95,10 @@ type QuittanceSettings = {
   onError: (error: unknown) => void;
 };
 
-/** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
+/**
+ * The dialect of this API: a signed quote in the 402, settlement id and token in the headers,
+ * redeem or consume to take.
+ */
 export const quittanceDialect = ({
   client,
   verify,
@@ -100,7 +110,8 @@ export const quittanceDialect = ({
   const statusReads = createThrottle();
   const [quoteCreates, verifyCalls] = [createThrottle(), createThrottle()];
   const [redeemCalls, consumeCalls] = [createThrottle(), createThrottle()];
-  // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
+  // What a settlement was paid for never changes, so it is asked once; so is one that is of no more
+  // use.
   const settlements = new Map<string, KnownSettlement>();
   const knownOf = async (settlement_id: string): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
@@ -113,12 +124,16 @@ export const quittanceDialect = ({
     return fresh;
   };
 
-  /** Null when the settlement was made for this bill. A cheap one must never open what is dear, nor one address another. */
+  /**
+   * Null when the settlement was made for this bill. A cheap one must never open what is dear, nor
+   * one address another.
+   */
   const mismatch = ({ service_id, scope, quote_amount }: SettlementTerms, bill: Bill): Refusal | null => {
     if (service_id !== serviceId) return failed('other_service');
     if (scope?.resource !== bill.resource) return failed('other_resource');
     const units = Number.isInteger(scope.units) ? (scope.units as number) : null;
-    // One that can be drawn from is not redeemed as a whole, and the other way round: it would count twice.
+    // One that can be drawn from is not redeemed as a whole, and the other way round: it would
+    // count twice.
     if ((units === null) !== (bill.units === null)) return failed('other_resource');
     const paidEach = BigInt(quote_amount) * BigInt(bill.units ?? 1);
     const asked = BigInt(bill.amount) * BigInt(units ?? 1);

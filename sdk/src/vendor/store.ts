@@ -8,8 +8,8 @@ export type PaywallStore = {
   /** The value that stands, null when there is none or its time is over. */
   get: (key: string) => Promise<string | null> | string | null;
   /**
-   * Writes `next` for `ttlMs`, or removes the key when it is null, if what stands is exactly `expected` (null: nothing).
-   * Atomic. Answers whether it did.
+   * Writes `next` for `ttlMs`, or removes the key when it is null, if what stands is exactly
+   * `expected` (null: nothing). Atomic. Answers whether it did.
    */
   compareAndSet: (
     key: string,
@@ -22,8 +22,9 @@ export type PaywallStore = {
 const MEMORY_CHARACTERS = 32_000_000;
 
 /**
- * A store of this process alone. The API's gate keeps every settlement to one delivery also without a shared store, but what
- * a crash or another replica would have to know to deliver again is lost: the buyer has then paid for nothing.
+ * A store of this process alone. The API's gate keeps every settlement to one delivery also without
+ * a shared store, but what a crash or another replica would have to know to deliver again is lost:
+ * the buyer has then paid for nothing.
  */
 export const memoryStore = (): PaywallStore => {
   const held = new Map<string, { value: string; endsAt: number }>();
@@ -38,7 +39,8 @@ export const memoryStore = (): PaywallStore => {
   };
   const makeRoom = () => {
     for (const [key, { value, endsAt }] of held) {
-      // Oldest first. What makes room is answers: without its record a settlement is refused or takes a unit, never delivered free.
+      // Oldest first. What makes room is answers: without its record a settlement is refused or
+      // takes a unit, never delivered free.
       if (Date.now() >= endsAt || (size > MEMORY_CHARACTERS && value.length > 1000)) remove(key);
       else if (size <= MEMORY_CHARACTERS) return;
     }
