@@ -1,7 +1,8 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
 import { Route, Router, Switch } from 'wouter';
 import HomePage from './home.tsx';
-import { AREAS, type PageEntry, PUBLIC_PAGES } from './routes.ts';
+import type { PageEntry } from './page-entry.ts';
+import { AREAS, PUBLIC_PAGES } from './routes.ts';
 import { SignInPage } from './session/sign-in.tsx';
 import { DataOfAccount, useSession } from './session/use-session.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';

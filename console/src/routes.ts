@@ -1,16 +1,7 @@
-import type { ComponentType } from 'react';
 import { accountPages } from './account/pages.ts';
 import { consumerPages } from './consumer/pages.ts';
+import type { PageEntry } from './page-entry.ts';
 import { vendorPages } from './vendor/pages.ts';
-
-/** A page of the console. It is loaded when it is first opened. */
-export type PageEntry = {
-  /** Below /console, as wouter matches it: `/wallet`, `/payments/:settlement_id`. */
-  path: string;
-  /** Its label in the navigation. A page without one is reached from other pages. */
-  nav?: string;
-  load: () => Promise<{ default: ComponentType }>;
-};
 
 /** The navigation in its order. Each area lists its own pages. */
 export const AREAS: readonly { heading: string; pages: readonly PageEntry[] }[] = [

@@ -1,7 +1,7 @@
 import type { Output } from '../../../sdk/src/main.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
-export type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
+type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
 
 /**
  * Micro-units as exact USDC with all six decimals, for programs: no grouping, an ASCII minus, never

@@ -16,8 +16,8 @@ import {
   toast,
 } from '../ui/index.ts';
 import { EditDelegate } from './delegate-edit.tsx';
+import type { Delegate } from './delegate-form.ts';
 import { NewKeyOf } from './delegate-key.tsx';
-import type { Delegate } from './delegates.tsx';
 import { ServiceName } from './names.tsx';
 
 const PERIODS = [

@@ -2,8 +2,8 @@ import { type FormEvent, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
 import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import type { Delegate } from './delegate-form.ts';
 import { changedBody, typedOf } from './delegate-form.ts';
-import type { Delegate } from './delegates.tsx';
 
 /**
  * Changes name, limits, services and expiry of a delegate. A change that allows more needs a fresh

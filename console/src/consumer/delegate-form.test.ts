@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import type { Delegate } from './delegate-form.ts';
 import { changedBody, faultsOf, newBody, typedOf } from './delegate-form.ts';
-import type { Delegate } from './delegates.tsx';
 
 const SERVICES = ['6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f', '0b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f'] as const;
 const empty = typedOf(null);

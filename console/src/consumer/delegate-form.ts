@@ -1,5 +1,7 @@
+import type { Output } from '../../../sdk/src/main.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
-import type { Delegate } from './delegates.tsx';
+
+export type Delegate = Output<'identity.listDelegates'>['data'][number];
 
 /** The form of a delegate: the entered text, and the body that is sent. */
 

@@ -13,10 +13,10 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import type { Delegate } from './delegates.tsx';
+import type { Delegate } from './delegate-form.ts';
 
 /** TypeScript that pays with the key; `perPayment` in micro-units as the API sends it. */
-export const snippetOf = (apiKey: string, perPayment: string | null): string =>
+const snippetOf = (apiKey: string, perPayment: string | null): string =>
   [
     "import { payingFetch } from '@quittance/sdk/pay';",
     '',

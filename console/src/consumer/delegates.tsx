@@ -1,12 +1,10 @@
 import { useState } from 'react';
-import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
 import { Button, Empty, ErrorNotice, LinkButton, Loading, Page } from '../ui/index.ts';
 import './delegates.css';
 import { DelegateCard } from './delegate-card.tsx';
 import { CreateDelegate } from './delegate-create.tsx';
-
-export type Delegate = Output<'identity.listDelegates'>['data'][number];
+import type { Delegate } from './delegate-form.ts';
 
 /** How often the list is read, because running programs change what delegates have left. */
 const EVERY_MS = 15_000;

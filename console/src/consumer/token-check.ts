@@ -9,7 +9,7 @@ import {
 /** Checks the two tokens of a payment in this page, against the published keys and the record. */
 
 type Payment = Output<'settlement.get'>;
-export type Keys = Output<'gateway.jwks'>['keys'];
+type Keys = Output<'gateway.jwks'>['keys'];
 
 export type TokenCheck<C> =
   /** `disagree`: the differences from the record as text. Empty if there are none. */
@@ -17,7 +17,7 @@ export type TokenCheck<C> =
   | { is: 'bad'; why: string }
   | { is: 'absent' };
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
-export type TokenChecks = { quote: TokenCheck<QuoteClaims>; settlement: TokenCheck<SettlementClaims> };
+type TokenChecks = { quote: TokenCheck<QuoteClaims>; settlement: TokenCheck<SettlementClaims> };
 
 /** Compares values that token and record both contain. A triple is name, signed, recorded. */
 const differences = (pairs: readonly (readonly [string, string, string])[]): string[] =>

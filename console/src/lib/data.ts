@@ -16,7 +16,7 @@ import { session } from '../session/store.ts';
  */
 
 /** The result of a read. `data` is undefined until it is loaded. */
-export type Read<T> = { data: T | undefined; error: unknown; isPending: boolean; again: () => void };
+type Read<T> = { data: T | undefined; error: unknown; isPending: boolean; again: () => void };
 
 /**
  * Reads one object: `useRead(['wallet', id], (client, options) => client.wallet.get({ wallet_id: id
@@ -82,7 +82,7 @@ export const useItems = <T>(
 };
 
 /** A change. `run` makes it and returns the answer, or undefined on failure (see `error`). */
-export type Action<I, T> = {
+type Action<I, T> = {
   run: (input: I) => Promise<T | undefined>;
   /** For dialogs that show the error themselves. */
   runOrThrow: (input: I) => Promise<T>;

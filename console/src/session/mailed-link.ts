@@ -2,7 +2,7 @@
  * The content of a mailed link. The token is in the fragment, which no server and no referrer sees.
  * Only a click uses it, because mail scanners open links (and some run scripts) before the reader.
  */
-export type MailedLink = { token: string; environment: 'test' | 'live'; query: URLSearchParams };
+type MailedLink = { token: string; environment: 'test' | 'live'; query: URLSearchParams };
 
 /** The token of a sign-in (`ml`) or of a new key (`rv`). The API decides whether it is valid. */
 const TOKEN = /^(?:ml|rv)_(test|live)_[A-Za-z0-9_-]+$/;

@@ -43,7 +43,7 @@ export const registerPasskey = async (label: string) => {
 };
 
 /** A salt for any passkey of this site, or one for each of certain passkeys. */
-export type Salts =
+type Salts =
   | { salt: Uint8Array<ArrayBuffer> }
   | { among: readonly { credentialId: string; salt: Uint8Array<ArrayBuffer> }[] };
 

@@ -12,7 +12,7 @@ import { OtherAccountError, session } from './store.ts';
  */
 
 /** The person closed the dialog. */
-export class NotConfirmedError extends Error {
+class NotConfirmedError extends Error {
   override readonly name = 'NotConfirmedError';
   constructor() {
     super('You did not sign in again, so nothing was done.');

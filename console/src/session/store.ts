@@ -12,8 +12,8 @@ import {
  * separate accounts: one of them is shown, and switching signs into the other by its own cookie.
  */
 
-export type Environment = 'test' | 'live';
-export type Account = { account_id: string; email: string };
+type Environment = 'test' | 'live';
+type Account = { account_id: string; email: string };
 export type SessionState = {
   environment: Environment;
   /**

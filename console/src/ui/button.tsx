@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaProps } from 'react-aria-components';
 import { Link } from 'wouter';
 
-export type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
+type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
   children: ReactNode;
   /**
    * `primary`: the main action. `danger`: an action that cannot be undone. `quiet`: next to others.

@@ -1,6 +1,6 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { formatUsdc } from '../lib/money.ts';
-import type { Point } from './chart.tsx';
+import type { Point } from './chart-point.ts';
 
 /** Heights are only drawn, so this is the one place where an amount becomes a float, in USDC. */
 const toUsdc = (micro: bigint): number => Number(micro) / 1e6;

@@ -1,10 +1,8 @@
 import { lazy, Suspense } from 'react';
 import { formatUsdc } from '../lib/money.ts';
+import type { Point } from './chart-point.ts';
 import { Loading } from './layout.tsx';
 import { Money } from './show.tsx';
-
-/** One bar: `micro` in micro-units, and `more` on top of it in a chart with two parts. */
-export type Point = { label: string; micro: bigint; more?: bigint };
 
 const Bars = lazy(() => import('./chart-bars.tsx'));
 

@@ -1,6 +1,7 @@
 /** All components that pages use. Each file documents its component. */
 export { Button, LinkButton } from './button.tsx';
-export { Chart, type Point } from './chart.tsx';
+export { Chart } from './chart.tsx';
+export type { Point } from './chart-point.ts';
 export { Choices } from './choices.tsx';
 export { Code } from './code.tsx';
 export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** Light, dark, or (automatic) the device's setting. Stored for the next visit. */
-export type Theme = 'automatic' | 'light' | 'dark';
+type Theme = 'automatic' | 'light' | 'dark';
 
 const KEY = 'quittance.theme';
 const ORDER: readonly Theme[] = ['automatic', 'light', 'dark'];

@@ -2,7 +2,7 @@ import { useSession } from '../session/use-session.tsx';
 import { Button, Copyable, Dialog, DialogActions, Notice, Time } from '../ui/index.ts';
 
 /** The answer of a call that creates a key. A repeat after a lost answer has no key. */
-export type KeyAnswer = { api_key: string } | { secret_already_shown: true };
+type KeyAnswer = { api_key: string } | { secret_already_shown: true };
 
 /** Shows a key once. Only the button closes it, so that it does not disappear by accident. */
 export const NewKeyDialog = ({

@@ -74,7 +74,7 @@ export const joinSales = (
   return sales.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? 1 : -1));
 };
 
-export type Funnel = {
+type Funnel = {
   quoted: number;
   /** Part of `quoted`, delivered or not. */
   paid: number;
@@ -111,7 +111,7 @@ export const percent = (part: number, whole: number): string => {
 };
 
 const PAID: readonly Stage[] = ['paid', 'delivered', 'lapsed'];
-export type Revenue = { gross: bigint; fees: bigint; net: bigint };
+type Revenue = { gross: bigint; fees: bigint; net: bigint };
 
 /** The revenue: paid and not reversed, delivered or not. */
 export const revenueOf = (sales: readonly Sale[]): Revenue => {

@@ -29,7 +29,7 @@ export type Step = {
   claims?: QuoteClaims;
   trouble: unknown;
 };
-export type TrialOptions = {
+type TrialOptions = {
   baseUrl: string;
   environment: Environment;
   service: { service_id: string; price: string };

@@ -56,7 +56,7 @@ const GROUPS = {
 } as const;
 type Group = keyof typeof GROUPS;
 
-export type WantedGroup = {
+type WantedGroup = {
   heading: string;
   all: `${Group}.*`;
   types: readonly (readonly [Wanted, string])[];

@@ -32,7 +32,7 @@ const usdcMint = async (): Promise<string> => {
 export type Read = Prepared & { deed: Deed };
 
 /** The conditions for signing a transaction. */
-export type Terms = { wanted: Wanted; owner: Owner };
+type Terms = { wanted: Wanted; owner: Owner };
 
 /**
  * Prepares a transaction when the dialog opens, and again shortly before it expires.

@@ -28,7 +28,7 @@ const Backup = z.strictObject({
   public_key: z.string(),
   slots: z.array(z.discriminatedUnion('kind', [PasskeySlot, CodeSlot])),
 });
-export type Backup = z.infer<typeof Backup>;
+type Backup = z.infer<typeof Backup>;
 type Slot = Backup['slots'][number];
 type Kind = Slot['kind'];
 
@@ -38,7 +38,7 @@ export type Secret =
   | { kind: 'code'; code: string };
 
 /** The key was not opened. The message is for the user. */
-export class LockedError extends Error {
+class LockedError extends Error {
   override readonly name = 'LockedError';
 }
 

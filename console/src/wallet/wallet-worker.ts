@@ -90,7 +90,7 @@ const operations = {
 };
 
 /** A transaction with its required content. */
-export type Asked = { transaction: string; wanted: Wanted; owner: Owner };
+type Asked = { transaction: string; wanted: Wanted; owner: Owner };
 export type Operations = typeof operations;
 export type Question = { id: number; name: keyof Operations; input: never };
 export type Reply = { id: number } & ({ answer: unknown } | { error: { name: string; message: string } });

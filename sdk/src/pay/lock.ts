@@ -13,7 +13,7 @@ const untilAborted = async (before: Promise<void>, signal: AbortSignal | undefin
 };
 
 /**
- * Runs what has the same name one after another, in the order of the calls. Who gives up waiting
+ * Runs calls with the same name one after another, in order. A call that is aborted while it waits
  * does not run.
  */
 export const createLocks = () => {
