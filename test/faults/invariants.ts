@@ -1,8 +1,8 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
-import type { FinalState, Landed, SettlementRow } from './final-state.ts';
 import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import type { FinalState, Landed, SettlementRow } from './final-state.ts';
 import type { Harness } from './harness.ts';
 
 /** One invariant that does not hold, with the ids to look for. */
@@ -157,7 +157,9 @@ export const invariants: Record<string, Invariant> = {
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {
     const live = new Set(
-      [...of.finalState.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
+      [...of.finalState.records.values()]
+        .filter(({ status }) => status === 'live')
+        .map((row) => row.intent_id),
     );
     return of.finalState.settlements
       .filter((row) => !isPaid(row))

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Rng } from './rng.ts';
 import type { Harness } from './harness.ts';
+import type { Rng } from './rng.ts';
 
 /** Every accepted attempt is at its end this long after the faults went. */
 export const TERMINAL_MS = 120_000;

@@ -181,7 +181,10 @@ export const createChain = (harness: Harness) => {
       landedBySignature.delete(payment.signature);
       rolledBack.add(payment.signature);
       const again = payment.outside !== undefined || random.chance(0.5);
-      harness.trace('chain', `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`);
+      harness.trace(
+        'chain',
+        `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`,
+      );
       if (again) pending.push({ payment, slot: tip + random.int(1, 30) });
     }
   };

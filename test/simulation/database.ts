@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
-import { Broken, type Process, type Harness } from './harness.ts';
+import { Broken, type Harness, type Process } from './harness.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');

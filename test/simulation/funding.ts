@@ -9,8 +9,8 @@ import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
+import type { Harness, Process } from './harness.ts';
 import { every, loggerOf, type SettlementReplica, type Submitter } from './processes.ts';
-import type { Process, Harness } from './harness.ts';
 
 const CALL_MS = 10;
 const GIVES_UP_MS = 5000;

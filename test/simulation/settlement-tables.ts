@@ -346,7 +346,10 @@ export const createSettlementTables = (harness: Harness) => {
         if (reserved === undefined || reserved.released) return [];
         if (harness.off !== 'reservation given back once') reserved.released = true;
         settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
-        harness.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`);
+        harness.trace(
+          'settlements',
+          `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`,
+        );
         return [];
       },
     ),
