@@ -47,15 +47,18 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/events\//, /^shared\/(events|db|bus|lib|contract)\//],
   [/^shared\/operator\//, /^shared\/(operator|events|db|bus|lib|contract)\//],
   [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
-  [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/((lib|contract)\/|state-machine\.ts$)/],
   [
-    /^services\/[^/]+\/store\//,
-    /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|events|db|lib|contract)\//,
+    /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/,
+    /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)|^shared\/((lib|contract)\/|state-machine\.ts$)/,
+  ],
+  [
+    /^services\/[^/]+\/[^/]+\/store(\.ts$|\/)/,
+    /^services\/[^/]+\/[^/]+\/(model|store)(\.ts$|\/)|^shared\/(lists|events|db|lib|contract)\//,
   ],
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
-test('imports point one way: contract ← lib ← bus ← db ← events, domain and store know nothing above them', () => {
+test('imports point one way: contract ← lib ← bus ← db ← events, models and stores know nothing above them', () => {
   const layered = (file: string, imported: string) => {
     const rule = LAYERS.find(([folder]) => folder.test(file));
     return rule === undefined || !isOurs(imported) || rule[1].test(imported);
@@ -111,7 +114,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
   '@solana/kit': /^console\/src\/wallet\//,
-  '@solana-program/token': /^console\/src\/wallet\/reading\.ts$/,
+  '@solana-program/token': /^console\/src\/wallet\/read-transaction\.ts$/,
   '@solana/wallet-standard-features': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/app': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/base': /^console\/src\/wallet\//,
@@ -124,9 +127,9 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
 /** Where a package may be known in production. Another one gets its line here, and one place. */
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
-  '@fastify/cors': /^services\/gateway\/cors\.ts$/,
-  '@simplewebauthn/server': /^services\/identity\/passkey\.ts$/,
-  '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
+  '@fastify/cors': /^services\/gateway\/http\/cors\.ts$/,
+  '@simplewebauthn/server': /^services\/identity\/passkeys\/webauthn\.ts$/,
+  '@simplewebauthn/server/helpers': /^services\/identity\/passkeys\/webauthn\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/chain\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
   '@opentelemetry/core': /^shared\/lib\/telemetry-prometheus\.ts$/,
@@ -134,17 +137,17 @@ const PACKAGES: Record<string, RegExp> = {
   '@opentelemetry/resources': /^shared\/lib\/telemetry-(prometheus|sdk)\.ts$/,
   '@opentelemetry/sdk-metrics': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/sdk-node': /^shared\/lib\/telemetry-sdk\.ts$/,
-  '@scalar/fastify-api-reference': /^services\/gateway\/reference\.ts$/,
+  '@scalar/fastify-api-reference': /^services\/gateway\/pages\/reference\.ts$/,
   '@solana/web3.js': /^services\/chain-submitter\//,
   '@solana/spl-token': /^services\/chain-submitter\//,
   bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,
   'close-with-grace': /^shared\/lib\/shutdown\.ts$/,
   fastify: /^services\/gateway\//,
-  ioredis: /^services\/gateway\/limits\.ts$/,
-  'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
+  ioredis: /^services\/gateway\/limits\/redis-window\.ts$/,
+  'rate-limiter-flexible': /^services\/gateway\/limits\/redis-window\.ts$/,
   'lru-cache': /^(shared|services)\//,
-  'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
-  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
+  'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/deposits\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
   nats: /^shared\/bus\//,
   'nats/lib/nats-base-client/idleheartbeat_monitor.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/nats-base-client/protocol.js': /^shared\/bus\/reconnect\.ts$/,
@@ -152,12 +155,12 @@ const PACKAGES: Record<string, RegExp> = {
   'nats/lib/nats-base-client/servers.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/src/node_transport.js': /^shared\/bus\/reconnect\.ts$/,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
-  nodemailer: /^services\/identity\/mail\.ts$/,
+  nodemailer: /^services\/identity\/mails\/mailer\.ts$/,
   pg: /^shared\/db\//,
   pino: /^shared\/lib\/logger\.ts$/,
   slonik: /^shared\/db\/(pool|prepared|spans)\.ts$/,
   '@slonik/pg-driver': /^shared\/db\/prepared\.ts$/,
-  standardwebhooks: /^services\/webhook\/secrets\.ts$/,
+  standardwebhooks: /^services\/webhook\/deliveries\/signed-headers\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 
@@ -176,13 +179,13 @@ test('a refusal that many places say is made in one: invalid, notFound, conflict
   expect(others.filter((file) => handMade.test(text.get(file)!))).toEqual([]);
 });
 
-test('domain code reads no clock, no file, no network and no chance', () => {
+test('a model reads no clock, no file, no network and no random number', () => {
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;
-  const domain = product.filter((file) => file.includes('/domain/'));
-  expect(domain.length).toBeGreaterThan(5);
-  expect(domain.filter((file) => impure.test(text.get(file)!))).toEqual([]);
-  expect(offences(domain, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
+  const models = product.filter((file) => /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/.test(file));
+  expect(models.length).toBeGreaterThan(5);
+  expect(models.filter((file) => impure.test(text.get(file)!))).toEqual([]);
+  expect(offences(models, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
 });
 
 // ---------- one file for everything that the contract names ----------
@@ -193,18 +196,31 @@ const filesIn = (folder: string, kind = '.ts') =>
     .map((file) => path.posix.basename(file, kind))
     .sort();
 
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** Files of the noun folders of a service that have this stem. */
+const inNounFolders = (service: string, stem: string) =>
+  files.filter(
+    (file) =>
+      path.posix.basename(file) === `${stem}.ts` &&
+      path.posix.dirname(path.posix.dirname(file)) === `services/${service}`,
+  );
+
 test.each(contractList.map((contract) => [contract.name, contract] as const))(
-  '%s: a file for every operation, consumer and job of the contract, and no other',
-  (name, { operations, internal, consumes, jobs }) => {
-    expect(filesIn(`services/${name}/handlers`)).toEqual(
-      // What all services answer to operators is one file for all, shared/operator/handlers.ts.
-      inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
-        (operation) => !Object.hasOwn(operatorOperations, operation),
-      ),
+  '%s: one file for every operation and every event of the contract',
+  (name, { operations, internal, consumes }) => {
+    const own = [...Object.keys(operations), ...Object.keys(internal)].filter(
+      // shared/operator/handlers.ts answers for all services what operators ask of each.
+      (operation) => !Object.hasOwn(operatorOperations, operation),
     );
-    expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
-    // Beside the jobs of the queue there are those that run by the clock.
-    expect(filesIn(`services/${name}/jobs`)).toEqual(expect.arrayContaining(Object.keys(jobs)));
+    const handlers = own.map((operation) => [operation, inNounFolders(name, kebab(operation)).length]);
+    expect(handlers).toEqual(own.map((operation) => [operation, 1]));
+    // Subscribers of a few lines share one file per publisher.
+    const subscribers = consumes.map((event) => {
+      const [publisher, past] = event.split('.') as [string, string];
+      const alone = inNounFolders(name, `on-${publisher}-${kebab(past)}`);
+      return [event, (alone.length > 0 ? alone : inNounFolders(name, `on-${publisher}`)).length];
+    });
+    expect(subscribers).toEqual(consumes.map((event) => [event, 1]));
     for (const part of ['main', 'config']) expect(filesIn(`services/${name}`)).toContain(part);
   },
 );

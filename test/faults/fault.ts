@@ -14,7 +14,7 @@ export type Fixture = {
 };
 
 /** Takes the fault away; what it broke may take longer to recover. */
-export type Heal = () => Promise<void>;
+type Heal = () => Promise<void>;
 
 export type Fault = {
   name: string;

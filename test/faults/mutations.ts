@@ -14,7 +14,7 @@ export type Mutation = {
   faults: readonly string[];
 };
 
-const noLookForReference = {
+const noSearchForReference = {
   file: 'services/chain-submitter/intents/adoption.ts',
   from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
@@ -32,7 +32,7 @@ export const mutations: readonly Mutation[] = [
     rule: '4, 5',
     patches: [
       {
-        file: 'services/settlement/store/accept.ts',
+        file: 'services/settlement/settlements/store/accept-attempts.ts',
         from: 'p.balance - p.held as balance_left',
         to: 'p.balance as balance_left',
       },
@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     rule: '5',
     patches: [
       {
-        file: 'services/settlement/store/progress.ts',
+        file: 'services/settlement/payers/store.ts',
         from: 'max(locked.held) - sum(changed.quote_amount)::bigint as held',
         to: 'max(locked.held) as held',
       },
@@ -55,7 +55,7 @@ export const mutations: readonly Mutation[] = [
     name: 'inbox',
     rule: '6 (and the look of 12, which finds what it lost)',
     patches: [
-      noLookForReference,
+      noSearchForReference,
       {
         file: 'services/chain-submitter/intents/intent-id.ts',
         from: '$' + '{payment_attempt_id}`',
@@ -73,7 +73,7 @@ export const mutations: readonly Mutation[] = [
         from: '  try {\n    const isAlone',
         to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const isAlone",
       },
-      noLookForReference,
+      noSearchForReference,
     ],
     faults: ['crash-before-submitter.afterSend'],
   },
@@ -91,7 +91,7 @@ export const mutations: readonly Mutation[] = [
         from: 'if (!(await isExpired(deps, transaction, height)))',
         to: 'if (isExpired.length === 0)',
       },
-      noLookForReference,
+      noSearchForReference,
     ],
     faults: ['chain-stands-still', 'rpc-null-status'],
   },
@@ -148,8 +148,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/handlers/settle.ts',
-        from: 'const records = await recordsOf(deps, call, claims);',
+        file: 'services/settlement/settlements/settle.ts',
+        from: 'const records = await getRecords(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
     ],
@@ -160,8 +160,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/refused.ts',
-        from: 'claims === null ? null : findPaying(pool, account_id, claims.quote_id)',
+        file: 'services/settlement/settlements/attempt-records.ts',
+        from: 'claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id)',
         to: 'null',
       },
     ],

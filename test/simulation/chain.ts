@@ -19,7 +19,7 @@ export type Payment = {
   reference: string | null;
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
-export type ChainError = { InstructionError: [number, { Custom: number }] };
+type ChainError = { InstructionError: [number, { Custom: number }] };
 export type Landed = {
   payment: Payment;
   slot: number;

@@ -21,7 +21,7 @@ let current: Call | undefined;
 export const currentCall = (): Call | undefined => current;
 
 /** A statement of a store as the real code binds it: its text and its values. */
-export type Statement = { sql: string; values: readonly unknown[] };
+type Statement = { sql: string; values: readonly unknown[] };
 
 /**
  * The model of one statement: which text it stands for, what its parameters are called in their order, and what it

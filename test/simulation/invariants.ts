@@ -219,7 +219,7 @@ const checkRefusals = ({ clients, settlement }: Judged): void => {
     attemptId: row.payment_attempt_id,
     quoteId: row.quote_id,
     acceptedAt: row.created_at - EPOCH,
-    failedAt: row.chain_status === 'failed' ? row.progress_at : null,
+    failedAt: row.chain_status === 'failed' ? row.progressed_at : null,
     paid: row.issued_at !== null,
   }));
   const [found] = untrueRefusals(clients.refusals, rows);

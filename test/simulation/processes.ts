@@ -16,15 +16,14 @@ import { cancelPrepared } from '../../services/chain-submitter/user-signed/cance
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
 import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
-import { createAccepted } from '../../services/settlement/accepted.ts';
-import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
-import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
-import { redeem } from '../../services/settlement/handlers/redeem.ts';
-import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
-import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
-import { settle } from '../../services/settlement/handlers/settle.ts';
-import { expireSettlements } from '../../services/settlement/jobs/expireSettlements.ts';
-import { resumeSettlements } from '../../services/settlement/jobs/resumeSettlements.ts';
+import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
+import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
+import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
+import { settleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { redeem } from '../../services/settlement/settlements/redeem.ts';
+import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
+import { settle } from '../../services/settlement/settlements/settle.ts';
+import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -195,7 +194,9 @@ export const startSettlement = (
     submitters: () => readonly Submitter[];
   },
 ) => {
-  const deps: SettlementDeps = {
+  const deps: Parameters<typeof settle>[0] &
+    Parameters<typeof redeem>[0] &
+    Parameters<typeof settleProgressed>[0] = {
     logger: loggerOf(harness, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
@@ -204,9 +205,6 @@ export const startSettlement = (
     findPayment: async () => {
       throw new Error('no database is restored in the simulation');
     },
-    getAttemptReport: async () => {
-      throw new Error('no operator decides in the simulation');
-    },
     pool: database.connect(process),
     clock: () => EPOCH + harness.now() + process.skewMs,
     environment: 'test',
@@ -214,12 +212,11 @@ export const startSettlement = (
     signingKey: actors.settlementKey,
     mint: actors.mint,
     feeWallet: actors.network.feeWallet,
-    cursorKey: Buffer.alloc(32),
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(harness, { bus, outbox, process }), stop: async () => {} },
     quarantine: async ({ reason }) => harness.fail('no fact contradicts a record', reason),
     waiting,
-    accepted: createAccepted(),
+    terms: createTermsCache(),
     caps: {
       reserve: async () => ({ release: () => {} }),
       refillsInSeconds: () => 3600,

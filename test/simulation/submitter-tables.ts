@@ -9,8 +9,8 @@ import type { PreparationRow } from '../../services/chain-submitter/user-signed/
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 
-export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
-export type Transaction = {
+type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
+type Transaction = {
   signature: string;
   intent_id: string;
   generation: number;
