@@ -13,9 +13,10 @@ export type DepositEvent = ReportedEvent | 'opened' | 'seen' | 'elapsed';
  * Reports repeat and arrive out of order, so each event applies to every state that it may change.
  * `completed` has one way in, our own observation of the transfer on the chain, and no way out.
  *
- * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was declined
- * pays with another card on the same page, and a bank transfer may arrive after the expiry. The
- * record must not deny that money. Whether it has arrived is decided by the chain alone.
+ * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was
+ * declined pays with another card on the same page, and a bank transfer may arrive after the
+ * expiry. The record must not deny that money. Whether it has arrived is decided by the chain
+ * alone.
  */
 export const deposits = stateMachine<DepositStatus, DepositEvent>({
   created: {
@@ -57,7 +58,8 @@ export const problemOf = (code: keyof typeof PROBLEMS): DepositProblem => ({ cod
 
 /**
  * The transfer of a finalized transaction that completes a deposit, or why none does.
- * @param promisedMicro the amount that the provider reports as sent; the transfer must have exactly it
+ * @param promisedMicro the amount that the provider reports as sent; the transfer must have exactly
+ *   it
  * @param counted instructions of this transaction that completed other deposits
  */
 export const matchTransfer = (

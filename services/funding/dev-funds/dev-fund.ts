@@ -51,7 +51,9 @@ const beginFund = async (
   return fund_id;
 };
 
-/** Waits until the transfer is decided. @throws ServiceError when it failed or is still undecided */
+/**
+ * Waits until the transfer is decided. @throws ServiceError when it failed or is still undecided
+ */
 const confirmedFund = async (
   { pool, waiting, chainWaitMs }: Deps,
   fundId: string,

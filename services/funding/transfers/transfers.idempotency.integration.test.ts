@@ -11,8 +11,9 @@ import {
   type Vendor,
 } from '../../../test/support/funding.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
-/** docs/adr/0017-idempotency-keys.md, where money is prepared in several steps and a process may die between them. */
+/** docs/adr/0017-idempotency-keys.md: calls of several steps, between which a process may crash. */
 type Made = { withdrawal_id?: string; refund_id?: string; transaction?: string; balance?: string };
 type Answered = { body: Made; replayed: boolean };
 
@@ -53,14 +54,12 @@ const codeOf = (work: Promise<unknown>) =>
   );
 const rows = async (table: string, where = 'true'): Promise<number> =>
   Number((await fixture.admin.query(`select count(*) from funding.${table} where ${where}`)).rows[0].count);
-const until = async (good: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 400; i += 1) {
-    if (await good()) return;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error('did not come about');
-};
-/** One call in a process that dies at a named point; then the service as it is. */
+const reservedBecomes = (settlementId: string, amount: string) =>
+  waitFor(
+    () => fixture.reserved(settlementId),
+    (reserved) => reserved === amount,
+  );
+/** Runs a call in a process that crashes at a failpoint, and restarts the service without it. */
 const crashAt = async (point: string, work: () => Promise<unknown>): Promise<void> => {
   const { exited } = await fixture.restartFunding(`${point}=crash`);
   const lost = codeOf(work());
@@ -75,7 +74,7 @@ describe('withdrawals', () => {
     return ask(who, 'createWithdrawal', input, { key });
   };
 
-  test('64 at once with one key are one withdrawal, whose transaction all of them have', async () => {
+  test('64 concurrent calls with one key make one withdrawal and have the same answer', async () => {
     const to = fixture.address();
     const answers = await atOnce(64, () => create(ada, to, 'k'));
     expect(tally(answers.map(({ replayed }) => replayed))).toEqual({ false: 1, true: 63 });
@@ -88,11 +87,11 @@ describe('withdrawals', () => {
       status: 'confirmed',
     });
     expect(fixture.chain.account(to).balance).toBe(1_000_000n);
-    // Still the first answer, although the withdrawal is over.
+    // The answer is still the first one, although the withdrawal is confirmed.
     expect(await create(ada, to, 'k')).toEqual({ body, replayed: true });
   });
 
-  test('another amount is refused; another account’s key is its own; a refusal keeps nothing', async () => {
+  test('a key is refused with another amount, free for another account, and free after a refusal', async () => {
     const to = fixture.address();
     const bea = fixture.account();
     expect(await codeOf(create(ada, to, 'k', '100000001'))).toBe('insufficient_funds');
@@ -113,10 +112,11 @@ describe('test funds', () => {
   const funds = () => rows('dev_funds', `account_id = '${ada.account_id}'`);
   const balance = () => fixture.chain.account(ada.owner).balance - 100_000_000n;
 
-  test('64 at once with one key move the amount once, and all hear of it', async () => {
+  test('64 concurrent calls with one key send the amount once and have the same answer', async () => {
     const answers = await atOnce(64, () => fund('k'));
     for (const { body } of answers) expect(body).toEqual(answers[0]!.body);
-    // Whoever sees the chain first keeps the answer, and gives it to the one that began.
+    // The call that reads the confirmation first records the answer, which need not be the first
+    // call.
     expect(answers.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1);
     expect([await funds(), balance()]).toEqual([1, 5n]);
     expect(await codeOf(fund('k', { amount: '6' }))).toBe('idempotency_mismatch');
@@ -124,7 +124,7 @@ describe('test funds', () => {
     expect(balance()).toBe(10n);
   });
 
-  test('after a time-out the repeat waits for the same funds', async () => {
+  test('after a timeout the repeat waits for the same funds', async () => {
     fixture.chain.outcomes.fund = 'silent';
     await expect(fund('k')).rejects.toMatchObject({
       code: 'service_unavailable',
@@ -132,12 +132,12 @@ describe('test funds', () => {
     });
     const repeat = fund('k');
     fixture.chain.outcomes.fund = 'confirmed';
-    const driven = await fixture.database.withClock('16 seconds', () => repeat);
-    expect(driven).toMatchObject({ replayed: true, body: { balance: '100000005' } });
+    const redispatched = await fixture.database.withClock('16 seconds', () => repeat);
+    expect(redispatched).toMatchObject({ replayed: true, body: { balance: '100000005' } });
     expect([await funds(), balance()]).toEqual([1, 5n]);
   });
 
-  test('funds that failed stay failed under their key', async () => {
+  test('test funds that failed stay failed under their key', async () => {
     fixture.chain.outcomes.fund = 'failed';
     expect(await codeOf(fund('k'))).toBe('payment_failed');
     fixture.chain.outcomes.fund = 'confirmed';
@@ -146,7 +146,7 @@ describe('test funds', () => {
     expect(await codeOf(fund('another'))).toBe('ok');
   });
 
-  test('crash after the commit: the repeat gives the funds that were asked for, once', async () => {
+  test('after a crash behind the commit the repeat answers with the same funds, sent once', async () => {
     await crashAt('funding.afterBegun', () => fund('k', { timeoutMs: 2000 }));
     expect(await fund('k')).toMatchObject({ replayed: true, body: { balance: '100000005' } });
     expect([await funds(), balance()]).toEqual([1, 5n]);
@@ -163,7 +163,7 @@ describe('refunds', () => {
     return fixture.as({ ...vendor }, 'funding', 'submitRefund', signed);
   };
 
-  test('64 at once with one key for all of the net: one refund; who does not wait is told to repeat', async () => {
+  test('64 concurrent calls with one key for the net amount make one refund', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     const outcomes = await atOnce(64, () =>
       create(settlement_id, 'k').then(
@@ -172,7 +172,7 @@ describe('refunds', () => {
       ),
     );
     const refused = outcomes.filter((outcome) => !outcome.startsWith('ref_'));
-    // On a machine that is too busy some are not answered in time: they are told the same.
+    // On a busy machine some calls time out. Their error asks for the same repeat.
     for (const outcome of refused)
       expect(outcome).toMatch(/^(conflict|service_unavailable) 1 retry_same_attempt$/);
     const ids = new Set(outcomes.filter((outcome) => outcome.startsWith('ref_')));
@@ -188,7 +188,7 @@ describe('refunds', () => {
     expect(await submit(repeat.body)).toMatchObject({ status: 'confirmed' });
   });
 
-  test('another service’s key of the account, and the owner’s sign-in, get nothing of a service’s refund', async () => {
+  test('a service’s idempotency key is not valid for another service or for the account’s owner', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     await create(settlement_id, 'k', { amount: '1' });
     const { account_id } = vendor;
@@ -205,7 +205,7 @@ describe('refunds', () => {
     expect(await codeOf(create(settlement_id, 'k', { amount: '1' }, old))).toBe('reauthentication_required');
   });
 
-  test('a refusal keeps nothing: neither the key nor a reservation', async () => {
+  test('a refusal records neither the key nor a reservation', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     expect(await codeOf(create(settlement_id, 'k', { amount: '990001' }))).toBe('conflict');
     fixture.chain.account(vendor.payout).balance = 0n;
@@ -216,7 +216,7 @@ describe('refunds', () => {
   });
 
   test.each(['funding.afterBegun', 'funding.beforeFinished'])(
-    'crash at %s: the repeat finishes that refund',
+    'after a crash at %s the repeat completes the same refund',
     async (point) => {
       const settlement_id = await fixture.paid(ada, vendor);
       await crashAt(point, () => create(settlement_id, 'k'));
@@ -225,7 +225,7 @@ describe('refunds', () => {
         [settlement_id],
       );
       expect(left).toEqual([{ refund_id: expect.any(String), status: 'new' }]);
-      // For all that can be known the first call is still at work.
+      // Within the lease the first call counts as still running.
       await expect(create(settlement_id, 'k')).rejects.toMatchObject({
         code: 'conflict',
         extras: { retryAfterSeconds: 1, safe_action: 'retry_same_attempt' },
@@ -239,11 +239,11 @@ describe('refunds', () => {
     },
   );
 
-  test('a call that was held up longer than its lease, and overtaken: one refund, still reserved', async () => {
+  test('a call that outlives its lease and the call that resumes it make one refund', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     await fixture.restartFunding('funding.beforeFinished=wait');
     const slow = ask(vendor, 'createRefund', { settlement_id }, { key: 'k' });
-    await until(async () => (await fixture.reserved(settlement_id)) === NET);
+    await reservedBecomes(settlement_id, NET);
     const done = await fixture.database.withClock('31 seconds', () => create(settlement_id, 'k'));
     expect(await slow).toEqual({ body: done.body, replayed: true });
     expect(await refunds(settlement_id)).toBe(1);
@@ -252,12 +252,12 @@ describe('refunds', () => {
     await fixture.restartFunding();
   });
 
-  test('a crash whose refund was given up meanwhile: the repeat makes one, and only that one holds the net', async () => {
+  test('after a crash whose refund was abandoned, the repeat makes one that alone reserves the net', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     await crashAt('funding.beforeFinished', () => create(settlement_id, 'k'));
     expect(await fixture.reserved(settlement_id)).toBe(NET);
     const done = await fixture.database.withClock('61 seconds', async () => {
-      await until(async () => (await fixture.reserved(settlement_id)) === '0');
+      await reservedBecomes(settlement_id, '0');
       return create(settlement_id, 'k');
     });
     expect(done.body).toMatchObject({ amount: NET });

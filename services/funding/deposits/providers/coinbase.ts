@@ -65,7 +65,8 @@ const Amount = z.union([
   z.object({ currency: z.string(), value: z.string() }),
   z.string().transform((value) => ({ currency: null, value })),
 ]);
-// The objects are open, because Coinbase sends more fields than these. Numbers arrive as their texts.
+// The objects are open, because Coinbase sends more fields than these. Numbers arrive as their
+// texts.
 const Transaction = z.object({
   transactionId: z.string().min(1).max(128),
   status: z.string().max(64),
@@ -117,8 +118,8 @@ const toReport = (
 };
 
 /**
- * Coinbase signs the body (v0), and the body with the headers that it names (v1). v1 is checked where
- * it is present, because it covers more.
+ * Coinbase signs the body (v0), and the body with the headers that it names (v1). v1 is checked
+ * where it is present, because it covers more.
  */
 const checkWebhook = ({ body, headers }: SignedMessage, key: string, now: number): void => {
   const parts = signatureParts(headers['x-hook0-signature']);
