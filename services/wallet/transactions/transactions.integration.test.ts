@@ -53,7 +53,7 @@ test('a payment is one transaction of its payer and one of its vendor, and nobod
 });
 
 /** The events of a payment and the transaction that results from them. */
-const HIHISTORIES: readonly [string, (payment: Issued) => Message[], expected: string][] = [
+const HISTORIES: readonly [string, (payment: Issued) => Message[], expected: string][] = [
   ['a confirmed payment', (p) => [issuedEvent(p)], `confirmed ${HASH[0]}`],
   ['a finalized payment', (p) => [issuedEvent(p), finalizedEvent(p)], `finalized ${HASH[0]}`],
   [
