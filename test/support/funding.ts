@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { expect } from '@jest/globals';
 import pg from 'pg';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { forward } from '../../shared/bus/call.ts';
@@ -27,6 +28,13 @@ export type Vendor = Extract<Principal, { kind: 'service_key' }> & { payout: str
 
 /** A sign-in that is fresh for every clock that a test may set. Step-up has its own tests. */
 export const FRESH = Math.floor(Date.now() / 1000) + 2 * 86_400;
+
+/** The error code of a call, `ok` for none. */
+export const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  );
 
 let lastAddress = 0;
 const address = () => {
@@ -133,6 +141,28 @@ export const startFundingFixture = async () => {
       ...call,
     }) as Promise<T>;
 
+  /** A call of funding with an Idempotency-Key. `replayed`: the answer is that of an earlier call. */
+  const askOnce = async <T>(
+    who: Principal,
+    operation: string,
+    input: object,
+    { key, timeoutMs = 10_000 }: { key: string; timeoutMs?: number },
+  ): Promise<{ body: T; replayed: boolean }> => {
+    let replayed = false;
+    const onReplay = () => {
+      replayed = true;
+    };
+    const call = { idempotencyKey: key, onReplay, timeoutMs };
+    return { body: await as<T>({ ...who }, 'funding', operation, input, call), replayed };
+  };
+
+  /** Restarts the funding service, with failpoints or without. */
+  const restartFunding = async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
+    await funding.stop();
+    funding = await startFunding(failpoints);
+    return funding;
+  };
+
   const account = (balance = 10_000_000n): Account => {
     const account_id = newId('acct');
     const who = { kind: 'jwt', account_id, session_id: 'ses', auth_time: FRESH } as const;
@@ -198,12 +228,19 @@ export const startFundingFixture = async () => {
       );
       return String(rows[0].refund_reserved);
     },
-    /** Restarts the funding service, with failpoints or without. */
-    restartFunding: async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
-      await funding.stop();
-      funding = await startFunding(failpoints);
-      return funding;
+    restartFunding,
+    /** Runs a call in a process that crashes at a failpoint, and restarts the service without it. */
+    crashAt: async (point: string, work: () => Promise<unknown>): Promise<void> => {
+      const { exited } = await restartFunding(`${point}=crash`);
+      const lost = codeOf(work());
+      expect(await exited).toBeNull();
+      expect(await lost).toBe('service_unavailable');
+      await restartFunding();
     },
+    askOnce,
+    /** How many rows of a table of funding match a condition. */
+    rows: async (table: string, where: string): Promise<number> =>
+      Number((await admin.query(`select count(*) from funding.${table} where ${where}`)).rows[0].count),
     stop: async (): Promise<(number | null)[]> => {
       const codes = await Promise.all([funding.stop(), settlements.stop()]);
       await subscription.stop();

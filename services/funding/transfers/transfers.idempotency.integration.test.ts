@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
 import {
   type Account,
+  codeOf,
   FRESH,
   type FundingFixture,
   startFundingFixture,
@@ -14,8 +15,7 @@ import { atOnce, tally } from '../../../test/support/stack.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 
 /** docs/adr/0017-idempotency-keys.md: calls of several steps, between which a process may crash. */
-type Made = { withdrawal_id?: string; refund_id?: string; transaction?: string; balance?: string };
-type Answered = { body: Made; replayed: boolean };
+type Made = { withdrawal_id?: string; refund_id?: string; transaction?: string };
 
 const NET = '990000';
 let fixture: FundingFixture;
@@ -28,59 +28,29 @@ afterAll(async () => {
   expect(await fixture.stop()).toEqual([0, 0]);
 });
 beforeEach(() => {
-  Object.assign(fixture.chain.outcomes, { transfer: 'confirmed', settle: 'confirmed', fund: 'confirmed' });
-  fixture.chain.jobs.length = 0;
+  Object.assign(fixture.chain.outcomes, { transfer: 'confirmed', settle: 'confirmed' });
   ada = fixture.account(100_000_000n);
   vendor = fixture.vendor();
 });
 
-const ask = async (
-  who: Principal,
-  operation: string,
-  input: object,
-  { key, timeoutMs = 10_000 }: { key: string; timeoutMs?: number },
-): Promise<Answered> => {
-  let replayed = false;
-  const onReplay = () => {
-    replayed = true;
-  };
-  const call = { idempotencyKey: key, onReplay, timeoutMs };
-  return { body: await fixture.as<Made>({ ...who }, 'funding', operation, input, call), replayed };
-};
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
-const rows = async (table: string, where = 'true'): Promise<number> =>
-  Number((await fixture.admin.query(`select count(*) from funding.${table} where ${where}`)).rows[0].count);
 const reservedBecomes = (settlementId: string, amount: string) =>
   waitFor(
     () => fixture.reserved(settlementId),
     (reserved) => reserved === amount,
   );
-/** Runs a call in a process that crashes at a failpoint, and restarts the service without it. */
-const crashAt = async (point: string, work: () => Promise<unknown>): Promise<void> => {
-  const { exited } = await fixture.restartFunding(`${point}=crash`);
-  const lost = codeOf(work());
-  expect(await exited).toBeNull();
-  expect(await lost).toBe('service_unavailable');
-  await fixture.restartFunding();
-};
-
 describe('withdrawals', () => {
   const create = (who: Account, to: string, key: string, amount = '1000000') => {
     const input = { wallet_id: who.wallet_id, amount, destination_address: to };
-    return ask(who, 'createWithdrawal', input, { key });
+    return fixture.askOnce<Made>(who, 'createWithdrawal', input, { key });
   };
 
   test('64 concurrent calls with one key make one withdrawal and have the same answer', async () => {
     const to = fixture.address();
     const answers = await atOnce(64, () => create(ada, to, 'k'));
     expect(tally(answers.map(({ replayed }) => replayed))).toEqual({ false: 1, true: 63 });
-    const [{ body }] = answers as [Answered];
+    const { body } = answers[0]!;
     for (const answer of answers) expect(answer.body).toEqual(body);
-    expect(await rows('withdrawals', `account_id = '${ada.account_id}'`)).toBe(1);
+    expect(await fixture.rows('withdrawals', `account_id = '${ada.account_id}'`)).toBe(1);
     const transaction = signedByOwner(body.transaction!);
     const approval = { withdrawal_id: body.withdrawal_id, transaction };
     expect(await fixture.as({ ...ada }, 'funding', 'approveWithdrawal', approval)).toMatchObject({
@@ -104,60 +74,11 @@ describe('withdrawals', () => {
   });
 });
 
-describe('test funds', () => {
-  const fund = (key: string, options: { amount?: string; timeoutMs?: number } = {}) => {
-    const { amount = '5', timeoutMs = 10_000 } = options;
-    return ask(ada, 'devFund', { wallet_id: ada.wallet_id, amount }, { key, timeoutMs });
-  };
-  const funds = () => rows('dev_funds', `account_id = '${ada.account_id}'`);
-  const balance = () => fixture.chain.account(ada.owner).balance - 100_000_000n;
-
-  test('64 concurrent calls with one key send the amount once and have the same answer', async () => {
-    const answers = await atOnce(64, () => fund('k'));
-    for (const { body } of answers) expect(body).toEqual(answers[0]!.body);
-    // The call that reads the confirmation first records the answer, which need not be the first
-    // call.
-    expect(answers.filter(({ replayed }) => !replayed).length).toBeLessThanOrEqual(1);
-    expect([await funds(), balance()]).toEqual([1, 5n]);
-    expect(await codeOf(fund('k', { amount: '6' }))).toBe('idempotency_mismatch');
-    expect((await fund('K')).replayed).toBe(false);
-    expect(balance()).toBe(10n);
-  });
-
-  test('after a timeout the repeat waits for the same funds', async () => {
-    fixture.chain.outcomes.fund = 'silent';
-    await expect(fund('k')).rejects.toMatchObject({
-      code: 'service_unavailable',
-      message: expect.stringContaining('same Idempotency-Key'),
-    });
-    const repeat = fund('k');
-    fixture.chain.outcomes.fund = 'confirmed';
-    const redispatched = await fixture.database.withClock('16 seconds', () => repeat);
-    expect(redispatched).toMatchObject({ replayed: true, body: { balance: '100000005' } });
-    expect([await funds(), balance()]).toEqual([1, 5n]);
-  });
-
-  test('test funds that failed stay failed under their key', async () => {
-    fixture.chain.outcomes.fund = 'failed';
-    expect(await codeOf(fund('k'))).toBe('payment_failed');
-    fixture.chain.outcomes.fund = 'confirmed';
-    expect(await codeOf(fund('k'))).toBe('payment_failed');
-    expect([await funds(), balance()]).toEqual([1, 0n]);
-    expect(await codeOf(fund('another'))).toBe('ok');
-  });
-
-  test('after a crash behind the commit the repeat answers with the same funds, sent once', async () => {
-    await crashAt('funding.afterBegun', () => fund('k', { timeoutMs: 2000 }));
-    expect(await fund('k')).toMatchObject({ replayed: true, body: { balance: '100000005' } });
-    expect([await funds(), balance()]).toEqual([1, 5n]);
-  });
-});
-
 describe('refunds', () => {
   const create = (settlement_id: string, key: string, rest: object = {}, who: Principal = vendor) =>
-    ask(who, 'createRefund', { settlement_id, ...rest }, { key, timeoutMs: 3000 });
+    fixture.askOnce<Made>(who, 'createRefund', { settlement_id, ...rest }, { key, timeoutMs: 3000 });
   const refunds = (settlementId: string) =>
-    rows('refunds', `settlement_id = '${settlementId}' and status = 'pending_signature'`);
+    fixture.rows('refunds', `settlement_id = '${settlementId}' and status = 'pending_signature'`);
   const submit = ({ refund_id, transaction }: Made) => {
     const signed = { refund_id, transaction: signedByOwner(transaction!) };
     return fixture.as({ ...vendor }, 'funding', 'submitRefund', signed);
@@ -182,7 +103,7 @@ describe('refunds', () => {
     expect(ids).toContain(repeat.body.refund_id);
     expect([
       await refunds(settlement_id),
-      await rows('refunds', `settlement_id = '${settlement_id}'`),
+      await fixture.rows('refunds', `settlement_id = '${settlement_id}'`),
     ]).toEqual([1, 1]);
     expect(await fixture.reserved(settlement_id)).toBe(NET);
     expect(await submit(repeat.body)).toMatchObject({ status: 'confirmed' });
@@ -219,7 +140,7 @@ describe('refunds', () => {
     'after a crash at %s the repeat completes the same refund',
     async (point) => {
       const settlement_id = await fixture.paid(ada, vendor);
-      await crashAt(point, () => create(settlement_id, 'k'));
+      await fixture.crashAt(point, () => create(settlement_id, 'k'));
       const { rows: left } = await fixture.admin.query(
         'select refund_id, status from funding.refunds where settlement_id = $1',
         [settlement_id],
@@ -242,7 +163,7 @@ describe('refunds', () => {
   test('a call that outlives its lease and the call that resumes it make one refund', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
     await fixture.restartFunding('funding.beforeFinished=wait');
-    const slow = ask(vendor, 'createRefund', { settlement_id }, { key: 'k' });
+    const slow = fixture.askOnce<Made>(vendor, 'createRefund', { settlement_id }, { key: 'k' });
     await reservedBecomes(settlement_id, NET);
     const done = await fixture.database.withClock('31 seconds', () => create(settlement_id, 'k'));
     expect(await slow).toEqual({ body: done.body, replayed: true });
@@ -254,7 +175,7 @@ describe('refunds', () => {
 
   test('after a crash whose refund was abandoned, the repeat makes one that alone reserves the net', async () => {
     const settlement_id = await fixture.paid(ada, vendor);
-    await crashAt('funding.beforeFinished', () => create(settlement_id, 'k'));
+    await fixture.crashAt('funding.beforeFinished', () => create(settlement_id, 'k'));
     expect(await fixture.reserved(settlement_id)).toBe(NET);
     const done = await fixture.database.withClock('61 seconds', async () => {
       await reservedBecomes(settlement_id, '0');
@@ -262,7 +183,7 @@ describe('refunds', () => {
     });
     expect(done.body).toMatchObject({ amount: NET });
     expect(await create(settlement_id, 'k')).toEqual({ ...done, replayed: true });
-    expect(await rows('refunds', `settlement_id = '${settlement_id}'`)).toBe(1);
+    expect(await fixture.rows('refunds', `settlement_id = '${settlement_id}'`)).toBe(1);
     expect(await fixture.reserved(settlement_id)).toBe(NET);
   });
 });

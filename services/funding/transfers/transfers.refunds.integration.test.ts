@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
 import {
   type Account,
+  codeOf,
   FRESH,
   type FundingFixture,
   startFundingFixture,
@@ -41,11 +41,6 @@ beforeEach(() => {
 
 const ask = <T = Refund>(who: Principal, operation: string, input: object): Promise<T> =>
   fixture.as<T>({ ...who }, 'funding', operation, input);
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
 const create = (settlement_id: string, rest: object = {}, who: Principal = vendor) =>
   ask(who, 'createRefund', { settlement_id, ...rest });
 const submit = ({ refund_id, transaction }: Refund, who: Principal = vendor) =>

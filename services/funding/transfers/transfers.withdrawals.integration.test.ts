@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
-import { type Account, type FundingFixture, startFundingFixture } from '../../../test/support/funding.ts';
+import {
+  type Account,
+  codeOf,
+  type FundingFixture,
+  startFundingFixture,
+} from '../../../test/support/funding.ts';
 import { waitFor } from '../../../test/support/wait.ts';
 
 type Withdrawal = {
@@ -29,11 +33,6 @@ beforeEach(() => {
 
 const ask = <T = Withdrawal>(who: Account, operation: string, input: object): Promise<T> =>
   fixture.as<T>({ ...who }, 'funding', operation, input);
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
 const create = (who: Account, amount: bigint | string = 1_000_000n, rest: object = {}) =>
   ask(who, 'createWithdrawal', {
     wallet_id: who.wallet_id,
