@@ -55,8 +55,8 @@ const complete = async (
 };
 
 /**
- * Polls the chain for the transfers that the provider named. The provider's report says which
- * transaction to read and which amount to expect. Only a finalized transaction on the chain
+ * Polls the chain for the transfers that the provider named. The provider's report names the
+ * transaction to read and the amount to expect. Only a finalized transaction on the chain
  * completes the deposit.
  */
 const pollChain = async (

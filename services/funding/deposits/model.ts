@@ -49,9 +49,9 @@ export type SeenTransfer = { instruction: string; amountMicro: bigint };
 export type DepositProblem = { code: string; message: string };
 const PROBLEMS = {
   no_transfer: 'the transaction that the provider names moved nothing into this wallet',
-  wrong_amount: 'the transfer on chain has another amount than the provider says',
+  wrong_amount: 'the transfer on the chain has another amount than the provider reports',
   already_counted: 'the transfer that the provider names has completed another deposit',
-  not_seen: 'the provider says that it has sent, and the chain shows no such transfer yet',
+  not_seen: 'the provider reports the payment as sent, but the chain has no such transfer yet',
 } as const;
 /** A problem as it is stored and shown. */
 export const problemOf = (code: keyof typeof PROBLEMS): DepositProblem => ({ code, message: PROBLEMS[code] });

@@ -87,7 +87,7 @@ const confirmedFund = async (
 export const devFund =
   (deps: Deps): Handler<typeof funding.operations.devFund> =>
   async (input, { account_id }, key) => {
-    if (!deps.devFund) throw new ServiceError('not_found', 'this environment gives no test funds');
+    if (!deps.devFund) throw new ServiceError('not_found', 'this environment has no test funds');
     const amount = parseMicro(input.amount);
     const problem = devFundProblem(amount);
     if (problem !== null) throw invalid('amount', problem);

@@ -26,7 +26,7 @@ export type Report = {
   /** USDC micro-units; null while unknown and for another currency. */
   amountMicro: bigint | null;
   txHash: string | null;
-  /** The wallet that the provider says it sends to. */
+  /** The wallet that the provider reports as its destination. */
   walletAddress: string | null;
   /** Why the payment failed. */
   reason: string | null;
