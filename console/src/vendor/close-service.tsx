@@ -95,7 +95,7 @@ const useOpen = (serviceId: string) =>
       client.settlement.list({ ...of, role: 'vendor', status: 'pending' }, options),
       client.settlement.list({ ...of, role: 'vendor', status: 'issued' }, options),
     ]);
-    const words = (
+    const text = (
       { data, next_cursor }: { data: readonly { status: string }[]; next_cursor: string | null },
       status: string,
       one: string,
@@ -107,9 +107,9 @@ const useOpen = (serviceId: string) =>
       return [count === 1 ? `1 ${one}` : `${next_cursor === null ? '' : 'over '}${count} ${many}`];
     };
     return [
-      ...words(quotes, 'pending', 'quote that can still be paid', 'quotes that can still be paid'),
-      ...words(underWay, 'pending', 'payment on its way', 'payments on their way'),
-      ...words(paid, 'issued', 'payment that can still be redeemed', 'payments that can still be redeemed'),
+      ...text(quotes, 'pending', 'quote that can still be paid', 'quotes that can still be paid'),
+      ...text(underWay, 'pending', 'payment on its way', 'payments on their way'),
+      ...text(paid, 'issued', 'payment that can still be redeemed', 'payments that can still be redeemed'),
     ];
   });
 
@@ -122,8 +122,8 @@ const OpenPayments = ({ open: { data, error, isPending, again } }: { open: Retur
     <>
       <p>What is open:</p>
       <ul className="plain-list">
-        {data.map((words) => (
-          <li key={words}>{words}</li>
+        {data.map((text) => (
+          <li key={text}>{text}</li>
         ))}
       </ul>
       <p>Closed, it lets these run their course. Deleting is refused until they have.</p>

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Settlement } from './sales-figures.ts';
-import { type Event, type Refund, refundsOf, storyOf } from './settlement-story.ts';
+import { type Event, type Refund, refundsOf, storyOf } from './settlement-history.ts';
 
 const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, '0')}:00.000Z`;
 const settlement = (more: Partial<Settlement> = {}) =>
@@ -44,7 +44,7 @@ const refund = (status: Refund['status'], amount: string, minute = 30): Refund =
   pending_until: at(59),
   reason: null,
 });
-const told = (entries: ReturnType<typeof storyOf>) => entries.map((e) => `${e.kind} ${e.at.slice(14, 16)}`);
+const kindsOf = (entries: ReturnType<typeof storyOf>) => entries.map((e) => `${e.kind} ${e.at.slice(14, 16)}`);
 
 test.each([
   ['under way', settlement({ status: 'pending', redeem_expires_at: null }), [], ['accepted 01']],
@@ -80,12 +80,12 @@ test.each([
     ['accepted 01', 'issued 01', 'redeemed 03', 'reversed 09'],
   ],
 ] as const)('%s', (_what, of, events, expected) =>
-  expect(told(storyOf(of, undefined, events, []))).toEqual(expected),
+  expect(kindsOf(storyOf(of, undefined, events, []))).toEqual(expected),
 );
 
 test('refunds stand in their order', () => {
   const entries = storyOf(settlement({ status: 'expired' }), undefined, [], [refund('confirmed', '1', 5)]);
-  expect(told(entries)).toEqual(['accepted 01', 'issued 01', 'refunded 05', 'lapsed 20']);
+  expect(kindsOf(entries)).toEqual(['accepted 01', 'issued 01', 'refunded 05', 'lapsed 20']);
 });
 
 test('of the net: given back, set aside, and left; what came to nothing has nothing of it', () => {

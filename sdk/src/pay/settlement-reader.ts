@@ -6,23 +6,23 @@ import { sleep } from '../wait.ts';
 type Shown = Pick<Output<'settlement.get'>, 'status' | 'chain_status' | 'units_remaining' | 'redeemed_at'>;
 
 /** Units can be drawn for so long after the first was. */
-const DRAWABLE_MS = 30 * 86_400_000;
+const CONSUMABLE_MS = 30 * 86_400_000;
 /**
  * For so long it is the affair of whoever paid to show a settlement; it is asked so often whether
  * it was.
  */
-const OWN_AFFAIR_MS = 5000;
-const ASK_MS = 1000;
-const CLOSED_KEPT = 1000;
+const PAYER_PRESENTS_MS = 5000;
+const POLL_MS = 1000;
+const MAX_CLOSED = 1000;
 
 const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): boolean => {
   if (chain_status === 'failed' || units_remaining === 0) return false;
   if (status === 'issued' || status === 'pending') return true;
-  return status === 'redeemed' && redeemed_at !== null && Date.now() - Date.parse(redeemed_at) < DRAWABLE_MS;
+  return status === 'redeemed' && redeemed_at !== null && Date.now() - Date.parse(redeemed_at) < CONSUMABLE_MS;
 };
 
 /** What the API says of settlements that a vendor does not accept. */
-export const createStanding = (read: ReadSettlement) => {
+export const createSettlementReader = (read: ReadSettlement) => {
   /** Of no more use, for good: however many calls find out, it is asked once. */
   const closed = new Set<string>();
   const asking = new Map<string, Promise<boolean>>();
@@ -37,7 +37,7 @@ export const createStanding = (read: ReadSettlement) => {
       open = !(error instanceof NotFoundError);
     }
     if (!open) {
-      if (closed.size >= CLOSED_KEPT) closed.delete(closed.keys().next().value!);
+      if (closed.size >= MAX_CLOSED) closed.delete(closed.keys().next().value!);
       closed.add(settlement_id);
     }
     return open;
@@ -54,11 +54,11 @@ export const createStanding = (read: ReadSettlement) => {
 
     /** Waits a little for whoever paid a settlement to show it to the vendor. */
     untilRedeemed: async (settlement_id: string, signal?: AbortSignal): Promise<void> => {
-      const until = Date.now() + OWN_AFFAIR_MS;
+      const until = Date.now() + PAYER_PRESENTS_MS;
       while (Date.now() < until) {
         const { status } = await read({ settlement_id }, signal === undefined ? {} : { signal });
         if (status !== 'issued') return;
-        await sleep(ASK_MS, signal);
+        await sleep(POLL_MS, signal);
       }
     },
   };

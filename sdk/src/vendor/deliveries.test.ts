@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { unavailable } from './answers.ts';
-import { createOnce, type Opening } from './once.ts';
+import { createDeliveries, type Opening } from './deliveries.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
 afterEach(() => {
@@ -65,7 +65,7 @@ const campaign = async (seed: number) => {
   const delivered: string[] = [];
   let running = 0;
   const request = async (hash: string): Promise<string> => {
-    const once = createOnce(store, () => {});
+    const once = createDeliveries(store, () => {});
     const begun = await once({ key: 'payment', hash, open }).catch(() => null);
     if (begun === null) return 'error';
     if (begun.kind === 'replay') expect({ seed, is: begun.answer.body }).toEqual({ seed, is: hash });

@@ -51,7 +51,7 @@ const keepAlive = (beat: () => unknown): (() => void) => {
   return () => clearInterval(timer as number);
 };
 
-export const createOnce = (store: PaywallStore, onError: (error: unknown) => void) => {
+export const createDeliveries = (store: PaywallStore, onError: (error: unknown) => void) => {
   const read = async (key: string) => {
     const text = await store.get(key);
     return text === null ? null : { text, record: JSON.parse(text) as PaymentRecord };

@@ -30,22 +30,22 @@ export const storyOf = (
   refunds: readonly Refund[],
 ): Entry[] => {
   const { status, chain_status, created_at, redeemed_at, redeem_expires_at } = settlement;
-  const told = (type: Event['type']) => events.find((event) => event.type === type)?.created_at;
+  const timeOf = (type: Event['type']) => events.find((event) => event.type === type)?.created_at;
   const entries: Entry[] = [{ at: created_at, kind: 'accepted' }];
   const add = (kind: Entry['kind'], at: string | null | undefined, is = true) => {
     if (is && typeof at === 'string') entries.push({ at, kind });
   };
   add('quoted', quote?.created_at);
-  const issuedAt = told('settlement.issued') ?? created_at;
+  const issuedAt = timeOf('settlement.issued') ?? created_at;
   // Nothing is redeemed that was not paid: where the event is the later one, it was only written down later.
   const paidAt = redeemed_at !== null && redeemed_at < issuedAt ? redeemed_at : issuedAt;
   add('issued', paidAt, redeem_expires_at !== null);
-  add('finalized', told('settlement.finalized'), chain_status === 'finalized');
+  add('finalized', timeOf('settlement.finalized'), chain_status === 'finalized');
   add('redeemed', redeemed_at);
   add('lapsed', redeem_expires_at, status === 'expired');
   const isReversed = redeem_expires_at !== null && chain_status === 'failed';
-  add('reversed', told('settlement.reversed') ?? told('settlement.failed') ?? created_at, isReversed);
-  add('failed', told('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
+  add('reversed', timeOf('settlement.reversed') ?? timeOf('settlement.failed') ?? created_at, isReversed);
+  add('failed', timeOf('settlement.failed') ?? created_at, status === 'failed' && !isReversed);
   for (const refund of refunds) entries.push({ at: refund.created_at, kind: 'refunded', refund });
   return entries.sort(
     (a, b) => Date.parse(a.at) - Date.parse(b.at) || KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),

@@ -49,28 +49,28 @@ test('the bill names its units; each request takes one, a repeat none; then ther
 });
 
 test('requests that a payment is of no use for leave nothing in the store, however many names they come with', async () => {
-  const kept = new Set<string>();
+  const keys = new Set<string>();
   const inner = memoryStore();
   const store: PaywallStore = {
     get: inner.get,
     compareAndSet: async (key, expected, next, ttlMs) => {
       const done = await inner.compareAndSet(key, expected, next, ttlMs);
       // Of quotes there is one for all.
-      if (done && !key.startsWith('quote:')) kept[next === null ? 'delete' : 'add'](key);
+      if (done && !key.startsWith('quote:')) keys[next === null ? 'delete' : 'add'](key);
       return done;
     },
   };
   const { ask, runs } = sell({ store });
   const [usedUp, other] = [prepay(1, '16667'), prepay(4)];
   expect((await ask(usedUp, 'a')).status).toBe(200);
-  expect(kept.size).toBe(1);
+  expect(keys.size).toBe(1);
   for (let name = 0; name < 50; name += 1) {
     expect((await ask(usedUp, `u${name}`)).status).toBe(402);
     expect((await ask(other, `o${name}`)).status).toBe(402);
   }
   api.faults.push(({ call }) => (call.endsWith('/consume') ? refusal(429, 'rate_limited') : null));
   for (let name = 0; name < 50; name += 1) expect((await ask(prepay(), `l${name}`)).status).toBe(503);
-  expect([kept.size, runs()]).toEqual([1, 1]);
+  expect([keys.size, runs()]).toEqual([1, 1]);
 });
 
 test('a failed handler is asked again for the same unit', async () => {

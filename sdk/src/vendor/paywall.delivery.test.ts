@@ -6,7 +6,7 @@ import {
   type Sell,
   sellBy,
   startVendorApi,
-  told,
+  readAnswer,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { memoryStore } from './main.ts';
@@ -26,10 +26,10 @@ describe('one delivery', () => {
   test('the handler runs once; the same request gets the same answer, another one payment_failed without a call', async () => {
     const { serve, deliveries } = sell();
     const headers = { ...api.pay({ resource: RESOURCE }), 'x-payment-request-id': 'r1' };
-    const first = await told(serve(at('/report', headers)));
+    const first = await readAnswer(serve(at('/report', headers)));
     expect(first).toMatchObject({ status: 200, body: { report: 'yes' } });
     expect(first.headers.get('cache-control')).toBe('private, no-store');
-    const again = await told(serve(at('/report', headers)));
+    const again = await readAnswer(serve(at('/report', headers)));
     expect(again.body).toEqual(first.body);
     expect(again.headers.get('x-payment-replayed')).toBe('true');
     const others = [
@@ -113,18 +113,18 @@ describe('one delivery', () => {
   });
 
   test('the ten minutes count from the opening of the gate, not from a try that the API did not answer', async () => {
-    let away = true;
-    api.faults.push(({ call }) => (away && call.endsWith('/redeem') ? 'lost' : null));
+    let isUnavailable = true;
+    api.faults.push(({ call }) => (isUnavailable && call.endsWith('/redeem') ? 'lost' : null));
     const { serve, deliveries } = sell([() => Response.json({}, { status: 500 }), () => Response.json({})]);
     const headers = api.pay({ resource: RESOURCE });
     const clock = jest.spyOn(Date, 'now');
     const start = Date.now();
     const askAt = async (ms: number) => {
       clock.mockImplementation(() => start + ms);
-      return (await told(serve(at('/report', headers)))).status;
+      return (await readAnswer(serve(at('/report', headers)))).status;
     };
     expect(await askAt(0)).toBe(503);
-    away = false;
+    isUnavailable = false;
     expect(await askAt(590_000)).toBe(500);
     expect(await askAt(1_180_000)).toBe(200);
     expect(deliveries).toHaveLength(2);
@@ -138,7 +138,7 @@ describe('one delivery', () => {
     );
     const { serve } = sell();
     const headers = api.pay({ resource: RESOURCE });
-    const { status, headers: said } = await told(serve(at('/report', headers)));
+    const { status, headers: said } = await readAnswer(serve(at('/report', headers)));
     expect([status, said.get('retry-after')]).toEqual([503, '30']);
     // Calls that are refused count as well, so there are none until then.
     api.faults.length = 0;
@@ -209,9 +209,9 @@ describe('one delivery', () => {
     expect(api.calls()).toEqual(['verify', 'redeem', 'redeem']);
   });
 
-  test('a store that is away: 503 and nothing is taken', async () => {
-    const away = () => Promise.reject(new Error('away'));
-    const { serve } = sell(undefined, { store: { get: away, compareAndSet: away } });
+  test('a store that is unavailable answers 503 and takes nothing', async () => {
+    const unavailable = () => Promise.reject(new Error('unavailable'));
+    const { serve } = sell(undefined, { store: { get: unavailable, compareAndSet: unavailable } });
     expect(await reasonOf(serve(at('/report', api.pay({ resource: RESOURCE }))))).toBe(
       '503 service_unavailable store',
     );

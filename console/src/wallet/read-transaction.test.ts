@@ -20,7 +20,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import { type Owner, RefusedError, readTransaction, type Wanted } from './reading.ts';
+import { type Owner, RefusedError, readTransaction, type Wanted } from './read-transaction.ts';
 
 /** Transactions as the service makes them (by web3.js), and as somebody would who wants something else. */
 const [owner, payer, authority, stranger, mint, payee] = Array.from(
@@ -134,9 +134,9 @@ test.each<[string, Wanted, TransactionInstruction[], RegExp]>([
   ],
   ['bytes behind the data', allow, [longer(approve())], /bytes that nobody reads/],
 ])('%s is refused', async (_name, wanted, instructions, why) => {
-  const reading = readTransaction(wire(instructions), wanted, who);
-  await expect(reading).rejects.toThrow(why);
-  await expect(reading).rejects.toBeInstanceOf(RefusedError);
+  const read = readTransaction(wire(instructions), wanted, who);
+  await expect(read).rejects.toThrow(why);
+  await expect(read).rejects.toBeInstanceOf(RefusedError);
 });
 
 test('nothing is signed for which this wallet pays the fee, or in whose form something can hide', async () => {

@@ -8,7 +8,7 @@ const UNITS = [
 ] as const;
 
 /** 900 → "15 min", 90061 → "1 d 1 h": the two largest units, rounded down. Below a second: "0 s". */
-export const spanWords = (seconds: number): string => {
+export const formatDuration = (seconds: number): string => {
   const whole = Math.max(0, Math.floor(seconds));
   const first = UNITS.findIndex(([size]) => whole >= size);
   if (first === -1) return '0 s';

@@ -69,7 +69,7 @@ export const WANTED_GROUPS: readonly WantedGroup[] = (Object.keys(GROUPS) as Gro
 }));
 
 /** "everything", or what it asks for by name. */
-export const wantedWords = (wanted: readonly Wanted[]): string =>
+export const wantedText = (wanted: readonly Wanted[]): string =>
   wanted.includes('*') ? 'everything' : wanted.join(', ');
 
 /** Why an endpoint gets nothing, and what brings it back. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseWhole, spanWords } from './span.ts';
+import { parseWhole, formatDuration } from './duration.ts';
 
 test.each([
   [900, '15 min'],
@@ -10,7 +10,7 @@ test.each([
   [0.4, '0 s'],
   [-5, '0 s'],
   [604_800, '7 d'],
-])('%p seconds are %p', (seconds, words) => expect(spanWords(seconds)).toBe(words));
+])('%p seconds are %p', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
 
 test.each([
   ['900', 900],
