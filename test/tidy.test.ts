@@ -135,7 +135,7 @@ const PACKAGES: Record<string, RegExp> = {
   '@fastify/cors': /^services\/gateway\/cors\.ts$/,
   '@simplewebauthn/server': /^services\/identity\/passkeys\/webauthn\.ts$/,
   '@simplewebauthn/server/helpers': /^services\/identity\/passkeys\/webauthn\.ts$/,
-  '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
+  '@noble/ed25519': /^services\/chain-submitter\/chain\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
   '@opentelemetry/core': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/exporter-prometheus': /^shared\/lib\/telemetry-prometheus\.ts$/,

@@ -147,7 +147,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
         holding: 'false',
         created_at: at,
         issued_at: at,
-        progress_at: at,
+        progressed_at: at,
         redeemed_at: at,
         redeem_expires_at: `${at} + interval '15 minutes'`,
       },

@@ -13,8 +13,8 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceHandlers } from '../../services/identity/services/handlers.ts';
 import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
-import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
+import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
+import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
