@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { accountHandlers } from '../../services/identity/accounts/handlers.ts';
-import { delegateHandlers } from '../../services/identity/delegates/handlers.ts';
-import { keyHandlers } from '../../services/identity/keys/handlers.ts';
+import { accountOperations } from '../../services/identity/accounts/operations.ts';
+import { delegateOperations } from '../../services/identity/delegates/operations.ts';
+import { keyOperations } from '../../services/identity/keys/operations.ts';
 import { createMailer } from '../../services/identity/mails/mailer.ts';
 import { startSendMails } from '../../services/identity/mails/send-mails.ts';
-import { accountStatusHandlers } from '../../services/identity/operator/handlers.ts';
-import { passkeyHandlers } from '../../services/identity/passkeys/handlers.ts';
+import { accountStatusOperations } from '../../services/identity/operator/operations.ts';
+import { passkeyOperations } from '../../services/identity/passkeys/operations.ts';
 import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from '../../services/identity/payments/store.ts';
 import { endServices } from '../../services/identity/services/end-services.ts';
-import { serviceHandlers } from '../../services/identity/services/handlers.ts';
-import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
+import { serviceOperations } from '../../services/identity/services/operations.ts';
+import { sessionOperations } from '../../services/identity/sessions/operations.ts';
 import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
 import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
@@ -171,13 +171,13 @@ export const startIdentity = async () => {
     bus,
     identity,
     {
-      ...accountHandlers(deps),
-      ...sessionHandlers(deps),
-      ...passkeyHandlers(deps),
-      ...keyHandlers(deps),
-      ...serviceHandlers(deps),
-      ...delegateHandlers(deps),
-      ...accountStatusHandlers(deps),
+      ...accountOperations(deps),
+      ...sessionOperations(deps),
+      ...passkeyOperations(deps),
+      ...keyOperations(deps),
+      ...serviceOperations(deps),
+      ...delegateOperations(deps),
+      ...accountStatusOperations(deps),
       ...operating,
     },
     { now: clock.now, calls: idempotentCalls(pool) },
