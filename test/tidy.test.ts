@@ -152,7 +152,7 @@ const PACKAGES: Record<string, RegExp> = {
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
   'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,
-  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/deposits\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
   nats: /^shared\/bus\//,
   'nats/lib/nats-base-client/idleheartbeat_monitor.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/nats-base-client/protocol.js': /^shared\/bus\/reconnect\.ts$/,
