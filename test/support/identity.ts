@@ -53,7 +53,7 @@ export type Session = Output<'refresh'> & { refresh_token: string };
 type First<O> = [Extract<O, { api_key: string }>] extends [never] ? O : Extract<O, { api_key: string }>;
 type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : First<Output<N>>;
 
-export const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
+const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 /** An address that chain-submitter refuses. Its own tests say why. */
@@ -306,7 +306,9 @@ export const startIdentity = async () => {
       shiftedSeconds += seconds;
       return database.shiftClock(`${shiftedSeconds} seconds`);
     },
-    /** Waits until the service, which reads the database's clock once a second, has read the shift. */
+    /**
+     * Waits until the service, which reads the database's clock once a second, has read the shift.
+     */
     clockUpdated: () => waitUntil(() => Math.abs(clock.now() - Date.now() - shiftedSeconds * 1000) <= 500),
     /** Epoch milliseconds of the shifted clock. */
     now: () => Date.now() + shiftedSeconds * 1000,

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
+import { ServiceError } from '../../shared/contract/errors.ts';
 import type { EventName, EventPayload } from '../../shared/contract/events.ts';
 import { webhook } from '../../shared/contract/index.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
@@ -25,7 +26,7 @@ export type Out<N extends keyof Operations> = [Extract<Any<N>, { secret: string 
   ? Any<N>
   : Extract<Any<N>, { secret: string }>;
 
-export const SERVICES = ['quote', 'settlement', 'funding', 'identity'] as const;
+const SERVICES = ['quote', 'settlement', 'funding', 'identity'] as const;
 export let database: TestDatabase;
 export let testBus: TestBus;
 export let replicas: ServiceProcess[] = [];
@@ -89,8 +90,8 @@ export const askUntilAnswered = async <N extends keyof Operations>(
     try {
       return await ask(operation, who, input, idempotencyKey);
     } catch (error) {
-      const { code, retryAfterSeconds } = error as { code?: string; retryAfterSeconds?: number };
-      if (code !== 'service_unavailable' && retryAfterSeconds === undefined) throw error;
+      // A refusal with a Retry-After may be repeated: the service or an earlier call is busy.
+      if (!(error instanceof ServiceError) || error.extras.retryAfterSeconds === undefined) throw error;
       await sleep(100);
     }
   }

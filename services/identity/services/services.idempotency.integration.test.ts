@@ -129,7 +129,8 @@ test('a repeated rotation replaces no second key, and the key of another service
   expect(await running.count('keys', `service_id = '${service_id}'`)).toBe(2);
   expect(await codeOf(rotate(second))).toBe('idempotency_mismatch');
   expect(await codeOf(rotate(ada))).toBe('idempotency_mismatch');
-  // Without the Idempotency-Key it is another rotation, which a key in its grace period may not make.
+  // Without the Idempotency-Key it is another rotation, which a key in its grace period may not
+  // make.
   expect(await codeOf(running.ask('rotateServiceKey', { service_id }, first))).toBe('forbidden');
 });
 

@@ -230,9 +230,9 @@ test('the previous secret also signs for 24 hours after a rotation, until the ne
   const both = await next();
   expect(accepts(both, [first, second, third])).toEqual([false, true, true]);
   expect(both.headers['webhook-signature']?.split(' ')).toHaveLength(2);
-  // The overlap is ended by its column and not by the clock, because the library refuses a signature
-  // of another day. Only this endpoint is updated, because an update of all could deadlock with
-  // deliveries of other tests.
+  // The overlap is ended by its column and not by the clock, because the library refuses a
+  // signature of another day. Only this endpoint is updated, because an update of all could
+  // deadlock with deliveries of other tests.
   await admin.query(
     `update endpoints set previous_secret_expires_at = now() - interval '1 second' where endpoint_id = $1`,
     [endpoint_id],

@@ -164,7 +164,8 @@ test.each([
   [['::1']],
   [['::ffff:127.0.0.1']],
   [['64:ff9b::7f00:1']],
-  // One private address of several is enough, because an attacker could make it the one that is used.
+  // One private address of several is enough, because an attacker could make it the one that is
+  // used.
   [['93.184.216.34', '127.0.0.1']],
   [['2606:2800:220:1:248:1893:25c8:1946', 'fd00::1']],
 ])(
