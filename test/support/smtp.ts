@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-type ReceivedMail = {
+export type ReceivedMail = {
   /** Envelope recipients: where the mail really goes, whatever its header says. */
   to: string[];
   from: string;
