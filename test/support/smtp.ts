@@ -27,7 +27,7 @@ type SmtpSink = {
   close: () => Promise<void>;
 };
 
-const WAIT_MS = 5000;
+const WAIT_MS = 30_000;
 
 export const startSmtpSink = async (): Promise<SmtpSink> => {
   const received: ReceivedMail[] = [];

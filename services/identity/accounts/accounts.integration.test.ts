@@ -5,8 +5,8 @@ import { callerOf, FOREIGN_WALLET, type Session, startIdentity } from '../../../
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const refused = (code: string) => ({ name: 'ServiceError', code });
 test('an account is read by its sign-in', async () => {

@@ -8,8 +8,8 @@ import { atOnce, tally } from '../../../test/support/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 type Owner = Principal & { kind: 'jwt' };
 const HOUR = 3600;

@@ -8,8 +8,8 @@ import { atOnce, tally } from '../../../test/support/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const HOUR = 3600;
 /** Services and delegates share the rules of keys, so both are tested. */

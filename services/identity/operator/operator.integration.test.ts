@@ -10,8 +10,8 @@ import { callerOf, PAYOUT, startIdentity } from '../../../test/support/identity.
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const by = { actor: 'jane', reason: 'ticket 1042' };
 const freeze = (account_id: string, frozen = true) =>

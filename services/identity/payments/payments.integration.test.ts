@@ -10,8 +10,8 @@ let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
   await toNoon();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const DAY = 86_400;
 /** Moves the clock to the next noon UTC, so that no test crosses midnight. */

@@ -11,8 +11,8 @@ import { waitUntil } from '../../../test/support/wait-until.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 type Owner = Principal & { kind: 'jwt' };
 type Made = { service_id: string; api_key?: string; secret_already_shown?: true };

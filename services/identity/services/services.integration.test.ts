@@ -7,8 +7,8 @@ import { callerOf, codeOf, PAYOUT, REFUSED_PAYOUT, startIdentity } from '../../.
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 type Owner = Principal & { kind: 'jwt' };
 const HOUR = 3600;

@@ -7,8 +7,8 @@ import { tally } from '../../../test/support/stack.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const DAY = 86_400;
 const refused = (code: string) => ({ name: 'ServiceError', code });

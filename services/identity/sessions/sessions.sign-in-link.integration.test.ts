@@ -8,8 +8,8 @@ import { waitUntil } from '../../../test/support/wait-until.ts';
 let running: Awaited<ReturnType<typeof startIdentity>>;
 beforeAll(async () => {
   running = await startIdentity();
-}, 60_000);
-afterAll(() => running.stop(), 30_000);
+}, 180_000);
+afterAll(() => running.stop(), 180_000);
 
 const refused = (code: string) => ({ name: 'ServiceError', code });
 const outcomes = async (calls: Promise<unknown>[]): Promise<string[]> =>

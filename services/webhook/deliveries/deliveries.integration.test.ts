@@ -24,8 +24,8 @@ import {
   testBus,
 } from '../../../test/support/webhook.ts';
 
-beforeAll(() => startFixture(), 60_000);
-afterAll(stopFixture, 60_000);
+beforeAll(() => startFixture(), 180_000);
+afterAll(stopFixture, 180_000);
 
 let receivers: Receiver[] = [];
 afterEach(async () => {
@@ -134,7 +134,7 @@ test('each kind of receiver gets the expected attempts of one event within three
       ...outcomes.map((row) => `  ${row.map((cell) => JSON.stringify(cell)).join('  ')}`),
     ].join('\n'),
   );
-}, 60_000);
+}, 180_000);
 
 test('two replicas deliver 200 events once each, with the event’s id and a signature that the library verifies', async () => {
   const who = account();

@@ -18,8 +18,8 @@ import {
 import { purgeSecrets } from './store.ts';
 
 // As in a deployment: private addresses are refused.
-beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }), 60_000);
-afterAll(stopFixture, 60_000);
+beforeAll(() => startFixture({ ALLOW_PRIVATE_TARGETS: 'false' }), 180_000);
+afterAll(stopFixture, 180_000);
 
 /** A public address. Nothing is sent to it, because no test publishes an event of its type. */
 const url = 'https://1.1.1.1/hook';

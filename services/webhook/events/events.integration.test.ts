@@ -16,8 +16,8 @@ import {
 } from '../../../test/support/webhook.ts';
 import { purge } from './purge.ts';
 
-beforeAll(() => startFixture(), 60_000);
-afterAll(stopFixture, 60_000);
+beforeAll(() => startFixture(), 180_000);
+afterAll(stopFixture, 180_000);
 
 const typesOf = async (who: ReturnType<typeof account>) =>
   (await ask('listEvents', who, { limit: '100' })).data.map(({ type }) => type).sort();
