@@ -47,6 +47,14 @@ const LAYERS: readonly [RegExp, RegExp][] = [
   [/^shared\/events\//, /^shared\/(events|db|bus|lib|contract)\//],
   [/^shared\/operator\//, /^shared\/(operator|events|db|bus|lib|contract)\//],
   [/^shared\/idempotency\//, /^shared\/(idempotency|db|bus|lib|contract)\//],
+  [
+    /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/,
+    /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)|^shared\/((lib|contract)\/|state-machine\.ts$)/,
+  ],
+  [
+    /^services\/[^/]+\/[^/]+\/store(\.ts$|\/)/,
+    /^services\/[^/]+\/[^/]+\/(model|store)(\.ts$|\/)|^shared\/(lists|events|db|lib|contract)\//,
+  ],
   [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/((lib|contract)\/|state-machine\.ts$)/],
   [
     /^services\/[^/]+\/store\//,
@@ -125,9 +133,9 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
   '@fastify/cors': /^services\/gateway\/cors\.ts$/,
-  '@simplewebauthn/server': /^services\/identity\/passkey\.ts$/,
-  '@simplewebauthn/server/helpers': /^services\/identity\/passkey\.ts$/,
-  '@noble/ed25519': /^services\/chain-submitter\/addresses\.ts$/,
+  '@simplewebauthn/server': /^services\/identity\/passkeys\/webauthn\.ts$/,
+  '@simplewebauthn/server/helpers': /^services\/identity\/passkeys\/webauthn\.ts$/,
+  '@noble/ed25519': /^services\/chain-submitter\/chain\/addresses\.ts$/,
   '@opentelemetry/api': /^(shared|services)\//,
   '@opentelemetry/core': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/exporter-prometheus': /^shared\/lib\/telemetry-prometheus\.ts$/,
@@ -143,8 +151,8 @@ const PACKAGES: Record<string, RegExp> = {
   ioredis: /^services\/gateway\/limits\.ts$/,
   'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
   'lru-cache': /^(shared|services)\//,
-  'ipaddr.js': /^services\/webhook\/domain\/target\.ts$/,
-  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/providers\/coinbase\.ts$|^services\/webhook\/secrets\.ts$/,
+  'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,
+  jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/deposits\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
   nats: /^shared\/bus\//,
   'nats/lib/nats-base-client/idleheartbeat_monitor.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/nats-base-client/protocol.js': /^shared\/bus\/reconnect\.ts$/,
@@ -152,12 +160,12 @@ const PACKAGES: Record<string, RegExp> = {
   'nats/lib/nats-base-client/servers.js': /^shared\/bus\/reconnect\.ts$/,
   'nats/lib/src/node_transport.js': /^shared\/bus\/reconnect\.ts$/,
   'node-pg-migrate': /^shared\/db\/migrate\.ts$/,
-  nodemailer: /^services\/identity\/mail\.ts$/,
+  nodemailer: /^services\/identity\/mails\/mailer\.ts$/,
   pg: /^shared\/db\//,
   pino: /^shared\/lib\/logger\.ts$/,
   slonik: /^shared\/db\/(pool|prepared|spans)\.ts$/,
   '@slonik/pg-driver': /^shared\/db\/prepared\.ts$/,
-  standardwebhooks: /^services\/webhook\/secrets\.ts$/,
+  standardwebhooks: /^services\/webhook\/deliveries\/signed-headers\.ts$/,
   'typeid-js': /^shared\/lib\/id\.ts$/,
 };
 
@@ -179,7 +187,7 @@ test('a refusal that many places say is made in one: invalid, notFound, conflict
 test('domain code reads no clock, no file, no network and no chance', () => {
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;
-  const domain = product.filter((file) => file.includes('/domain/'));
+  const domain = product.filter((file) => /\/domain\/|^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/.test(file));
   expect(domain.length).toBeGreaterThan(5);
   expect(domain.filter((file) => impure.test(text.get(file)!))).toEqual([]);
   expect(offences(domain, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
@@ -193,18 +201,37 @@ const filesIn = (folder: string, kind = '.ts') =>
     .map((file) => path.posix.basename(file, kind))
     .sort();
 
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const hasNounFolders = (service: string) => filesIn(`services/${service}/handlers`).length === 0;
+const inNounFolders = (service: string, ...stems: string[]) =>
+  files.filter(
+    (file) =>
+      stems.includes(path.posix.basename(file, '.ts')) &&
+      path.posix.dirname(path.posix.dirname(file)) === `services/${service}`,
+  );
+
 test.each(contractList.map((contract) => [contract.name, contract] as const))(
   '%s: a file for every operation, consumer and job of the contract, and no other',
   (name, { operations, internal, consumes, jobs }) => {
-    expect(filesIn(`services/${name}/handlers`)).toEqual(
+    const handled = inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
       // What all services answer to operators is one file for all, shared/operator/handlers.ts.
-      inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
-        (operation) => !Object.hasOwn(operatorOperations, operation),
-      ),
+      (operation) => !Object.hasOwn(operatorOperations, operation),
     );
-    expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
+    if (hasNounFolders(name)) {
+      for (const operation of handled)
+        expect([operation, inNounFolders(name, kebab(operation)).length]).toEqual([operation, 1]);
+      for (const event of consumes) {
+        const [publisher, past] = event.split('.') as [string, string];
+        const files = inNounFolders(name, `on-${publisher}-${kebab(past)}`, `on-${publisher}`);
+        expect([event, files.length]).toEqual([event, 1]);
+      }
+    } else {
+      expect(filesIn(`services/${name}/handlers`)).toEqual(handled);
+      expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
+    }
     // Beside the jobs of the queue there are those that run by the clock.
-    expect(filesIn(`services/${name}/jobs`)).toEqual(expect.arrayContaining(Object.keys(jobs)));
+    if (!hasNounFolders(name))
+      expect(filesIn(`services/${name}/jobs`)).toEqual(expect.arrayContaining(Object.keys(jobs)));
     for (const part of ['main', 'config']) expect(filesIn(`services/${name}`)).toContain(part);
   },
 );

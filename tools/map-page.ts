@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import path from 'node:path';
 import { contractList } from '../shared/contract/index.ts';
 import { limitText } from '../shared/contract/openapi.ts';
 import { operatorOperations } from '../shared/contract/operator.ts';
@@ -15,6 +17,25 @@ export const table = (heads: string[], rows: string[][]): string =>
 
 const rowsOf = (make: (contract: ServiceContract) => string[][]): string[][] => contractList.flatMap(make);
 
+const root = path.resolve(import.meta.dirname, '..');
+const sources = globSync('services/**/*.ts', { cwd: root }).toSorted();
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The file that handles an operation: `<operation>.ts` in a noun folder of its service. */
+const handlerOf = (service: string, operation: string): string => {
+  const inHandlers = `services/${service}/handlers/${operation}.ts`;
+  const named = new RegExp(`^services/${service}/(?!handlers/)[^/]+/${kebab(operation)}\\.ts$`);
+  return sources.find((file) => named.test(file)) ?? inHandlers;
+};
+
+/** The file that consumes an event: `on-<service>-<event>.ts`, or `on-<service>.ts` for several. */
+const consumerOf = (service: string, event: string): string => {
+  const [publisher, name] = event.split('.') as [string, string];
+  const inConsumers = `services/${service}/consumers/${event}.ts`;
+  const named = new RegExp(`^services/${service}/[^/]+/on-${publisher}(-${kebab(name)})?\\.ts$`);
+  return sources.find((file) => named.test(file)) ?? inConsumers;
+};
+
 const endpointRow = (service: string, name: string, op: HttpOperation): string[] => {
   const { method, path, status, alternative } = op.http;
   return [
@@ -26,13 +47,13 @@ const endpointRow = (service: string, name: string, op: HttpOperation): string[]
     String(status) + (alternative === undefined ? '' : ` or ${alternative.status}`),
     // The gateway answers its own operations itself; they never travel.
     service === 'gateway' ? '–' : code(subjects.rpc(service as 'quote', name)),
-    code(`services/${service}/handlers/${name}.ts`),
+    code(handlerOf(service, name)),
   ];
 };
 
 const hearersOf = (fact: string): string[] =>
   contractList.flatMap(({ name, consumes }) =>
-    consumes.some((each) => each === fact) ? [`services/${name}/consumers/${fact}.ts`] : [],
+    consumes.some((each) => each === fact) ? [consumerOf(name, fact)] : [],
   );
 
 const endpoints = () =>
@@ -54,7 +75,7 @@ const internal = () =>
         code(
           Object.hasOwn(operatorOperations, operation)
             ? 'shared/operator/handlers.ts'
-            : `services/${name}/handlers/${operation}.ts`,
+            : handlerOf(name, operation),
         ),
       ]),
     ),

@@ -98,12 +98,12 @@ const statements = (template: Template, now: number, step: number, accounts: num
       set: { account_id: account, wallet_id: person('wal', 'i'), public_key: `'seed-' || i` },
     },
     {
-      // Looked at tomorrow: their keys are none that a chain knows.
-      table: 'wallet.sights',
+      // Polled tomorrow, because these keys do not exist on the chain.
+      table: 'wallet.snapshots',
       where: 'wallet_id = $1',
       values: [payer.walletId],
       count: everyAccount,
-      set: { wallet_id: person('wal', 'i'), next_look_at: `now() + interval '1 day'` },
+      set: { wallet_id: person('wal', 'i'), poll_at: `now() + interval '1 day'` },
     },
     {
       table: 'settlement.payers',
@@ -147,7 +147,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
         holding: 'false',
         created_at: at,
         issued_at: at,
-        progress_at: at,
+        progressed_at: at,
         redeemed_at: at,
         redeem_expires_at: `${at} + interval '15 minutes'`,
       },

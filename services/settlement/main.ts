@@ -9,50 +9,56 @@ import { cached } from '../../shared/lib/cached.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { createAccepted } from './accepted.ts';
 import { config as schema } from './config.ts';
-import { settleProgressed } from './consumers/chain-submitter.settleProgressed.ts';
-import { delegationChanged } from './consumers/wallet.delegationChanged.ts';
-import type { Deps } from './deps.ts';
-import { handlers } from './handlers.ts';
-import { expireSettlements } from './jobs/expireSettlements.ts';
-import { resumeSettlements } from './jobs/resumeSettlements.ts';
-import { attemptsReading, capsReading, intakeReading } from './readings.ts';
-import { quarantineResolver } from './resolve-quarantine.ts';
-import { pausedSince } from './store/settling.ts';
+import { delegateOperations } from './delegates/operations.ts';
+import { attemptsReading, capsReading, intakeReading } from './operator/gauges.ts';
+import { operatorOperations } from './operator/operations.ts';
+import { quarantineResolver } from './operator/quarantine-resolver.ts';
+import { getPausedAt } from './operator/store.ts';
+import { delegationChanged } from './payers/on-wallet-delegation-changed.ts';
+import { refundOperations } from './refunds/operations.ts';
+import { expireSettlements } from './settlements/expire-settlements.ts';
+import { settleProgressed } from './settlements/on-chain-submitter-settle-progressed.ts';
+import { settlementOperations } from './settlements/operations.ts';
+import { resumeSettlements } from './settlements/resume-settlements.ts';
+import { createTermsCache } from './settlements/terms-cache.ts';
 
-/** Every provider is asked, some of it twice. */
+/** The proof queries every provider, and repeats some queries. */
 const PROOF_TIMEOUT_MS = 15_000;
+const HOUR_MS = 3_600_000;
+
+type Deps = Parameters<typeof settlementOperations>[0] &
+  Parameters<typeof operatorOperations>[0] &
+  Parameters<typeof settleProgressed>[0] &
+  Parameters<typeof quarantineResolver>[0];
 
 const config = loadConfig(schema);
 const base = await openBase('settlement', config);
 const { bus, pool, clock, relay, waiting, quarantine, logger } = base;
 
-// A changed default wallet acts within this time; the addresses of a wallet never change.
+// A changed default wallet takes effect within this time. The addresses of a wallet never change.
 const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_id }), {
   maxAgeMs: 1000,
   keep: (found) => found !== null,
 });
-// Many refused settles of one wallet look at the chain once.
+// Many refused settles of one wallet share one read of the chain.
 const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
   maxAgeMs: 100,
 });
-// Asked once a second at most, whatever the load, and while settles come at all ahead of them.
-const everybodys = { maxAgeMs: 1000, aheadForMs: 60_000 };
+// Read at most once a second under any load, and refreshed in advance while settles come in.
+const onceASecond = { maxAgeMs: 1000, aheadForMs: 60_000 };
 const observeChain = cached(
   () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }),
-  everybodys,
+  onceASecond,
 );
-
-// The operators' words act within this time ("at once" is 2 s in docs/spec/decisions.md), at no
-// cost to a settle.
-const readPaused = cached(async () => (await pausedSince(pool)) !== null, everybodys);
+// An operator's change takes effect within this time ("at once" is 2 s in docs/spec/decisions.md),
+// at no cost to a settle.
+const readPaused = cached(async () => (await getPausedAt(pool)) !== null, onceASecond);
 const readFrozen = cached((account_id) => call(bus, identity, 'isFrozen', { account_id }), {
   maxAgeMs: 1000,
 });
 
 const limits = hourlyLimits(config);
-const HOUR_MS = 3_600_000;
 
 const deps: Deps = {
   pool,
@@ -67,12 +73,12 @@ const deps: Deps = {
   settleWaitMs: config.SETTLE_WAIT_MS,
   relay,
   waiting,
-  accepted: createAccepted(),
+  terms: createTermsCache(),
   caps: createHourlyCaps(createBudgets(pool, clock.now), limits),
   quarantine,
   findWallet: (account_id, wallet_id) =>
     wallet_id === null ? findDefault(account_id) : call(bus, wallet, 'find', { account_id, wallet_id }),
-  // A chain-submitter that does not answer says nothing about the chain: its queue waits for it.
+  // If chain-submitter does not answer, the chain's state is unknown. The job waits in its queue.
   isChainReadable: () =>
     observeChain('chain').then(
       ({ readable }) => readable,
@@ -95,10 +101,15 @@ const consuming = [
   subscribe(bus, chainSubmitter, { settleProgressed: settleProgressed(deps) }, quarantine),
   subscribe(bus, wallet, { delegationChanged: delegationChanged(deps) }, quarantine),
 ];
-const operating = operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) });
 
 await runService(base, {
-  serving: serve(bus, settlement, { ...handlers(deps), ...operating }),
+  serving: serve(bus, settlement, {
+    ...settlementOperations(deps),
+    ...delegateOperations(deps),
+    ...refundOperations(deps),
+    ...operatorOperations(deps),
+    ...operatorHandlers({ pool, consuming, resolver: quarantineResolver(deps) }),
+  }),
   consuming,
   jobs: [
     everyMs(1000, 'expireSettlements', expireSettlements(deps), logger),

@@ -46,6 +46,13 @@ create table delegates (
 );
 CREATE INDEX delegates_by_account ON delegates USING btree (account_id, delegate_id);
 
+create table intake (
+  only_row boolean default true not null,
+  paused_at timestamp with time zone,
+  constraint intake_pkey PRIMARY KEY (only_row),
+  constraint intake_only_row_check CHECK (only_row)
+);
+
 create table operator_actions (
   action_id bigint generated always as identity not null,
   at timestamp with time zone default app_now() not null,
@@ -77,7 +84,7 @@ create table payers (
   balance bigint not null,
   allowance bigint not null,
   as_of_slot bigint not null,
-  landed_slot bigint default 0 not null,
+  included_slot bigint default 0 not null,
   held bigint default 0 not null,
   constraint payers_pkey PRIMARY KEY (wallet_id),
   constraint payers_allowance_check CHECK (allowance >= 0),
@@ -151,8 +158,8 @@ create table settlements (
   redeem_id text,
   failure_code text,
   failure_message text,
-  drive integer default 1 not null,
-  progress_at timestamp with time zone default app_now() not null,
+  dispatch_count integer default 1 not null,
+  progressed_at timestamp with time zone default app_now() not null,
   created_at timestamp with time zone default app_now() not null,
   constraint settlements_pkey PRIMARY KEY (settlement_id),
   constraint settlements_chain_status_check CHECK (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text, 'finalized'::text, 'failed'::text])),
@@ -175,14 +182,7 @@ CREATE UNIQUE INDEX settlements_by_quote ON settlements USING btree (quote_id) W
 CREATE INDEX settlements_by_service ON settlements USING btree (service_id, settlement_id DESC);
 CREATE INDEX settlements_by_vendor ON settlements USING btree (vendor_account_id, settlement_id DESC);
 CREATE INDEX settlements_to_expire ON settlements USING btree (redeem_expires_at) WHERE (status = 'issued'::text);
-CREATE INDEX settlements_under_way ON settlements USING btree (progress_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
-
-create table settling (
-  only_row boolean default true not null,
-  paused_at timestamp with time zone,
-  constraint settling_pkey PRIMARY KEY (only_row),
-  constraint settling_only_row_check CHECK (only_row)
-);
+CREATE INDEX settlements_under_way ON settlements USING btree (progressed_at) WHERE (chain_status = ANY (ARRAY['pending'::text, 'confirmed'::text]));
 
 create table spending (
   scope text collate "C" not null,

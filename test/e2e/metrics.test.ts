@@ -18,7 +18,7 @@ import { runningStack } from '../support/stack.ts';
 
 /**
  * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are told by how much they
- * grew at least; services/chain-submitter/metrics.integration.test.ts has a process of its own and exact figures.
+ * grew at least; services/chain-submitter/operator/gauges.integration.test.ts has a process of its own and exact figures.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

@@ -273,7 +273,7 @@ test('the command: no reason, no change; nobody to ask, no change; wrong args; e
     'settlement intake.pause',
     'settlement intake.resume',
     'chain-submitter signing.pause',
-    'settlement settlement.redrive',
+    'settlement settlement.redispatch',
     'settlement intake.pause',
     'chain-submitter signing.resume',
     'settlement intake.resume',

@@ -56,7 +56,7 @@ const send = async ({ wallet }: Consumer, ...instructions: TransactionInstructio
 
 const noticed = async (walletId: string, status: string): Promise<{ token_account_exists: boolean }> => {
   for (let tries = 0; tries < 150; tries += 1) {
-    const { rows } = await database.query('select * from wallet.sights where wallet_id = $1', [walletId]);
+    const { rows } = await database.query('select * from wallet.snapshots where wallet_id = $1', [walletId]);
     if (rows[0].delegation_status === status) return rows[0];
     await sleep(100);
   }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
-import { referenceOf } from '../../services/chain-submitter/reference.ts';
+import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { ClientLog } from './client-log.ts';
 import { inParallel } from './recovery.ts';
@@ -24,7 +24,7 @@ export type SettlementRow = {
   superseded_tx_hashes: string[];
   redeemed_at: Date | null;
   issued_at: Date | null;
-  progress_at: Date;
+  progressed_at: Date;
   /** When its acceptance was committed. */
   accepted_at: Date;
 };

@@ -196,7 +196,7 @@ const invariants: Record<string, Invariant> = {
         attemptId: row.payment_attempt_id,
         quoteId: row.quote_id,
         acceptedAt: row.accepted_at.getTime(),
-        failedAt: isFailed ? row.progress_at.getTime() : null,
+        failedAt: isFailed ? row.progressed_at.getTime() : null,
         // Reversed for good: only a fork can do that.
         paid: row.issued_at !== null && (!isFailed || forks > 0),
       };

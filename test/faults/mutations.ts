@@ -15,7 +15,7 @@ export type Mutation = {
 };
 
 const noSearchForReference = {
-  file: 'services/chain-submitter/found.ts',
+  file: 'services/chain-submitter/intents/adoption.ts',
   from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
 };
@@ -32,7 +32,7 @@ export const mutations: readonly Mutation[] = [
     rule: '4, 5',
     patches: [
       {
-        file: 'services/settlement/store/accept.ts',
+        file: 'services/settlement/settlements/store/accept-attempts.ts',
         from: 'p.balance - p.held as balance_left',
         to: 'p.balance as balance_left',
       },
@@ -44,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     rule: '5',
     patches: [
       {
-        file: 'services/settlement/store/progress.ts',
+        file: 'services/settlement/payers/store.ts',
         from: 'max(locked.held) - sum(changed.quote_amount)::bigint as held',
         to: 'max(locked.held) as held',
       },
@@ -57,7 +57,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       noSearchForReference,
       {
-        file: 'services/chain-submitter/jobs/settle.ts',
+        file: 'services/chain-submitter/intents/settle.ts',
         from: '$' + '{job.payment_attempt_id}`',
         to: '$' + '{job.payment_attempt_id}:$' + '{Math.random()}`',
       },
@@ -69,7 +69,7 @@ export const mutations: readonly Mutation[] = [
     rule: '8 (and the look of 12, which finds what it lost)',
     patches: [
       {
-        file: 'services/chain-submitter/launch.ts',
+        file: 'services/chain-submitter/broadcast/broadcast.ts',
         from: '  try {\n    const isAlone',
         to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const isAlone",
       },
@@ -82,12 +82,12 @@ export const mutations: readonly Mutation[] = [
     rule: '11 (and the look of 12, which finds what it lost)',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/expire.ts',
+        file: 'services/chain-submitter/broadcast/expiry.ts',
         from: 'sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height)',
         to: 'sent.filter(() => height > 0)',
       },
       {
-        file: 'services/chain-submitter/jobs/expire.ts',
+        file: 'services/chain-submitter/broadcast/expiry.ts',
         from: 'if (!(await isProvenDead(deps, flight)))',
         to: 'if (isProvenDead.length === 0)',
       },
@@ -100,7 +100,7 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/agreement.ts',
+        file: 'services/chain-submitter/broadcast/agreement.ts',
         from: 'if (deps.rpc.providers.length === 1) return true;',
         to: 'if (deps.rpc.providers.length > 0) return true;',
       },
@@ -112,8 +112,8 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/poll.ts',
-        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : askEverybody(deps, flight)',
+        file: 'services/chain-submitter/broadcast/poller.ts',
+        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : queryAllProviders(deps, transaction)',
         to: 'Promise.resolve(views.filter(({ status }) => status?.err))',
       },
     ],
@@ -124,7 +124,7 @@ export const mutations: readonly Mutation[] = [
     rule: '12',
     patches: [
       {
-        file: 'services/chain-submitter/reference.ts',
+        file: 'services/chain-submitter/transactions/reference.ts',
         from: '.update(`$' + '{environment}/$' + '{id}`)',
         to: ".update(id.startsWith('fund/') ? id : environment)",
       },
@@ -136,8 +136,8 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/poll.ts',
-        from: 'if (flight.missed >= MISSES_BEFORE_FORK) looks',
+        file: 'services/chain-submitter/broadcast/poller.ts',
+        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK) polls',
         to: 'if (flight.missed < 0) looks',
       },
     ],
@@ -148,8 +148,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/handlers/settle.ts',
-        from: 'const records = await recordsOf(deps, call, claims);',
+        file: 'services/settlement/settlements/settle.ts',
+        from: 'const records = await getRecords(context, call, claims);',
         to: 'const records = { attempt: null, paying: null, mayBeLost: false, payers: [] };',
       },
     ],
@@ -160,8 +160,8 @@ export const mutations: readonly Mutation[] = [
     rule: '3',
     patches: [
       {
-        file: 'services/settlement/refused.ts',
-        from: 'claims === null ? null : findPaying(pool, account_id, claims.quote_id)',
+        file: 'services/settlement/settlements/attempt-records.ts',
+        from: 'claims === null ? null : findPayingSettlement(pool, account_id, claims.quote_id)',
         to: 'null',
       },
     ],

@@ -42,8 +42,8 @@ const timesAfter = async (
   healedAt: number,
 ): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
   const rows = await harness.query<{ ms: number }>(
-    `select (extract(epoch from progress_at) * 1000)::float8 - $1 as ms from settlement.settlements
-     where chain_status in ('finalized', 'failed') and progress_at > to_timestamp($1 / 1000.0)
+    `select (extract(epoch from progressed_at) * 1000)::float8 - $1 as ms from settlement.settlements
+     where chain_status in ('finalized', 'failed') and progressed_at > to_timestamp($1 / 1000.0)
        and created_at < to_timestamp($1 / 1000.0)
      order by 1`,
     [healedAt],

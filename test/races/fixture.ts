@@ -25,7 +25,7 @@ const RECORDED = `
   select settlement_id as "settlementId", account_id as "accountId", payment_attempt_id as "attemptId",
     quote_id as "quoteId", issued_at is not null as paid,
     (extract(epoch from created_at) * 1000)::float8 as "acceptedAt",
-    case when chain_status = 'failed' then (extract(epoch from progress_at) * 1000)::float8 end as "failedAt"
+    case when chain_status = 'failed' then (extract(epoch from progressed_at) * 1000)::float8 end as "failedAt"
   from settlement.settlements where account_id = any($1)`;
 
 /** Who settles: the credential, and the account that pays with it. */

@@ -2,7 +2,7 @@ import { EPOCH, model } from './database.ts';
 import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 import type { Harness } from './harness.ts';
 
-/** One of the attempts that services/settlement/store/accept.ts binds as JSON. */
+/** One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON. */
 type Values = {
   settlement_id: string;
   account_id: string;
@@ -58,13 +58,13 @@ export const acceptModel = (
   };
   const heldOf = (payer: Payer): bigint => (off === 'conditional holds' ? 0n : payer.held);
 
-  const judge = (values: Values, snapshot: number): string => {
+  const evaluate = (values: Values, snapshot: number): string => {
     const seen = [...settlements.values()].filter((row) => insertedAt.get(row.settlement_id)! <= snapshot);
-    const known = seen.some((row) => isAttempt(row, values));
+    const isExisting = seen.some((row) => isAttempt(row, values));
     const payer = payers.get(values.wallet_id);
 
-    if (known && off !== 'attempt looked up first') return 'known';
-    if (seen.some((row) => isPaying(row, values))) return 'quote_taken';
+    if (isExisting && off !== 'attempt looked up first') return 'existing';
+    if (seen.some((row) => isPaying(row, values))) return 'quote_settled';
     if (Date.parse(values.expires_at) <= appNow()) return 'quote_expired';
     if (values.delegate_id !== null) {
       const delegate = delegates.get(values.delegate_id);
@@ -78,7 +78,7 @@ export const acceptModel = (
     if (payer === undefined) return 'payer_unknown';
     if (payer.balance - heldOf(payer) < values.quote_amount) return 'balance_short';
     if (payer.allowance - heldOf(payer) < values.quote_amount) return 'allowance_short';
-    return known ? 'known' : 'accepted';
+    return isExisting ? 'existing' : 'accepted';
   };
 
   const violatesIndex = (values: Values): boolean =>
@@ -86,9 +86,9 @@ export const acceptModel = (
       (row) => isAttempt(row, values) || (off !== 'unique quote index' && isPaying(row, values)),
     );
 
-  const acceptAll = ({ given, messages }: { given: string; messages: string }): unknown[] => {
+  const acceptAll = ({ input, messages }: { input: string; messages: string }): unknown[] => {
     const snapshot = now() - random.between(0, 30);
-    const offers = (JSON.parse(given) as (Values & { quote_amount: string; fee_amount: string })[]).map(
+    const candidates = (JSON.parse(input) as (Values & { quote_amount: string; fee_amount: string })[]).map(
       (one): Values => ({
         ...one,
         quote_amount: BigInt(one.quote_amount),
@@ -105,23 +105,23 @@ export const acceptModel = (
       const { daily, monthly, total } = leftOf(delegates.get(id)!);
       return isOver(daily, sum) || isOver(monthly, sum) || isOver(total, sum);
     };
-    const decided = offers.map((values) => {
-      const alone = judge(values, snapshot);
-      if (alone !== 'accepted') return { values, verdict: alone };
+    const decided = candidates.map((values) => {
+      const own = evaluate(values, snapshot);
+      if (own !== 'accepted') return { values, decision: own };
       const payer = payers.get(values.wallet_id)!;
       const sum = (taken.get(values.wallet_id) ?? 0n) + values.quote_amount;
       taken.set(values.wallet_id, sum);
       const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
-      if (least - heldOf(payer) < sum || exceedsCap(values)) return { values, verdict: 'crowded' };
-      return { values, verdict: 'accepted' };
+      if (least - heldOf(payer) < sum || exceedsCap(values)) return { values, decision: 'deferred' };
+      return { values, decision: 'accepted' };
     });
-    return decided.map(({ values, verdict }) => {
+    return decided.map(({ values, decision }) => {
       const { settlement_id } = values;
-      if (verdict !== 'accepted') return { settlement_id, verdict, outbox: [] };
-      if (violatesIndex(values)) return { settlement_id, verdict: 'raced', outbox: [] };
+      if (decision !== 'accepted') return { settlement_id, decision, outbox: [] };
+      if (violatesIndex(values)) return { settlement_id, decision: 'conflict', outbox: [] };
       insert(values);
       const told = outgoing.filter(({ payload }) => payload.settlement_id === settlement_id);
-      return { settlement_id, verdict, outbox: insertOutbox(JSON.stringify(told)) };
+      return { settlement_id, decision, outbox: insertOutbox(JSON.stringify(told)) };
     });
   };
 
@@ -152,13 +152,17 @@ export const acceptModel = (
       elapsed: false,
       holding: true,
       generation: 0,
-      drive: 1,
-      progress_at: now(),
+      dispatch_count: 1,
+      progressed_at: now(),
       issued_at: null,
     });
     harness.call(settlementId, `S${settlements.size}(${attemptId})`);
     harness.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
   };
 
-  return model<{ given: string; messages: string }>(/known\.found as is_known/, 'given messages', acceptAll);
+  return model<{ input: string; messages: string }>(
+    /existing\.found as is_existing/,
+    'input messages',
+    acceptAll,
+  );
 };

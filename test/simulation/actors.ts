@@ -1,8 +1,8 @@
 import bs58 from 'bs58';
-import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
-import type { Network } from '../../services/chain-submitter/domain/order.ts';
-import { PROGRAMS } from '../../services/chain-submitter/domain/programs.ts';
-import { keySigner, type Signers } from '../../services/chain-submitter/signer.ts';
+import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
+import type { Network } from '../../services/chain-submitter/chain/model/network.ts';
+import { PROGRAMS } from '../../services/chain-submitter/chain/model/programs.ts';
+import { keySigner, type Signers } from '../../services/chain-submitter/transactions/signer.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import type { PublicKeys, SigningKey } from '../../shared/lib/keys.ts';
 

@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
-import { readInstruction } from '../../services/chain-submitter/instructions/decode.ts';
-import { decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
+import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
+import { decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;

@@ -1,11 +1,11 @@
 import {
-  HOLDS_NOTHING,
+  RESERVES_NOTHING,
   refunds as machine,
   type RefundEvent,
   type RefundState,
-} from '../../services/funding/domain/refund.ts';
-import type { RefundRow } from '../../services/funding/store/refunds.ts';
-import { refundState } from '../../services/funding/store/transfers.ts';
+} from '../../services/funding/transfers/model/refund.ts';
+import type { RefundRow } from '../../services/funding/transfers/store/refunds.ts';
+import { refundState } from '../../services/funding/transfers/store.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
 
@@ -38,7 +38,7 @@ export const createFundingTables = (harness: Harness) => {
   const outbox = createOutbox(harness);
   const { now } = harness;
   const appNow = () => EPOCH + now();
-  const isNothing = (row: Refund) => HOLDS_NOTHING.includes(row.status);
+  const isNothing = (row: Refund) => RESERVES_NOTHING.includes(row.status);
 
   const show = (row: Refund | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: row.pending_until <= appNow() }];
@@ -144,7 +144,7 @@ export const createFundingTables = (harness: Harness) => {
           return { id: row.refund_id };
         }),
     ),
-    model<{ id: string }>(/with gone as \(delete from refunds/, 'id id', ({ id }) => {
+    model<{ id: string }>(/with deleted as \(delete from refunds/, 'id id', ({ id }) => {
       const row = refunds.get(id);
       if (row?.status === 'void') refunds.delete(id);
       else if (row !== undefined && isNothing(row)) row.isReleased = true;

@@ -1,5 +1,5 @@
-import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
-import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
+import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
+import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/intents/model/state.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
@@ -219,7 +219,7 @@ const checkRefusals = ({ clients, settlement }: Judged): void => {
     attemptId: row.payment_attempt_id,
     quoteId: row.quote_id,
     acceptedAt: row.created_at - EPOCH,
-    failedAt: row.chain_status === 'failed' ? row.progress_at : null,
+    failedAt: row.chain_status === 'failed' ? row.progressed_at : null,
     paid: row.issued_at !== null,
   }));
   const [found] = untrueRefusals(clients.refusals, rows);

@@ -1,29 +1,28 @@
-import { createChainView } from '../../services/chain-submitter/chain.ts';
-import { createCommits } from '../../services/chain-submitter/commits.ts';
-import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
-import { createDriver } from '../../services/chain-submitter/drive.ts';
-import { createFlights } from '../../services/chain-submitter/flights.ts';
-import { cancelPrepared } from '../../services/chain-submitter/handlers/cancelPrepared.ts';
-import { observePrepared } from '../../services/chain-submitter/handlers/observePrepared.ts';
-import { observeWallet } from '../../services/chain-submitter/handlers/observeWallet.ts';
-import { prepareTransfer } from '../../services/chain-submitter/handlers/prepareTransfer.ts';
-import { submitPrepared } from '../../services/chain-submitter/handlers/submitPrepared.ts';
-import { expireFlights } from '../../services/chain-submitter/jobs/expire.ts';
-import { createLooks, pollDue } from '../../services/chain-submitter/jobs/poll.ts';
-import { rebroadcast } from '../../services/chain-submitter/jobs/rebroadcast.ts';
-import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
-import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
-import { rpcOver } from '../../services/chain-submitter/rpc.ts';
-import { keepAlive } from '../../services/chain-submitter/store/workers.ts';
-import { createAccepted } from '../../services/settlement/accepted.ts';
-import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
-import type { Deps as SettlementDeps } from '../../services/settlement/deps.ts';
-import { redeem } from '../../services/settlement/handlers/redeem.ts';
-import { releaseRefund } from '../../services/settlement/handlers/releaseRefund.ts';
-import { reserveRefund } from '../../services/settlement/handlers/reserveRefund.ts';
-import { settle } from '../../services/settlement/handlers/settle.ts';
-import { expireSettlements } from '../../services/settlement/jobs/expireSettlements.ts';
-import { resumeSettlements } from '../../services/settlement/jobs/resumeSettlements.ts';
+import { expireInFlight } from '../../services/chain-submitter/broadcast/expiry.ts';
+import { createInFlightTransactions } from '../../services/chain-submitter/broadcast/in-flight.ts';
+import { createPolls, pollDue } from '../../services/chain-submitter/broadcast/poller.ts';
+import { rebroadcast } from '../../services/chain-submitter/broadcast/rebroadcast.ts';
+import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
+import { rpcOver } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { createChainView } from '../../services/chain-submitter/chain/token-accounts.ts';
+import { createExecutor } from '../../services/chain-submitter/intents/executor.ts';
+import { createGroupCommit } from '../../services/chain-submitter/intents/group-commit.ts';
+import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
+import { upsertWorker } from '../../services/chain-submitter/intents/store/workers.ts';
+import { sweep } from '../../services/chain-submitter/intents/sweep.ts';
+import type { OwnBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
+import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
+import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
+import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
+import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
+import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
+import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
+import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
+import { settleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { redeem } from '../../services/settlement/settlements/redeem.ts';
+import { resumeSettlements } from '../../services/settlement/settlements/resume-settlements.ts';
+import { settle } from '../../services/settlement/settlements/settle.ts';
+import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
@@ -104,30 +103,30 @@ export const startSubmitter = (
       ...{ fees_settle: 1n, rent_settle: 1n, fees_user: 1n, rent_user: 1n, fees_revoke: 1n },
       ...{ cosignatures: 1n, revokes: 1n },
     },
-    ownWork: {
+    ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
       beforeSigning: async () => ({ release: () => {} }),
-    } as unknown as SubmitterDeps['ownWork'],
+    } as unknown as OwnBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },
-    commits: createCommits(pool, process.name),
-    flights: createFlights(),
+    groupCommit: createGroupCommit(pool, process.name),
+    inFlight: createInFlightTransactions(),
   };
-  const deps: SubmitterDeps = { ...parts, driver: createDriver(parts) };
+  const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {
     try {
-      await keepAlive(deps.pool, deps.workerId);
+      await upsertWorker(deps.pool, deps.workerId);
     } catch {
       return harness.inside(process, 200, () => void start());
     }
-    const looks = createLooks((work) => {
+    const polls = createPolls((work) => {
       void work.catch((error: unknown) => {
         if (isMistake(error)) harness.fault(error);
       });
     });
-    every(harness, process, SECOND_MS, () => reconcile(deps));
-    every(harness, process, SECOND_MS, () => expireFlights(deps));
+    every(harness, process, SECOND_MS, () => sweep(deps));
+    every(harness, process, SECOND_MS, () => expireInFlight(deps));
     every(harness, process, SECOND_MS, () => rebroadcast(deps));
-    every(harness, process, POLL_MS, () => pollDue(deps, looks));
+    every(harness, process, POLL_MS, () => pollDue(deps, polls));
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();
@@ -193,7 +192,9 @@ export const startSettlement = (
     submitters: () => readonly Submitter[];
   },
 ) => {
-  const deps: SettlementDeps = {
+  const deps: Parameters<typeof settle>[0] &
+    Parameters<typeof redeem>[0] &
+    Parameters<typeof settleProgressed>[0] = {
     logger: loggerOf(harness, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
@@ -202,9 +203,6 @@ export const startSettlement = (
     findPayment: async () => {
       throw new Error('no database is restored in the simulation');
     },
-    getAttemptReport: async () => {
-      throw new Error('no operator decides in the simulation');
-    },
     pool: database.connect(process),
     clock: () => EPOCH + harness.now() + process.skewMs,
     environment: 'test',
@@ -212,12 +210,11 @@ export const startSettlement = (
     signingKey: actors.settlementKey,
     mint: actors.mint,
     feeWallet: actors.network.feeWallet,
-    cursorKey: Buffer.alloc(32),
     settleWaitMs: SETTLE_WAIT_MS,
     relay: { ...createRelay(harness, { bus, outbox, process }), stop: async () => {} },
     quarantine: async ({ reason }) => harness.fail('no fact contradicts a record', reason),
     waiting,
-    accepted: createAccepted(),
+    terms: createTermsCache(),
     caps: {
       reserve: async () => ({ release: () => {} }),
       refillsInSeconds: () => 3600,

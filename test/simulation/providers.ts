@@ -1,4 +1,4 @@
-import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/rpc.ts';
+import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import {
   type Chain,
   CONFIRMED_SLOTS,

@@ -1,4 +1,4 @@
-import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
+import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import { errorAnswer } from '../../services/gateway/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';

@@ -1,6 +1,7 @@
-import { type Event, next } from '../../services/settlement/domain/settlement.ts';
-import type { Landing } from '../../services/settlement/store/progress.ts';
-import type { Redeem, SettlementRow } from '../../services/settlement/store/settlements.ts';
+import { type Event, next } from '../../services/settlement/settlements/model/status.ts';
+import type { Confirmation } from '../../services/settlement/settlements/store/record-progress.ts';
+import type { RedeemRequest } from '../../services/settlement/settlements/store/redeem.ts';
+import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
 import type { Harness } from './harness.ts';
@@ -8,8 +9,8 @@ import type { Harness } from './harness.ts';
 export type Settlement = SettlementRow & {
   holding: boolean;
   generation: number;
-  drive: number;
-  progress_at: number;
+  dispatch_count: number;
+  progressed_at: number;
   expires_at: string;
   refund_reserved: bigint;
 };
@@ -22,7 +23,7 @@ export type Payer = {
   balance: bigint;
   allowance: bigint;
   as_of_slot: bigint;
-  landed_slot: bigint;
+  included_slot: bigint;
   held: bigint;
 };
 
@@ -75,7 +76,7 @@ export const createSettlementTables = (harness: Harness) => {
     row.status = to.status;
     row.chain_status = to.chain;
     // Redeem and expiry are no progress of the payment.
-    if (event !== 'redeem' && event !== 'elapse') row.progress_at = now();
+    if (event !== 'redeem' && event !== 'elapse') row.progressed_at = now();
     return true;
   };
 
@@ -88,22 +89,22 @@ export const createSettlementTables = (harness: Harness) => {
     if (!holding && to === 'none') delegate.spent -= gross;
   };
 
-  const release = (row: Settlement, landedSlot: bigint | null) => {
-    if (harness.off !== 'counters of a delegate') moveDelegate(row, landedSlot === null ? 'none' : 'spent');
+  const release = (row: Settlement, includedSlot: bigint | null) => {
+    if (harness.off !== 'counters of a delegate') moveDelegate(row, includedSlot === null ? 'none' : 'spent');
     if (!row.holding) return;
     const payer = payers.get(row.wallet_id)!;
     const { quote_amount: gross } = row;
     payer.held -= gross;
     row.holding = false;
-    if (landedSlot === null) return;
-    if (payer.landed_slot < landedSlot) payer.landed_slot = landedSlot;
-    if (payer.as_of_slot >= landedSlot) return;
+    if (includedSlot === null) return;
+    if (payer.included_slot < includedSlot) payer.included_slot = includedSlot;
+    if (payer.as_of_slot >= includedSlot) return;
     payer.balance = payer.balance > gross ? payer.balance - gross : 0n;
     payer.allowance = payer.allowance > gross ? payer.allowance - gross : 0n;
   };
 
   /** One of the facts that a statement was given; those of a statement are carried out one after the other. */
-  const landed = (landing: Omit<Landing, 'messages'>, messages: { subject: string }[]): unknown[] => {
+  const landed = (landing: Omit<Confirmation, 'messages'>, messages: { subject: string }[]): unknown[] => {
     const { settlementId, finalized, generation, txHash } = landing;
     const row = settlements.get(settlementId);
     if (row === undefined || row.generation > generation || row.status === 'failed') return [];
@@ -126,7 +127,7 @@ export const createSettlementTables = (harness: Harness) => {
   };
   const allLanded = ({ given, messages }: { given: string; messages: string }): unknown[] => {
     const outgoing = JSON.parse(messages) as { subject: string; payload: { settlement_id: string } }[];
-    return (JSON.parse(given) as Omit<Landing, 'messages'>[]).flatMap((one) =>
+    return (JSON.parse(given) as Omit<Confirmation, 'messages'>[]).flatMap((one) =>
       landed(
         one,
         outgoing.filter(({ payload }) => payload.settlement_id === one.settlementId),
@@ -167,8 +168,8 @@ export const createSettlementTables = (harness: Harness) => {
     const known = payers.get(sight.wallet_id);
     const { authority, balance, allowance } = sight;
     if (known === undefined)
-      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, landed_slot: 0n, held: 0n });
-    else if (known.as_of_slot < slot && known.landed_slot <= slot)
+      payers.set(sight.wallet_id, { ...sight, as_of_slot: slot, included_slot: 0n, held: 0n });
+    else if (known.as_of_slot < slot && known.included_slot <= slot)
       Object.assign(known, { authority, balance, allowance, as_of_slot: slot });
     return [];
   };
@@ -178,14 +179,14 @@ export const createSettlementTables = (harness: Harness) => {
     const stalled = rows()
       .filter((row) => {
         if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
-        return row.progress_at < now() - STALLED_MS[row.chain_status];
+        return row.progressed_at < now() - STALLED_MS[row.chain_status];
       })
-      .sort((a, b) => a.progress_at - b.progress_at)
+      .sort((a, b) => a.progressed_at - b.progressed_at)
       .slice(0, limit);
     return stalled.map((row) => {
-      row.drive += 1;
-      row.progress_at = now();
-      harness.trace('settlements', `${row.settlement_id} is driven again (${row.drive})`);
+      row.dispatch_count += 1;
+      row.progressed_at = now();
+      harness.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
       const generation = harness.off === 'generation in the job' ? 0 : row.generation;
       return { ...row, generation, owner, authority };
@@ -255,7 +256,7 @@ export const createSettlementTables = (harness: Harness) => {
       ({ txHash, generation, id }) => {
         const row = settlements.get(id);
         if (row?.status === 'pending' && row.generation < generation)
-          Object.assign(row, { tx_hash: txHash, generation, progress_at: now() });
+          Object.assign(row, { tx_hash: txHash, generation, progressed_at: now() });
         return [];
       },
     ),
@@ -291,12 +292,12 @@ export const createSettlementTables = (harness: Harness) => {
       'id code message generation failed reversed',
       failed,
     ),
-    model(/update settlements as s set drive = drive \+ 1/, 'limit', claimStalled),
+    model(/update settlements as s set dispatch_count = dispatch_count \+ 1/, 'limit', claimStalled),
     model<{ given: string } & End>(
       /update settlements as s set status = 'redeemed'/,
       'given ids subject prefix',
       ({ given, ...end }) =>
-        (JSON.parse(given) as Redeem[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
+        (JSON.parse(given) as RedeemRequest[]).flatMap(({ settlement_id, settlement_token, redeem_id }) => {
           const row = settlements.get(settlement_id);
           if (row === undefined || row.settlement_token !== settlement_token) return [];
           if (row.refund_reserved >= row.quote_amount - row.fee_amount) return [];

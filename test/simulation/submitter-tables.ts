@@ -1,11 +1,11 @@
-import { type Event, intents as intentMachine } from '../../services/chain-submitter/domain/intent.ts';
-import { preparations as preparationMachine } from '../../services/chain-submitter/domain/preparation.ts';
+import { type Event, intents as intentMachine } from '../../services/chain-submitter/intents/model/state.ts';
+import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
 import {
   type TransactionStatus,
   transactions as transactionMachine,
-} from '../../services/chain-submitter/domain/transaction.ts';
-import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/store/intents.ts';
-import type { PreparationRow } from '../../services/chain-submitter/store/preparations.ts';
+} from '../../services/chain-submitter/transactions/model.ts';
+import { preparations as preparationMachine } from '../../services/chain-submitter/user-signed/model.ts';
+import type { PreparationRow } from '../../services/chain-submitter/user-signed/store/preparations.ts';
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createAccepted } from '../../services/settlement/accepted.ts';
-import { settleProgressed } from '../../services/settlement/consumers/chain-submitter.settleProgressed.ts';
-import { delegationChanged } from '../../services/settlement/consumers/wallet.delegationChanged.ts';
-import type { Deps } from '../../services/settlement/deps.ts';
-import type { ChainStatus, Status } from '../../services/settlement/domain/settlement.ts';
-import { findDelegates } from '../../services/settlement/handlers/findDelegates.ts';
-import { putDelegate } from '../../services/settlement/handlers/putDelegate.ts';
-import { handlers } from '../../services/settlement/handlers.ts';
-import { quarantineResolver } from '../../services/settlement/resolve-quarantine.ts';
-import { pausedSince } from '../../services/settlement/store/settling.ts';
+import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
+import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
+import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
+import { operatorOperations } from '../../services/settlement/operator/operations.ts';
+import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
+import { getPausedAt } from '../../services/settlement/operator/store.ts';
+import { delegationChanged } from '../../services/settlement/payers/on-wallet-delegation-changed.ts';
+import { refundOperations } from '../../services/settlement/refunds/operations.ts';
+import type { ChainStatus, Status } from '../../services/settlement/settlements/model/status.ts';
+import { settleProgressed } from '../../services/settlement/settlements/on-chain-submitter-settle-progressed.ts';
+import { settlementOperations } from '../../services/settlement/settlements/operations.ts';
+import { createTermsCache } from '../../services/settlement/settlements/terms-cache.ts';
 import { type Base, closeBase, openBase } from '../../shared/boot.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
@@ -67,6 +69,11 @@ const publicKeys: PublicKeys = new Map(
     ];
   }),
 );
+
+type Deps = Parameters<typeof settlementOperations>[0] &
+  Parameters<typeof operatorOperations>[0] &
+  Parameters<typeof settleProgressed>[0] &
+  Parameters<typeof quarantineResolver>[0];
 
 export let database: TestDatabase;
 export let testBus: TestBus;
@@ -141,14 +148,14 @@ export const startFixture = async (): Promise<void> => {
     relay: base.relay,
     quarantine: base.quarantine,
     waiting: base.waiting,
-    accepted: createAccepted(),
+    terms: createTermsCache(),
     caps: createHourlyCaps(createBudgets(base.pool, base.clock.now), capLimits),
     findWallet: (account_id, wallet_id) =>
       call(base.bus, wallet, 'find', { account_id, ...(wallet_id !== null && { wallet_id }) }),
     isChainReadable: async () => chainIs.readable,
     budgetRefillsInSeconds: async () => chainIs.budgetRefillsInSeconds,
     observeWallet: (owner) => call(base.bus, chainSubmitter, 'observeWallet', { owner }),
-    isPaused: async () => (await pausedSince(base.pool)) !== null,
+    isPaused: async () => (await getPausedAt(base.pool)) !== null,
     isFrozen: async (accountId) => frozen.has(accountId),
     findPayment: async ({ quote_token }) => payments.get(quote_token) ?? { paid: false, owner: null },
     getAttemptReport: (attempt) => call(base.bus, chainSubmitter, 'getAttemptReport', attempt),
@@ -167,7 +174,10 @@ export const startFixture = async (): Promise<void> => {
   );
   const resolver = quarantineResolver(deps);
   const serving = serve(base.bus, settlement, {
-    ...handlers(deps),
+    ...settlementOperations(deps),
+    ...delegateOperations(deps),
+    ...refundOperations(deps),
+    ...operatorOperations(deps),
     ...operatorHandlers({
       pool: base.pool,
       consuming: [progressSubscription, walletSubscription],
@@ -344,7 +354,7 @@ export const row = async (settlementId: string) => {
     chain_status: ChainStatus;
     tx_hash: string;
     superseded_tx_hashes: string[];
-    drive: number;
+    dispatch_count: number;
   };
 };
 export const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {

@@ -167,7 +167,7 @@ export const createSnapshot = async (postgresUrl: string) => {
         const owned = has.split(' ').map((column) => `${column} = $1`);
         const { rows } = await pool.query<{ digest: string | null }>(
           `select md5(string_agg(row, ',' order by row)) as digest
-           from (select (to_jsonb(t) - '{look_at,looks}'::text[])::text as row from ${name} t where ${owned.join(' or ')}) rows`,
+           from (select (to_jsonb(t) - '{poll_at,poll_count}'::text[])::text as row from ${name} t where ${owned.join(' or ')}) rows`,
           [accountId],
         );
         found[name] = rows[0]!.digest ?? 'nothing';

@@ -1,20 +1,21 @@
 -- Up Migration
--- Wallets that pay: their last sight on chain, and what accepted payments hold of it (docs/design/settle.md, rule 5).
+-- Wallets that pay: the last snapshot of each, and what accepted payments hold of it
+-- (docs/design/settle.md, rule 5).
 create table payers (
   wallet_id text collate "C" primary key,
   account_id text collate "C" not null,
   owner text not null,
   authority text not null,
   balance bigint not null check (balance >= 0),
-  -- What our delegate authority may still spend; 0 when it is not the delegate.
+  -- What our delegate authority may still spend. 0: it is not the delegate.
   allowance bigint not null check (allowance >= 0),
   as_of_slot bigint not null,
-  -- The newest slot of a payment that was taken off the sight: a sight of an older slot does not know of
-  -- it and would bring its money back.
-  landed_slot bigint not null default 0,
+  -- The newest slot of a payment that was subtracted from the snapshot. A snapshot of an older slot
+  -- would show the amount of that payment again.
+  included_slot bigint not null default 0,
   held bigint not null default 0 check (held >= 0)
 );
--- A refusal waits for what is being accepted from any wallet of the account.
+-- A refusal waits for the acceptances that run on any wallet of the account.
 create index payers_by_account on payers (account_id);
 
 -- One row is the attempt and the settlement that it becomes.
@@ -23,7 +24,8 @@ create table settlements (
   account_id text collate "C" not null,
   payment_attempt_id text collate "C" not null,
   delegate_id text collate "C",
-  -- The UTC day that an attempt counts in, whenever its payment lands: the day it was accepted.
+  -- The UTC day on which the attempt was accepted. It counts in that day, even if its payment is
+  -- confirmed later.
   delegate_day date,
   wallet_id text collate "C" not null references payers,
   quote_id text collate "C" not null,
@@ -33,17 +35,17 @@ create table settlements (
   quote_amount bigint not null check (quote_amount > 0),
   fee_amount bigint not null check (fee_amount >= 0 and fee_amount < quote_amount),
   redeem_window_seconds integer not null,
-  -- What was prepaid: the `units` of the quote's scope, null for a payment of one delivery.
+  -- The prepaid `units` of the quote's scope. Null: the payment is for one delivery.
   units_total integer check (units_total between 1 and 1000000000),
   units_consumed integer not null default 0,
-  -- What refunds have taken of the net: under way or done. Only a reservation that is released gives it
-  -- back.
+  -- The part of the net that refunds have reserved, under way or done. Only a released reservation
+  -- lowers it.
   refund_reserved bigint not null default 0
     check (refund_reserved >= 0 and refund_reserved <= quote_amount - fee_amount),
   status text not null default 'pending' check (status in ('pending', 'issued', 'redeemed', 'expired', 'failed')),
   chain_status text not null default 'pending'
     check (chain_status in ('pending', 'confirmed', 'finalized', 'failed')),
-  -- Whether quote_amount is part of the payer's held now.
+  -- Whether quote_amount is part of the payer's `held` now.
   holding boolean not null default true,
   generation integer not null default 0,
   tx_hash text,
@@ -52,17 +54,17 @@ create table settlements (
   settlement_token text,
   issued_at timestamptz,
   redeem_expires_at timestamptz,
-  -- While a payment is forked away nobody can redeem it, so that its window stands still: since when it
-  -- is away, and how long it was away before. What its payer was answered (redeem_expires_at) does not
-  -- change.
+  -- While a payment is forked away nobody can redeem it, so its window is extended by that time:
+  -- since when it is forked away, and how long it was before. redeem_expires_at does not change,
+  -- because the payer was answered with it.
   forked_at timestamptz,
   forked_for interval not null default '0',
   redeemed_at timestamptz,
   redeem_id text,
   failure_code text,
   failure_message text,
-  drive integer not null default 1,
-  progress_at timestamptz not null default app_now(),
+  dispatch_count integer not null default 1,
+  progressed_at timestamptz not null default app_now(),
   created_at timestamptz not null default app_now(),
   check ((status in ('issued', 'redeemed', 'expired')) <= (settlement_token is not null and issued_at is not null)),
   check ((status = 'redeemed') = (redeemed_at is not null)),
@@ -70,9 +72,9 @@ create table settlements (
   constraint settlements_delegate_day check (delegate_day is null or delegate_id is not null),
   constraint settlements_units check (units_consumed >= 0 and units_consumed <= coalesce(units_total, 0))
 )
--- A settlement is updated three times and more, with its tokens in the row. With room beside it the next
--- version stays on its page, and the log tells only what has changed: 6.7 kB for a settlement's whole
--- life instead of 8.2, in a smaller table.
+-- A settlement is updated at least three times, with its tokens in the row. Free space keeps the next
+-- version on the same page, and the write-ahead log then holds only the changed columns: 6.7 kB for
+-- the whole life of a settlement instead of 8.2, in a smaller table.
 with (fillfactor = 50);
 -- Rule 1: one attempt per payer account and payment_attempt_id.
 create unique index settlements_by_attempt on settlements (account_id, payment_attempt_id);
@@ -83,12 +85,12 @@ create index settlements_by_service on settlements (service_id, settlement_id de
 create index settlements_by_delegate on settlements (account_id, delegate_id, settlement_id desc)
   where delegate_id is not null;
 create index settlements_by_vendor on settlements (vendor_account_id, settlement_id desc);
--- Of the background jobs: small, because finished rows leave them.
+-- For the background jobs. They stay small, because finished rows leave them.
 create index settlements_to_expire on settlements (redeem_expires_at) where status = 'issued';
-create index settlements_under_way on settlements (progress_at) where chain_status in ('pending', 'confirmed');
+create index settlements_under_way on settlements (progressed_at) where chain_status in ('pending', 'confirmed');
 
--- What delegates may spend and have: caps and counters stand beside the attempts that use them, so that a hold and its
--- attempt commit together (docs/design/settle.md, rule 4). A null cap is no cap.
+-- Caps and counters of delegates. They are in the same schema as the attempts that use them, so that a
+-- hold and its attempt commit in one transaction (docs/design/settle.md, rule 4). Null: no cap.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null,
@@ -99,7 +101,7 @@ create table delegates (
   total bigint check (total > 0),
   -- Null: any service.
   allowed_service_ids uuid[],
-  -- The UTC day and month that the counters below are of; a settle of a later one begins them anew.
+  -- The UTC day and month of the counters below. A settle on a later day or month resets them.
   day date not null,
   month date not null,
   day_held bigint not null default 0 check (day_held >= 0),
@@ -114,10 +116,10 @@ create table delegates (
 );
 create index delegates_by_account on delegates (account_id, delegate_id);
 
--- One row per refund of the funding service, for ever: the key makes its calls repeatable.
+-- One row per refund of the funding service, never deleted: the key makes its calls repeatable.
 create table refund_reservations (
   refund_id text collate "C" primary key,
-  -- Null for one that was released before it was made; the row keeps it from being made later.
+  -- Null: released before it was reserved. The row prevents a later reservation.
   settlement_id text collate "C" references settlements,
   amount bigint check (amount > 0),
   released_at timestamptz,
@@ -127,26 +129,26 @@ create table refund_reservations (
 );
 create index refund_reservations_by_settlement on refund_reservations (settlement_id);
 
--- One row per request that took units, for ever: the key makes consume repeatable.
+-- One row per request that consumed units, never deleted: the key makes consume repeatable.
 create table consumptions (
   settlement_id text collate "C" not null references settlements,
   request_id text collate "C" not null,
   units integer not null check (units > 0),
-  -- Of the settlement after this request: a repeat is answered with it.
+  -- The units of the settlement after this request. A repeat is answered with it.
   units_consumed integer not null check (units_consumed >= units),
   created_at timestamptz not null default app_now(),
   primary key (settlement_id, request_id)
 );
 
--- Since when the operators take no new payment in this environment (docs/adr/0018); null while they do. One row.
-create table settling (
+-- When the operators paused new payments in this environment (docs/adr/0018). Null: not paused.
+create table intake (
   only_row boolean primary key default true check (only_row),
   paused_at timestamptz
 );
-insert into settling default values;
+insert into intake default values;
 
--- What was reserved of the hourly caps, per scope and hour (shared/db/budget.ts). Reserved in portions by a conditional
--- update, so no race gets past a cap.
+-- What was reserved of the hourly caps, per scope and hour (shared/db/budget.ts). A conditional update
+-- reserves several payments in advance, so no concurrent call exceeds a cap.
 create table spending (
   scope text collate "C" not null,
   period timestamptz not null,
@@ -155,7 +157,8 @@ create table spending (
 );
 create index spending_by_period on spending (period);
 
--- Each time this database was set back: what was recorded between the two moments is lost, and only the chain knows it.
+-- Each restore of this database from a backup. Records between the two times are lost; only the chain
+-- can prove the payments of that time.
 create table restores (
   restored_at timestamptz primary key default app_now(),
   taken_at timestamptz not null check (taken_at <= restored_at)

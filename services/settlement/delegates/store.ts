@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const cap = z.bigint().nullable();
+const Row = z.object({
+  delegate_id: z.string(),
+  version: z.number(),
+  per_payment: cap,
+  daily: cap,
+  monthly: cap,
+  total: cap,
+  allowed_service_ids: z.array(z.string()).nullable(),
+  day_held: z.bigint(),
+  day_spent: z.bigint(),
+  month_held: z.bigint(),
+  month_spent: z.bigint(),
+  total_held: z.bigint(),
+  total_spent: z.bigint(),
+  /** The database's clock when the row was read. */
+  now: z.number(),
+});
+export type DelegateRow = z.infer<typeof Row>;
+
+/** UTC, whatever the session's time zone is. */
+const today = sql.fragment`(app_now() at time zone 'utc')::date`;
+const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
+/** A counter of a day or month that is over counts nothing. A statement that began before midnight may run after one
+ * that began later, so the counters may be ahead of its clock, and never go back. */
+const ofToday = (value: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`case when day >= ${today} then ${value} else 0 end`;
+const ofThisMonth = (value: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`case when month >= ${thisMonth} then ${value} else 0 end`;
+
+const columns = sql.fragment`delegate_id, version, per_payment, daily, monthly, total, allowed_service_ids,
+  ${ofToday(sql.fragment`day_held`)} as day_held, ${ofToday(sql.fragment`day_spent`)} as day_spent,
+  ${ofThisMonth(sql.fragment`month_held`)} as month_held, ${ofThisMonth(sql.fragment`month_spent`)} as month_spent,
+  total_held, total_spent, app_now() as now`;
+
+export type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
+  delegate_id: string;
+  allowed_service_ids: readonly string[] | null;
+};
+
+/**
+ * Sets the caps of a delegate whose version is the expected one (0: there is none yet), or null. Counters stay: a
+ * lowered cap undoes nothing.
+ */
+export const upsertCaps = (
+  db: Db,
+  accountId: string,
+  caps: Caps,
+  expectedVersion: number,
+): Promise<DelegateRow | null> => {
+  const allowed = caps.allowed_service_ids === null ? null : sql.array([...caps.allowed_service_ids], 'uuid');
+  return expectedVersion === 0
+    ? db.maybeOne(sql.type(Row)`
+        insert into delegates (delegate_id, account_id, version, per_payment, daily, monthly, total,
+          allowed_service_ids, day, month)
+        values (${caps.delegate_id}, ${accountId}, 1, ${caps.per_payment}, ${caps.daily}, ${caps.monthly},
+          ${caps.total}, ${allowed}, ${today}, ${thisMonth})
+        on conflict do nothing
+        returning ${columns}`)
+    : db.maybeOne(sql.type(Row)`
+        update delegates set version = version + 1, per_payment = ${caps.per_payment}, daily = ${caps.daily},
+          monthly = ${caps.monthly}, total = ${caps.total}, allowed_service_ids = ${allowed}
+        where delegate_id = ${caps.delegate_id} and account_id = ${accountId} and version = ${expectedVersion}
+        returning ${columns}`);
+};
+
+/** The account's delegates among these ids; another's do not exist for it. */
+export const listDelegates = (
+  db: Db,
+  accountId: string,
+  ids: readonly string[],
+): Promise<readonly DelegateRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from delegates
+    where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
+
+/**
+ * CTE `delegate` of accepting: the rows that CTE `candidate` names, locked, with what is left of each cap (null: no cap);
+ * `day` is the day the attempt counts in.
+ */
+export const lockDelegates = sql.fragment`
+  select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
+    d.daily - ${ofToday(sql.fragment`d.day_held + d.day_spent`)} as daily_left,
+    d.monthly - ${ofThisMonth(sql.fragment`d.month_held + d.month_spent`)} as monthly_left,
+    d.total - (d.total_held + d.total_spent) as total_left
+  from delegates as d
+  where d.delegate_id = any(array(select delegate_id from candidate where is_existing is null))
+  order by d.delegate_id for update of d`;
+
+/**
+ * Takes the holds of what CTE `inserted` returns; a first payment of a new day or month begins its counters. The rows are
+ * locked, so these are their newest.
+ */
+export const holdDelegates = sql.fragment`
+  update delegates set
+    day_held = ${ofToday(sql.fragment`day_held`)} + taken_now.amount, day_spent = ${ofToday(sql.fragment`day_spent`)},
+    month_held = ${ofThisMonth(sql.fragment`month_held`)} + taken_now.amount,
+    month_spent = ${ofThisMonth(sql.fragment`month_spent`)},
+    total_held = total_held + taken_now.amount,
+    day = greatest(day, ${today}), month = greatest(month, ${thisMonth})
+  from (
+    select delegate_id, sum(quote_amount)::bigint as amount from inserted where delegate_id is not null group by delegate_id
+  ) as taken_now
+  where delegates.delegate_id = taken_now.delegate_id`;
+
+/**
+ * CTE that moves the amounts of payments between the counters, for what the statement's CTE `changed` returns
+ * (delegate_id, delegate_day, quote_amount). A counter of a day or month that is over is not touched: it is gone. The rows
+ * are locked in the order of their ids, so that two such statements never wait for each other, and counted from as they
+ * are locked: an update reads the row of its snapshot first, and its constraints would judge what comes of that one.
+ * @param to signs of the amount in held and spent
+ */
+export const updateDelegateCounters = (to: {
+  held: ReturnType<typeof sql.fragment>;
+  spent: ReturnType<typeof sql.fragment>;
+}) => {
+  const inAll = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum((${sign}) * changed.quote_amount)::bigint`;
+  const inDay = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.day = changed.delegate_day then (${sign}) * changed.quote_amount else 0 end)::bigint`;
+  const inMonth = (sign: ReturnType<typeof sql.fragment>) =>
+    sql.fragment`sum(case when locked.month = date_trunc('month', changed.delegate_day)::date
+      then (${sign}) * changed.quote_amount else 0 end)::bigint`;
+  return sql.fragment`
+    update delegates set day_held = moved.day_held, day_spent = moved.day_spent, month_held = moved.month_held,
+      month_spent = moved.month_spent, total_held = moved.total_held, total_spent = moved.total_spent
+    from (
+      select locked.delegate_id,
+        max(locked.day_held) + ${inDay(to.held)} as day_held, max(locked.day_spent) + ${inDay(to.spent)} as day_spent,
+        max(locked.month_held) + ${inMonth(to.held)} as month_held, max(locked.month_spent) + ${inMonth(to.spent)} as month_spent,
+        max(locked.total_held) + ${inAll(to.held)} as total_held, max(locked.total_spent) + ${inAll(to.spent)} as total_spent
+      from (
+        select d.delegate_id, d.day, d.month, d.day_held, d.day_spent, d.month_held, d.month_spent, d.total_held, d.total_spent
+        from delegates as d
+        where d.delegate_id = any(array(select delegate_id from changed))
+        order by d.delegate_id for no key update of d
+      ) as locked
+      join changed on changed.delegate_id = locked.delegate_id
+      -- Of one row each; grouped by more columns they would be sorted anew.
+      group by locked.delegate_id
+    ) as moved
+    where delegates.delegate_id = moved.delegate_id
+    returning delegates.delegate_id`;
+};

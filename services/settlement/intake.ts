@@ -1,9 +1,0 @@
-import type { Db } from '../../shared/db/pool.ts';
-import { isoTimeOrNull } from '../../shared/lib/clock.ts';
-import { attemptsUnderWay } from './store/under_way.ts';
-
-/** Since when payments are paused, and how many accepted ones are still under way. */
-export const presentIntake = async (db: Db, pausedAt: number | null) => {
-  const total = (await attemptsUnderWay(db)).find(({ state }) => state === null);
-  return { paused_at: isoTimeOrNull(pausedAt), under_way: Number(total?.attempts ?? 0n) };
-};

@@ -1,0 +1,50 @@
+import { capUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Reading } from '../../../shared/lib/metrics.ts';
+import { ATTEMPT_STATES } from '../../../shared/lib/metrics-catalog.ts';
+import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
+import { getPausedSeconds } from './store.ts';
+
+/** The attempts under way and what they hold, read at each scrape. */
+export const attemptsReading = (pool: Pool): Reading => ({
+  name: 'attempts',
+  metrics: [
+    'settle.attempts',
+    'settle.attempts.oldest_age',
+    'settle.held_micro_usdc',
+    'settle.holding_wallets',
+  ],
+  read: async () => {
+    const rows = await countAttemptsUnderWay(pool);
+    const of = (state: string | null) => rows.find((row) => row.state === state);
+    return [
+      { metric: 'settle.held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
+      { metric: 'settle.holding_wallets', value: Number(of(null)?.holding_wallets ?? 0n) },
+      // A state without attempts is told as 0: a series that vanished would say nothing.
+      ...ATTEMPT_STATES.map((state) => ({
+        metric: 'settle.attempts' as const,
+        value: Number(of(state)?.attempts ?? 0n),
+        labels: { state },
+      })),
+      ...ATTEMPT_STATES.map((state) => ({
+        metric: 'settle.attempts.oldest_age' as const,
+        value: of(state)?.oldest_age ?? 0,
+        labels: { state },
+      })),
+    ];
+  },
+});
+
+/** For how long the operators have taken no new payment. */
+export const intakeReading = (pool: Pool): Reading => ({
+  name: 'intake',
+  metrics: ['settle.intake.paused_age'],
+  read: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
+});
+
+/** How much of the hourly caps is used up by what was accepted. */
+export const capsReading = (pool: Pool, limits: HourlyLimits): Reading => ({
+  name: 'caps',
+  metrics: ['settle.chain.cap_used_ratio'],
+  read: () => capUse(pool, limits),
+});

@@ -1,0 +1,17 @@
+import { getCaps } from './get-caps.ts';
+import { getIntake } from './get-intake.ts';
+import { redispatchSettlement } from './redispatch-settlement.ts';
+import { setIntakePaused } from './set-intake-paused.ts';
+
+type Deps = Parameters<typeof redispatchSettlement>[0] & Parameters<typeof getCaps>[0];
+
+/**
+ * The operations of this service alone, for main.ts and for the tests that serve them over a real
+ * bus. Those of every service are in shared/operator/.
+ */
+export const operatorOperations = (deps: Deps) => ({
+  getCaps: getCaps(deps),
+  getIntake: getIntake(deps),
+  setIntakePaused: setIntakePaused(deps),
+  redispatchSettlement: redispatchSettlement(deps),
+});

@@ -1,0 +1,225 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
+import { settlement } from '../../../shared/contract/index.ts';
+import type { Decision } from '../../../shared/contract/operator.ts';
+import {
+  admin,
+  as,
+  attemptReport,
+  base,
+  consumer,
+  frozen,
+  held,
+  key,
+  operator,
+  outcome,
+  paid,
+  pay,
+  quote,
+  row,
+  say,
+  startFixture,
+  stopFixture,
+  underWay,
+  until,
+  vendor,
+} from '../../../test/support/settlement.ts';
+import { intakeReading } from './gauges.ts';
+
+/** What operators change here, and what of a settle it must not touch. */
+beforeAll(startFixture);
+afterAll(stopFixture);
+afterEach(() => frozen.clear());
+
+const by = { actor: 'jane', reason: 'ticket 1042' };
+const setPaused = (paused: boolean) => call(operator, settlement, 'setIntakePaused', { paused, ...by });
+const actions = () => call(operator, settlement, 'listOperatorActions', { limit: 200 });
+const refusal = (work: Promise<unknown>): Promise<ServiceError> =>
+  work.then(
+    () => {
+      throw new Error('it was not refused');
+    },
+    (error: ServiceError) => error,
+  );
+const recorded = async (quoteId: string) =>
+  (await admin.query('select from settlements where quote_id = $1', [quoteId])).rowCount;
+
+describe('a pause', () => {
+  afterEach(() => setPaused(false));
+
+  test('a new attempt is 503 with Retry-After, nothing is recorded, and the same id pays after it', async () => {
+    const payer = consumer();
+    const q = quote();
+    expect(await setPaused(true)).toMatchObject({
+      changed: true,
+      intake: { paused_at: expect.any(String) },
+    });
+    const { code, extras } = await refusal(pay(payer, q, 'paused'));
+    expect({ code, ...extras }).toEqual({
+      code: 'service_unavailable',
+      money_moved: 'no',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 30,
+    });
+    expect([await recorded(q.quote_id), await held(payer)]).toEqual([0, 0n]);
+    await setPaused(false);
+    expect((await paid(payer, q, 'paused')).answer.status).toBe('confirmed');
+  });
+
+  test('rule 3: what was accepted goes on, and repeats of known attempts are answered', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { settlementId, answer } = await underWay(payer, q, 'before');
+    expect(await setPaused(true)).toMatchObject({ intake: { under_way: expect.any(Number) } });
+    await say(settlementId, 'confirmed');
+    const first = await answer;
+    expect(first.status).toBe('confirmed');
+    expect(await pay(payer, q, 'before')).toEqual(first);
+  });
+
+  test('a gauge counts the seconds that it stands', async () => {
+    const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
+    expect(await seconds()).toBe(0);
+    await setPaused(true);
+    await admin.query("update intake set paused_at = paused_at - interval '1 hour'");
+    expect(await seconds()).toBeGreaterThanOrEqual(3600);
+  });
+
+  test('is kept once, with who and why; what is so already is not', async () => {
+    const before = (await actions()).length;
+    await setPaused(true);
+    expect(await setPaused(true)).toMatchObject({ changed: false });
+    const [last, ...rest] = await actions();
+    expect(rest.length).toBe(before);
+    expect(last).toMatchObject({
+      ...by,
+      action: 'intake.pause',
+      before: { paused_at: null },
+      after: { paused_at: expect.any(String) },
+    });
+    await setPaused(false);
+    expect((await actions())[0]).toMatchObject({ action: 'intake.resume', after: { paused_at: null } });
+  });
+});
+
+describe('frozen', () => {
+  test('a frozen payer begins nothing, and a repeat of what is known is answered (rule 3)', async () => {
+    const payer = consumer();
+    const q = quote();
+    const { answer } = await paid(payer, q, 'before');
+    const ice = { ...payer, frozen: true } as const;
+    expect(await pay(ice, q, 'before')).toEqual(answer);
+    const next = quote();
+    const { code, message, extras } = await refusal(pay(ice, next, 'after'));
+    expect({ code, ...extras }).toEqual({ code: 'forbidden', money_moved: 'no', safe_action: 'stop' });
+    expect(message).toMatch(/frozen/);
+    expect([await recorded(next.quote_id), await held(payer)]).toEqual([0, 0n]);
+  });
+
+  test('a quote of a vendor frozen meanwhile is 409 and not recorded; what was accepted goes on', async () => {
+    const payer = consumer();
+    const { settlementId, answer } = await underWay(payer);
+    frozen.add(vendor.account_id);
+    const q = quote();
+    const { code, extras } = await refusal(pay(payer, q, 'to-ice'));
+    expect({ code, ...extras }).toEqual({ code: 'conflict', money_moved: 'no', safe_action: 'stop' });
+    expect(await recorded(q.quote_id)).toBe(0);
+    await say(settlementId, 'confirmed');
+    expect((await answer).status).toBe('confirmed');
+    frozen.clear();
+    expect((await paid(payer, q, 'to-ice')).answer.status).toBe('confirmed');
+  });
+
+  test('a frozen vendor still redeems what is paid', async () => {
+    const { settlementId: settlement_id, answer } = await paid();
+    const input = { settlement_id, settlement_token: answer.settlement_token };
+    expect(await outcome(as({ ...key, frozen: true } as never, 'redeem', input))).toBe('ok');
+  });
+});
+
+describe('messages set aside', () => {
+  const list = (decided = false) => call(operator, settlement, 'listQuarantined', { decided, limit: 200 });
+  const decide = (quarantine_id: number, decision: Decision) =>
+    call(operator, settlement, 'decideQuarantined', { quarantine_id, decision, ...by });
+  const setAside = async (body: object | string, subject = 'evt.chain-submitter.settleProgressed') => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const { rows } = await admin.query(
+      "insert into quarantine (subject, body, reason) values ($1, convert_to($2, 'UTF8'), 'test') returning quarantine_id::int as id",
+      [subject, text],
+    );
+    return rows[0].id as number;
+  };
+  const fact = (object_id: string, rest: object = {}) => ({
+    object_id,
+    status: 'confirmed',
+    generation: 1,
+    tx_hash: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+    slot: 101,
+    failure: null,
+    ...rest,
+  });
+
+  test('retry: handled once more, as if it came now; then it is decided and kept with who and why', async () => {
+    const { settlementId, answer } = await underWay(consumer());
+    const id = await setAside(fact(settlementId));
+    expect((await list()).map(({ quarantine_id }) => quarantine_id)).toContain(id);
+    expect(await decide(id, 'retry')).toMatchObject({ decision: 'retry', decided_at: expect.any(String) });
+    expect((await answer).status).toBe('confirmed');
+    expect((await list()).map(({ quarantine_id }) => quarantine_id)).not.toContain(id);
+    expect((await list(true)).map(({ quarantine_id }) => quarantine_id)).toContain(id);
+    const [last] = await actions();
+    expect(last).toMatchObject({ ...by, action: 'quarantine.decide', after: { decision: 'retry' } });
+    expect(last!.target).toMatch(new RegExp(`^quarantine/${id} evt`));
+    expect(await refusal(decide(id, 'dismiss'))).toMatchObject({ code: 'conflict' });
+  });
+
+  test('retry is refused while it cannot be read or nobody reads it, and it stays undecided', async () => {
+    const unread = await setAside('{"object_id": 7}');
+    const nobodys = await setAside({}, 'evt.somebody.something');
+    for (const id of [unread, nobodys])
+      expect(await refusal(decide(id, 'retry'))).toMatchObject({ code: 'conflict' });
+    for (const decision of ['included', 'failed'] as const)
+      expect(await refusal(decide(nobodys, decision))).toMatchObject({ code: 'conflict' });
+    expect((await list()).map(({ quarantine_id }) => quarantine_id)).toEqual(
+      expect.arrayContaining([unread, nobodys]),
+    );
+    for (const id of [unread, nobodys]) await decide(id, 'dismiss');
+    expect(await refusal(decide(1_000_000, 'dismiss'))).toMatchObject({ code: 'not_found' });
+  });
+
+  test('a contradicted record: only what the chain proves can be said, and the record stays', async () => {
+    const { settlementId, answer } = await underWay(consumer());
+    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    expect(await outcome(answer)).toBe('payment_failed');
+    await say(settlementId, 'finalized');
+    const [one] = await until(
+      async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
+      ({ length }) => length > 0,
+    );
+    const shown = await call(operator, settlement, 'showQuarantined', { quarantine_id: one!.quarantine_id });
+    expect(shown).toMatchObject({
+      body: expect.stringContaining(settlementId),
+      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { outcome: 'open' } },
+    });
+    expect(JSON.stringify(shown)).not.toContain('settlement_token');
+    for (const [outcome, refused] of [
+      ['open', ['included', 'failed']],
+      ['included', ['failed']],
+      ['excluded', ['included']],
+    ] as const) {
+      Object.assign(attemptReport, { outcome, reason: `it is ${outcome}` });
+      for (const decision of refused)
+        expect(await refusal(decide(one!.quarantine_id, decision))).toMatchObject({
+          code: 'conflict',
+          message: expect.stringContaining(`it is ${outcome}`),
+        });
+    }
+    Object.assign(attemptReport, { outcome: 'included', reason: 'final' });
+    await decide(one!.quarantine_id, 'included');
+    expect((await actions())[0]).toMatchObject({
+      after: { decision: 'included', proof: { outcome: 'included', reason: 'final' } },
+    });
+    expect(await row(settlementId)).toMatchObject({ status: 'failed', chain_status: 'failed' });
+  });
+});

@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import { decode } from '../../../shared/bus/envelope.ts';
+import { type chainSubmitter, Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { eventSubject } from '../../../shared/events/event.ts';
+import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
+import type { QuarantineResolver } from '../../../shared/operator/handlers.ts';
+import type { QuarantineRow } from '../../../shared/operator/quarantine.ts';
+import { findSettlement, type SettlementRow } from '../settlements/store/settlements.ts';
+
+const SUBJECT = eventSubject('chain-submitter.settleProgressed');
+
+/** The settlement that a message speaks of, as far as it can be read; null for a message of another kind. */
+const settlementOf = async ({ pool }: { pool: Pool }, { subject, body }: QuarantineRow) => {
+  if (subject !== SUBJECT) return null;
+  try {
+    const { object_id } = Progress.pick({ object_id: true }).loose().parse(decode(body));
+    return await findSettlement(pool, object_id as string);
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as Error).name === 'ZodError') return null;
+    throw error;
+  }
+};
+
+type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
+
+/**
+ * What an operator may declare about an event that contradicts the record (docs/runbook.md, RecordContradicted). The record
+ * stays what callers were told: the decision says which of the two is true, and only what the chain proves can be said.
+ */
+export const quarantineResolver = (deps: {
+  pool: Pool;
+  /** What chain-submitter has done for an attempt, and what the chain proves about it. */
+  getAttemptReport: (attempt: z.infer<AttemptReportContract['input']>) => Promise<z.infer<AttemptReportContract['output']>>;
+}): QuarantineResolver<SettlementRow> => ({
+  find: (message) => settlementOf(deps, message),
+  unknown: 'the message names no settlement that is known here: retry or dismiss it',
+  prove: ({ account_id, payment_attempt_id, quote_token }) =>
+    deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
+  describe: (row) => ({
+    settlement: {
+      settlement_id: row.settlement_id,
+      account_id: row.account_id,
+      payment_attempt_id: row.payment_attempt_id,
+      quote_id: row.quote_id,
+      vendor_account_id: row.vendor_account_id,
+      quote_amount: row.quote_amount.toString(),
+      status: row.status,
+      chain_status: row.chain_status,
+      tx_hash: row.tx_hash,
+      failure_code: row.failure_code,
+      created_at: isoTime(row.created_at),
+      issued_at: isoTimeOrNull(row.issued_at),
+    },
+  }),
+});

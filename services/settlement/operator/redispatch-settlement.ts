@@ -1,0 +1,39 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { recordAction } from '../../../shared/operator/actions.ts';
+import { settleJob } from '../settlements/events.ts';
+import { claimSettlement } from '../settlements/store/dispatch.ts';
+import { findSettlement } from '../settlements/store/settlements.ts';
+
+/**
+ * Sends the job of a payment that is under way again at once. It changes nothing else: chain-submitter knows the attempt,
+ * tells how far it is, and hurries it on (docs/design/settle.md, rules 6 and 16).
+ */
+export const redispatchSettlement =
+  ({ pool, relay }: { pool: Pool; relay: Relay }): Handler<typeof settlement.internal.redispatchSettlement> =>
+  async ({ settlement_id, ...operator }) => {
+    const { rows, answer } = await pool.transaction(async (tx) => {
+      const claimed = await claimSettlement(tx, settlement_id);
+      const row = await findSettlement(tx, settlement_id);
+      if (row === null) throw notFound('settlement here');
+      if (claimed === null)
+        throw conflict(`it has come to its end: ${row.status}, ${row.chain_status} on chain`);
+      const { dispatch_count } = claimed;
+      const change = {
+        before: { dispatch_count: dispatch_count - 1 },
+        after: { dispatch_count },
+      };
+      await recordAction(tx, operator, { action: 'settlement.redispatch', target: settlement_id, ...change });
+      const { status, chain_status } = row;
+      return {
+        rows: await insertOutbox(tx, [settleJob(claimed)]),
+        answer: { dispatch_count, status, chain_status },
+      };
+    });
+    relay.dispatch(rows);
+    return answer;
+  };

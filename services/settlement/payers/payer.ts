@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import type { WalletSnapshot } from '../../../shared/contract/chain-submitter.ts';
+import { conflict, ServiceError } from '../../../shared/contract/errors.ts';
+import type { wallet } from '../../../shared/contract/index.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { findPayer, type Payer, upsertPayer } from './store.ts';
+
+/** The wallet of an account by its id; with null its default wallet. */
+export type FindWallet = (
+  accountId: string,
+  walletId: string | null,
+) => Promise<z.infer<typeof wallet.internal.find.output>>;
+
+const inactive = (message: string) =>
+  new ServiceError('delegation_inactive', message, { safe_action: 'raise_limit' });
+
+/**
+ * The wallet that pays: the one of the delegate key, or the account's default wallet.
+ * @throws ServiceError delegation_inactive without a wallet; conflict when it would pay itself
+ */
+export const getPayer = async (
+  deps: { pool: Pool; findWallet: FindWallet; feeWallet: string },
+  accountId: string,
+  walletId: string | null,
+  claims: QuoteClaims,
+): Promise<Payer> => {
+  const existing = walletId === null ? null : await findPayer(deps.pool, accountId, walletId);
+  const found = existing ?? (await deps.findWallet(accountId, walletId));
+  if (found === null) throw inactive('there is no wallet to pay from; link one and let it spend');
+  if (found.owner === claims.payout_address || found.owner === deps.feeWallet) {
+    throw conflict('the payer would pay itself', { safe_action: 'stop' });
+  }
+  return {
+    wallet_id: found.wallet_id,
+    account_id: accountId,
+    owner: found.owner,
+    authority: found.authority,
+  };
+};
+
+/**
+ * Reads the payer's token account from the chain and stores the snapshot.
+ * @returns the payer with the authority that its owner has approved now
+ * @throws ServiceError service_unavailable when the chain cannot be read: nothing was done
+ */
+export const refreshPayer = async (
+  {
+    pool,
+    observeWallet,
+  }: { pool: Pool; observeWallet: (owner: string) => Promise<z.infer<typeof WalletSnapshot>> },
+  payer: Payer,
+): Promise<Payer> => {
+  const sight = await observeWallet(payer.owner);
+  const seen = sight.served && sight.delegate !== null ? { ...payer, authority: sight.delegate } : payer;
+  await upsertPayer(pool, seen, {
+    balance: BigInt(sight.balance),
+    // The allowance of another delegate is not ours: our approval was overwritten or retired.
+    allowance: sight.served ? BigInt(sight.allowance) : 0n,
+    slot: BigInt(sight.slot),
+  });
+  return seen;
+};

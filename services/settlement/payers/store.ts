@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Payer = z.object({
+  wallet_id: z.string(),
+  account_id: z.string(),
+  owner: z.string(),
+  authority: z.string(),
+});
+export type Payer = z.infer<typeof Payer>;
+
+/** The addresses of a wallet that has paid, or tried to, before. */
+export const findPayer = (db: Db, accountId: string, walletId: string): Promise<Payer | null> =>
+  db.maybeOne(sql.type(Payer)`
+    select wallet_id, account_id, owner, authority from payers
+    where wallet_id = ${walletId} and account_id = ${accountId}`);
+
+/**
+ * The wallets of an account that have paid or tried to, once nothing is being accepted from them.
+ * Acceptance locks its payer until it has committed, so a statement that begins after this one sees
+ * the outcome.
+ */
+export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<readonly Payer[]> =>
+  db.any(sql.type(Payer)`
+    select wallet_id, account_id, owner, authority from payers
+    where account_id = ${accountId} order by wallet_id for key share`);
+
+/**
+ * Stores a snapshot of the chain unless a later one is stored, or a payment was included after it:
+ * a node that lags would show that payment's amount again. Holds stay as they are. The authority is
+ * the one that was approved last.
+ */
+export const upsertPayer = (
+  db: Db,
+  payer: Payer,
+  sight: { balance: bigint; allowance: bigint; slot: bigint },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
+    values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
+      ${sight.balance}, ${sight.allowance}, ${sight.slot})
+    on conflict (wallet_id) do update
+    set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
+    where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);
+
+/** Holds the amounts of the settlements that the statement's CTE `inserted` returns. */
+export const holdPayers = sql.fragment`
+  update payers set held = payers.held + sums.amount
+  from (select wallet_id, sum(quote_amount)::bigint as amount from inserted group by wallet_id) as sums
+  where payers.wallet_id = sums.wallet_id`;
+
+/**
+ * Reading CTE `delegated` first keeps the order of locks that acceptance uses: delegates before
+ * payers. The condition is evaluated before a row is locked.
+ */
+const afterDelegates = sql.fragment`(select count(*) from delegated) >= 0`;
+
+const notInSnapshot = sql.fragment`
+  coalesce(sum(changed.quote_amount) filter (where locked.as_of_slot < changed.slot), 0)::bigint`;
+
+/**
+ * Releases the holds of what the statement's CTE `changed` returns. A payment that was included
+ * after the payer's snapshot is subtracted from it; an earlier one is part of it already. The slot
+ * of the payment (null: none was included) is stored, so that no older snapshot replaces this one
+ * (`savePayer`). A snapshot thus never counts a payment twice, and never shows too much. Payers are
+ * locked in the order of their ids, and the values are computed from the locked rows
+ * (`updateDelegateCounters` says why).
+ */
+export const releasePayers = sql.fragment`
+  update payers set held = freed.held, balance = freed.balance, allowance = freed.allowance,
+    included_slot = freed.included_slot
+  from (
+    select locked.wallet_id, max(locked.held) - sum(changed.quote_amount)::bigint as held,
+      greatest(max(locked.balance) - ${notInSnapshot}, 0) as balance, greatest(max(locked.allowance) - ${notInSnapshot}, 0) as allowance,
+      greatest(max(locked.included_slot), max(changed.slot)) as included_slot
+    from (
+      select p.wallet_id, p.as_of_slot, p.held, p.balance, p.allowance, p.included_slot from payers as p
+      where p.wallet_id = any(array(select wallet_id from changed where was_holding)) and ${afterDelegates}
+      order by p.wallet_id for no key update of p
+    ) as locked
+    join changed on changed.wallet_id = locked.wallet_id and changed.was_holding
+    group by locked.wallet_id
+  ) as freed
+  where payers.wallet_id = freed.wallet_id`;
+
+/** Holds the amount of a payment that was forked away again. */
+export const holdPayersAgain = sql.fragment`
+  update payers set held = held + changed.quote_amount
+  from changed where payers.wallet_id = changed.wallet_id and ${afterDelegates}`;

@@ -1,0 +1,28 @@
+import { type ChainStatus, isPaid, type Status } from '../settlements/model/status.ts';
+
+type Refundable = { status: Status; chain: ChainStatus; netMicro: bigint; reservedMicro: bigint };
+
+const REFUSED: Record<'pending' | 'failed', string> = {
+  pending: 'the payment is not confirmed yet',
+  failed: 'the payment failed, so there is nothing to refund',
+};
+
+/**
+ * What a refund may take of a settlement (docs/spec/decisions.md, Funding): of the net, since the
+ * fee is not returned, and never more than other refunds have left.
+ * @param wantedMicro null for all that is left
+ * @returns the amount, or why there is none
+ */
+export const refundOf = (
+  { status, chain, netMicro, reservedMicro }: Refundable,
+  wantedMicro: bigint | null,
+): { amountMicro: bigint } | { refused: string } => {
+  if (status === 'pending' || status === 'failed') return { refused: REFUSED[status] };
+  if (chain === 'failed') return { refused: 'the payment was reversed on chain' };
+  if (!isPaid(chain)) return { refused: 'the payment is being confirmed again after a fork of the chain' };
+  const left = netMicro - reservedMicro;
+  if (left <= 0n) return { refused: 'the whole net amount is refunded already, or being refunded' };
+  if (wantedMicro !== null && wantedMicro > left)
+    return { refused: `at most ${left} micro-units of the net amount are left to refund` };
+  return { amountMicro: wantedMicro ?? left };
+};

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { call } from '../../../shared/bus/call.ts';
+import { settlement } from '../../../shared/contract/index.ts';
+import type { Principal } from '../../../shared/contract/principal.ts';
+import { newId, newServiceId } from '../../../shared/lib/id.ts';
+import {
+  admin,
+  as,
+  consumer,
+  database,
+  funding,
+  key,
+  outcome,
+  PAYOUT,
+  paid,
+  quote,
+  row as rowOf,
+  say,
+  startFixture,
+  stopFixture,
+  underWay,
+  until,
+} from '../../../test/support/settlement.ts';
+
+/** What refunds take of a settlement. Gross 1,000,000, fee 10,000: the net is 990,000. */
+const NET = 990_000n;
+
+beforeAll(startFixture, 60_000);
+afterAll(stopFixture);
+
+const vendor = key as Extract<Principal, { kind: 'service_key' }>;
+type By = { account_id: string; service_id: string | null };
+const reserve = (
+  settlement_id: string,
+  amount: bigint | null,
+  { refund_id = newId('ref'), by = vendor as By }: { refund_id?: string; by?: By } = {},
+) =>
+  call(funding, settlement, 'reserveRefund', {
+    refund_id,
+    settlement_id,
+    account_id: by.account_id,
+    service_id: by.service_id,
+    amount: amount === null ? null : `${amount}`,
+  });
+const release = (refund_id: string) => call(funding, settlement, 'releaseRefund', { refund_id });
+const reserved = async (settlementId: string): Promise<string> => {
+  const { rows } = await admin.query('select refund_reserved from settlements where settlement_id = $1', [
+    settlementId,
+  ]);
+  return String(rows[0].refund_reserved);
+};
+const redeem = (answer: { settlement_id: string; settlement_token?: string }) =>
+  outcome(
+    as(key, 'redeem', { settlement_id: answer.settlement_id, settlement_token: answer.settlement_token }),
+  );
+const SERVICE: By = { account_id: vendor.account_id, service_id: vendor.service_id };
+
+test('a part, the rest, and what a refund needs to know; the same refund again is the same reservation', async () => {
+  const { settlementId, payer } = await paid();
+  const refund_id = newId('ref');
+  const first = await reserve(settlementId, 400_000n, { refund_id });
+  expect(first).toEqual({
+    amount: '400000',
+    service_id: vendor.service_id,
+    delegate_id: null,
+    payout_address: PAYOUT,
+    payer: { account_id: payer.account_id, owner: expect.stringMatching(/^Consumer/) },
+    paid: true,
+  });
+  expect(await reserve(settlementId, 400_000n, { refund_id })).toEqual(first);
+  expect((await reserve(settlementId, null)).amount).toBe('590000');
+  expect(await reserved(settlementId)).toBe(`${NET}`);
+  expect(await outcome(reserve(settlementId, null))).toBe('conflict');
+});
+
+test.each<[string, bigint | null, string]>([
+  ['the whole net', NET, 'ok'],
+  ['no amount: the whole net', null, 'ok'],
+  ['one unit', 1n, 'ok'],
+  ['one unit more than the net', NET + 1n, 'conflict'],
+  ['the gross', 1_000_000n, 'conflict'],
+  ['nothing', 0n, 'validation_error'],
+  ['less than nothing', -1n, 'validation_error'],
+])('to the edge: %s', async (_name, amount, expected) => {
+  const { settlementId } = await paid();
+  expect(await outcome(reserve(settlementId, amount))).toBe(expected);
+  expect(await reserved(settlementId)).toBe(expected === 'ok' ? `${amount ?? NET}` : '0');
+});
+
+test('what is not there to be refunded', async () => {
+  const { settlementId } = await paid();
+  const foreign: By[] = [
+    { account_id: newId('acct'), service_id: null },
+    { account_id: newId('acct'), service_id: vendor.service_id },
+    { account_id: vendor.account_id, service_id: newServiceId() },
+  ];
+  for (const by of foreign) expect(await outcome(reserve(settlementId, 1n, { by }))).toBe('not_found');
+  expect(await outcome(reserve(newId('stl'), 1n))).toBe('not_found');
+  // The owner of all the account's services.
+  const owner = { account_id: vendor.account_id, service_id: null };
+  expect(await outcome(reserve(settlementId, 1n, { by: owner }))).toBe('ok');
+
+  const pending = await underWay(consumer());
+  expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
+  await say(pending.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'no' } });
+  await pending.answer.catch(() => {});
+  expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
+});
+
+test('a payment that was forked away is not refunded before it stands again', async () => {
+  const { settlementId } = await paid();
+  const before = newId('ref');
+  await reserve(settlementId, 1n, { refund_id: before });
+  await say(settlementId, 'reopened');
+  await until(
+    () => rowOf(settlementId),
+    ({ chain_status }) => chain_status === 'pending',
+  );
+  expect(await outcome(reserve(settlementId, 1n))).toBe('conflict');
+  expect((await reserve(settlementId, 1n, { refund_id: before })).paid).toBe(false);
+  await say(settlementId, 'finalized');
+  await until(
+    () => rowOf(settlementId),
+    ({ chain_status }) => chain_status === 'finalized',
+  );
+  expect((await reserve(settlementId, 1n, { refund_id: before })).paid).toBe(true);
+  expect(await outcome(reserve(settlementId, 1n))).toBe('ok');
+});
+
+test('expired and redeemed settlements are refunded too', async () => {
+  const redeemed = await paid();
+  expect(await redeem(redeemed.answer)).toBe('ok');
+  expect(await outcome(reserve(redeemed.settlementId, null))).toBe('ok');
+  const expired = await paid(consumer(), quote(1_000_000n, { window: 30 }));
+  await database.withClock('1 minute', async () => {
+    expect(await redeem(expired.answer)).toBe('settlement_expired');
+    expect(await outcome(reserve(expired.settlementId, null))).toBe('ok');
+  });
+});
+
+test('the whole net reserved shuts redeem, until something of it is released; a redeemed one stays redeemed', async () => {
+  const { settlementId, answer } = await paid();
+  const [one, rest] = [newId('ref'), newId('ref')];
+  await reserve(settlementId, NET - 1n, { refund_id: one });
+  await reserve(settlementId, 1n, { refund_id: rest });
+  expect(await redeem(answer)).toBe('conflict');
+  await release(rest);
+  expect(await redeem(answer)).toBe('ok');
+  expect(await outcome(reserve(settlementId, null))).toBe('ok');
+  expect(await redeem(answer)).toBe('ok');
+});
+
+test('released: once, however often; also before it was made, and then it is never made', async () => {
+  const { settlementId } = await paid();
+  const [refund_id, early] = [newId('ref'), newId('ref')];
+  await reserve(settlementId, 400_000n, { refund_id });
+  await reserve(settlementId, 100_000n);
+  await Promise.all(Array.from({ length: 16 }, () => release(refund_id)));
+  expect(await reserved(settlementId)).toBe('100000');
+  expect(await outcome(reserve(settlementId, 400_000n, { refund_id }))).toBe('conflict');
+  await release(early);
+  expect(await outcome(reserve(settlementId, 1n, { refund_id: early }))).toBe('conflict');
+  expect(await reserved(settlementId)).toBe('100000');
+});
+
+test('64 refunds at once of a net that holds 16 of them: 16 are reserved, and never more than the net', async () => {
+  const { settlementId } = await paid();
+  const amount = NET / 16n;
+  const verdicts = await Promise.all(
+    Array.from({ length: 64 }, () => outcome(reserve(settlementId, amount))),
+  );
+  expect(verdicts.filter((verdict) => verdict === 'ok')).toHaveLength(16);
+  expect(new Set(verdicts)).toEqual(new Set(['ok', 'conflict']));
+  expect(await reserved(settlementId)).toBe(`${amount * 16n}`);
+});
+
+test('64 times the same refund at once is one reservation', async () => {
+  const { settlementId } = await paid();
+  const refund_id = newId('ref');
+  const verdicts = await Promise.all(
+    Array.from({ length: 64 }, () => outcome(reserve(settlementId, 10_000n, { refund_id }))),
+  );
+  expect(new Set(verdicts)).toEqual(new Set(['ok']));
+  expect(await reserved(settlementId)).toBe('10000');
+});
+
+test('redeem against a refund of the whole net, 32 times: one of them wins, never both in the wrong order', async () => {
+  const all = await Promise.all(Array.from({ length: 32 }, () => paid()));
+  const ends = await Promise.all(
+    all.map(async ({ settlementId, answer }) => {
+      const [redeemed, refunded] = await Promise.all([
+        redeem(answer),
+        outcome(reserve(settlementId, null, { by: SERVICE })),
+      ]);
+      // A refund is possible before and after; a redeem only before.
+      expect(refunded).toBe('ok');
+      return redeemed;
+    }),
+  );
+  expect(ends.every((end) => end === 'ok' || end === 'conflict')).toBe(true);
+  const states = await Promise.all(all.map(({ settlementId }) => rowOf(settlementId)));
+  expect(states.map(({ status }) => status)).toEqual(
+    ends.map((end) => (end === 'ok' ? 'redeemed' : 'issued')),
+  );
+});

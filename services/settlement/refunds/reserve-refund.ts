@@ -1,0 +1,42 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { storedClaims } from '../../../shared/lib/compact-token.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { isPaid } from '../settlements/model/status.ts';
+import { lockRefundable } from '../settlements/store/refundable.ts';
+import { refundOf } from './model.ts';
+import { findReservation, insertReservation, type ReservationRow } from './store.ts';
+
+const show = (row: ReservationRow) => ({
+  amount: formatMicro(row.amount),
+  service_id: row.service_id,
+  delegate_id: row.delegate_id,
+  payout_address: storedClaims(row.quote_token).payout_address,
+  payer: { account_id: row.payer_account_id, owner: row.payer_owner },
+  paid: isPaid(row.chain_status),
+});
+
+/** int.settlement.reserveRefund. */
+export const reserveRefund =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.reserveRefund> =>
+  async ({ refund_id, settlement_id, account_id, service_id, amount }) => {
+    const known = await findReservation(pool, refund_id);
+    if (known === null) {
+      await pool.transaction(async (tx) => {
+        const who = { accountId: account_id, serviceId: service_id };
+        const row = await lockRefundable(tx, settlement_id, who);
+        if (row === null) throw notFound('settlement');
+        const { status, chain_status: chain, net_amount: netMicro, refund_reserved: reservedMicro } = row;
+        const wanted = amount === null ? null : parseMicro(amount);
+        const refund = refundOf({ status, chain, netMicro, reservedMicro }, wanted);
+        if ('refused' in refund) throw conflict(refund.refused);
+        const { amountMicro } = refund;
+        await insertReservation(tx, { refundId: refund_id, settlementId: settlement_id, amountMicro });
+      });
+    }
+    const reserved = known ?? (await findReservation(pool, refund_id));
+    if (reserved === null || reserved.released) throw conflict('the refund was given up');
+    return show(reserved);
+  };

@@ -1,0 +1,85 @@
+import { batched } from '../../../shared/db/batched.ts';
+import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Message } from '../../../shared/events/event.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { refreshPayer } from '../payers/payer.ts';
+import type { Payer } from '../payers/store.ts';
+import { acceptedEvent, settleJob } from './events.ts';
+import { acceptWithinCaps } from './hourly-caps.ts';
+import { type Attempt, acceptAttempts, type Candidate, type Decision } from './store/accept-attempts.ts';
+import type { TermsCache } from './terms-cache.ts';
+
+type Deps = Parameters<typeof refreshPayer>[0] & {
+  pool: Pool;
+  clock: Clock;
+  caps: HourlyCaps;
+  relay: Relay;
+  terms: TermsCache;
+};
+
+/**
+ * A statement that meets a concurrent insert saw an older snapshot. The next one sees the inserted
+ * row. More conflicts than this indicate a bug.
+ */
+const MAX_CONFLICTS = 5;
+
+const isAboutPayer = (decision: Decision): boolean =>
+  decision === 'payer_unknown' || decision === 'balance_short' || decision === 'allowance_short';
+
+const messagesOf = (attempt: Attempt, payer: Payer, now: number): Message[] => {
+  const traceparent = activeTraceparent();
+  const { claims } = attempt;
+  // chain-submitter queries every provider for an old payment. One whose record was lost is old.
+  const createdAt = attempt.isPaid === true ? Date.parse(claims.issued_at) : now;
+  const job = {
+    settlement_id: attempt.settlementId,
+    account_id: attempt.accountId,
+    payment_attempt_id: attempt.paymentAttemptId,
+    quote_token: attempt.quoteToken,
+    wallet_id: payer.wallet_id,
+    owner: payer.owner,
+    authority: payer.authority,
+    dispatch_count: 1,
+    generation: 0,
+    created_at: createdAt,
+  };
+  return [settleJob(job, { traceparent }), acceptedEvent(attempt, { traceparent })];
+};
+
+export type Accept = (attempt: Attempt, options: { payer: Payer; abandonedAt: number }) => Promise<Decision>;
+
+/**
+ * Accepts attempts. Those of the same moment share a statement. An attempt that the last snapshot
+ * of its payer cannot pay is evaluated a second time, on a new snapshot from the chain.
+ */
+export const createAccept = (deps: Deps): Accept => {
+  const evaluate = batched((candidates: readonly Candidate[]) => acceptAttempts(deps.pool, candidates));
+  return async (attempt, options) => {
+    let { payer } = options;
+    let isRefreshed = false;
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
+      await failpoint('settlement.beforeAccept');
+      if (performance.now() >= options.abandonedAt) return 'conflict';
+      const candidate = { attempt, messages: messagesOf(attempt, payer, deps.clock()) };
+      const { decision, outbox } = await acceptWithinCaps(deps.caps, payer.owner, candidate, evaluate);
+      if (decision === 'accepted') {
+        await failpoint('settlement.afterAccept');
+        count('settle.settlements', 1, { outcome: 'accepted' });
+        deps.terms.add(attempt, deps.clock());
+        deps.relay.dispatch(outbox);
+        return decision;
+      }
+      if (isAboutPayer(decision) && !isRefreshed) {
+        payer = await refreshPayer(deps, payer);
+        isRefreshed = true;
+      } else if (decision === 'conflict') conflicts += 1;
+      else return decision;
+    }
+    return 'conflict';
+  };
+};

@@ -1,0 +1,43 @@
+import { accountFrozen } from '../../../shared/contract/errors.ts';
+import type { PrincipalOf } from '../../../shared/contract/principal.ts';
+import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
+import { getPayer } from '../payers/payer.ts';
+import type { Payer } from '../payers/store.ts';
+import { chainUnavailable, feeBudgetUsedUp, paymentsPaused, vendorFrozen } from './decision-errors.ts';
+
+type Deps = Parameters<typeof getPayer>[0] & {
+  /** False: chain-submitter reports that no provider can be read. */
+  isChainReadable: () => Promise<boolean>;
+  /** Null: the lamport budget allows settles. Otherwise the seconds until it does. */
+  budgetRefillsInSeconds: () => Promise<number | null>;
+  /** Whether the operators have paused new payments; at most 1 s old. */
+  isPaused: () => Promise<boolean>;
+  /** Whether an account is frozen; at most 1 s old. */
+  isFrozen: (accountId: string) => Promise<boolean>;
+};
+
+/**
+ * The wallet that pays a new attempt. All conditions are queried at the same time.
+ * @throws ServiceError when new payments of this caller or quote are refused at the moment
+ */
+export const admit = async (
+  deps: Deps,
+  claims: QuoteClaims,
+  caller: PrincipalOf<readonly ['jwt', 'delegate_key']>,
+): Promise<Payer> => {
+  if (caller.frozen) throw accountFrozen();
+  const walletId = caller.kind === 'delegate_key' ? caller.wallet_id : null;
+  const [payer, chainReadable, budgetRefillsInSeconds, isPaused, isVendorFrozen] = await Promise.all([
+    getPayer(deps, caller.account_id, walletId, claims),
+    deps.isChainReadable(),
+    deps.budgetRefillsInSeconds(),
+    deps.isPaused(),
+    deps.isFrozen(claims.vendor_account_id),
+  ]);
+  if (isPaused) throw paymentsPaused();
+  if (isVendorFrozen) throw vendorFrozen();
+  // Accepted payments wait for the chain. A new one is refused (docs/spec/decisions.md, Limits).
+  if (!chainReadable) throw chainUnavailable();
+  if (budgetRefillsInSeconds !== null) throw feeBudgetUsedUp(budgetRefillsInSeconds);
+  return payer;
+};

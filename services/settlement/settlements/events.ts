@@ -1,0 +1,80 @@
+import { event, job, type Message } from '../../../shared/events/event.ts';
+import { isoTime } from '../../../shared/lib/clock.ts';
+import type { Attempt } from './store/accept-attempts.ts';
+import type { DispatchRow } from './store/dispatch.ts';
+import type { Terms } from './store/settlements.ts';
+import { partiesOf, paymentOf } from './view.ts';
+
+type Trace = Pick<Message, 'traceparent'>;
+
+/**
+ * How long the event of a redeem or an expiry may wait for others, so that they share a batch. Only
+ * webhooks are made of it.
+ */
+export const END_BATCH_WINDOW_MS = 100;
+
+/**
+ * The job that makes chain-submitter pay. Its message id names the dispatch, because a stream drops
+ * a repeated id even after the first was consumed (rule 6); chain-submitter's own inbox does not
+ * know the dispatch.
+ */
+export const settleJob = (row: DispatchRow, trace: Trace = {}): Message =>
+  job(
+    'chain-submitter.settle',
+    {
+      account_id: row.account_id,
+      payment_attempt_id: row.payment_attempt_id,
+      settlement_id: row.settlement_id,
+      accepted_at: isoTime(row.created_at),
+      generation: row.generation,
+      quote_token: row.quote_token,
+      payer: { wallet_id: row.wallet_id, owner: row.owner, authority: row.authority },
+    },
+    { dispatch: row.dispatch_count, ...trace },
+  );
+
+export const acceptedEvent = ({ claims, ...attempt }: Attempt, trace: Trace): Message =>
+  event(
+    'settlement.accepted',
+    {
+      settlement_id: attempt.settlementId,
+      quote_id: claims.quote_id,
+      account_id: attempt.accountId,
+      delegate_id: attempt.delegateId,
+      wallet_id: attempt.walletId,
+      service_id: claims.service_id,
+      vendor_account_id: claims.vendor_account_id,
+      quote_amount: claims.quote_amount,
+      fee_amount: claims.fee_amount,
+    },
+    trace,
+  );
+
+/** The events of a payment that is confirmed, of which the statement that records it inserts those that apply. */
+export const confirmedEvents = (
+  terms: Terms,
+  { txHash, issuedAt }: { txHash: string; issuedAt: number },
+  trace: Trace,
+): { issued: Message; finalized: Message } => {
+  const about = { settlement_id: terms.settlement_id, quote_id: terms.quote_id, tx_hash: txHash };
+  return {
+    issued: event('settlement.issued', { ...about, ...paymentOf(terms, issuedAt) }, trace),
+    finalized: event('settlement.finalized', { ...about, ...partiesOf(terms) }, trace),
+  };
+};
+
+/** The events of a payment that failed, of which the statement that records it inserts those that apply. */
+export const failedEvents = (
+  terms: Terms,
+  { code, redeemed }: { code: string; redeemed: boolean },
+): { failed: Message; reversed: Message } => {
+  const about = {
+    settlement_id: terms.settlement_id,
+    quote_id: terms.quote_id,
+    ...partiesOf(terms),
+  };
+  return {
+    failed: event('settlement.failed', { ...about, code }),
+    reversed: event('settlement.reversed', { ...about, redeemed }),
+  };
+};

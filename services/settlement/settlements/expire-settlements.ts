@@ -1,0 +1,19 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { recordExpired } from './store/expire.ts';
+
+const BATCH = 500;
+
+/** Marks settlements `expired` within seconds of their window's end; the funds remain with the vendor on chain. */
+export const expireSettlements =
+  ({ pool, relay }: { pool: Pool; relay: Relay }) =>
+  async (): Promise<void> => {
+    let expired: number;
+    do {
+      const outbox = await recordExpired(pool, BATCH);
+      relay.dispatch(outbox);
+      expired = outbox.length;
+      count('settle.expired_unredeemed', expired);
+    } while (expired === BATCH);
+  };

@@ -1,0 +1,57 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { HourlyCaps, ReachedCap } from '../../../shared/db/hourly-caps.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import type { Candidate, Evaluation } from './store/accept-attempts.ts';
+
+/** What each cap bounds. The message names it, because what a payer can do about it differs. */
+const BOUNDS: Record<ReachedCap['reached'], string> = {
+  wallet: 'what one wallet may pay in an hour',
+  account: 'what one account may pay in an hour with all its wallets',
+  environment: 'what all accounts together may pay in an hour',
+};
+
+const capReached = (
+  { reached, capMicro }: ReachedCap,
+  amountMicro: bigint,
+  retryAfterSeconds: number,
+): ServiceError => {
+  if (amountMicro > capMicro)
+    return new ServiceError(
+      'service_unavailable',
+      `the payment is above the hourly cap, ${BOUNDS[reached]}; no wait helps, write to support`,
+      { money_moved: 'no', safe_action: 'stop', retryAfterSeconds },
+    );
+  return new ServiceError(
+    'service_unavailable',
+    `the hourly cap is reached, ${BOUNDS[reached]}; repeat with the same payment_attempt_id when it refills`,
+    // Another replica may have reserved the rest for this same attempt and not have committed it yet.
+    { money_moved: 'unknown', safe_action: 'retry_same_attempt', retryAfterSeconds },
+  );
+};
+
+/**
+ * Accepts an attempt within the hourly caps. They are reserved first, so that every accepted payment
+ * can be signed (rule 7). An attempt over a cap is evaluated all the same: a repeat is answered, and
+ * every other reason to refuse has precedence.
+ * @param evaluate when it throws, the attempt may have been committed, so nothing is released
+ * @throws ServiceError service_unavailable when a cap is reached and nothing else is wrong
+ */
+export const acceptWithinCaps = async (
+  caps: HourlyCaps,
+  wallet: string,
+  candidate: Omit<Candidate, 'isOverCap'>,
+  evaluate: (candidate: Candidate) => Promise<Evaluation>,
+): Promise<Evaluation> => {
+  const { accountId, claims } = candidate.attempt;
+  const amountMicro = BigInt(claims.quote_amount);
+  const reserved = await caps.reserve({ wallet, accountId }, amountMicro);
+  const isOverCap = 'reached' in reserved;
+  const evaluation = await evaluate({ ...candidate, isOverCap });
+  if (!isOverCap) {
+    if (evaluation.decision !== 'accepted') reserved.release();
+  } else if (evaluation.decision === 'over_hourly_cap') {
+    count('settle.cap_refusals', 1, { cap: reserved.reached });
+    throw capReached(reserved, amountMicro, caps.refillsInSeconds());
+  }
+  return evaluation;
+};

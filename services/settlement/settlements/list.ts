@@ -1,0 +1,23 @@
+import { invalid } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler } from '../../../shared/lists/list.ts';
+import { listSettlements } from './store/settlements.ts';
+import { showSettlement, viewerOf } from './view.ts';
+
+/** GET /v1/settlements; `?payment_attempt_id=` is the cheap way to wait for a pending payment. */
+export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof settlement.operations.list> =>
+  listHandler(deps, 'settlements', {
+    scope: ({ role, ...filters }, caller) => {
+      if (role !== undefined && caller.kind !== 'jwt') throw invalid('role', 'only a JWT has two roles');
+      // An attempt id is the payer's own: a vendor must not learn or probe it.
+      if (filters.payment_attempt_id !== undefined && (caller.kind === 'service_key' || role === 'vendor')) {
+        throw invalid('payment_attempt_id', 'is for the payer');
+      }
+      return { ...filters, viewer: viewerOf(caller, role ?? 'payer') };
+    },
+    rows: listSettlements,
+    place: (row) => row.settlement_id,
+    show: (rows, caller) => rows.map((row) => showSettlement(row, caller)),
+  });

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import type { ErrorCode, ErrorExtras } from '../../../../shared/contract/errors.ts';
+import type {
+  ChainStatus as ChainStatusShape,
+  SettlementStatus,
+} from '../../../../shared/contract/settlement.ts';
+import { stateMachine } from '../../../../shared/state-machine.ts';
+
+/**
+ * Lifecycle of a settlement (docs/spec/interface.md, States and transitions;
+ * docs/spec/decisions.md, Settle).
+ */
+export type Status = z.infer<typeof SettlementStatus>;
+/** How far its transaction is on the chain. */
+export type ChainStatus = z.infer<typeof ChainStatusShape>;
+/** What happens to it: events of chain-submitter, the vendor's redeem and consume, time. */
+export type Event =
+  | 'signed'
+  | 'confirmed'
+  | 'finalized'
+  | 'failed'
+  | 'reopened'
+  | 'redeem'
+  | 'consume'
+  | 'elapse';
+
+/**
+ * A payment that is confirmed issues the settlement. `failed` after `confirmed` means reversed on
+ * chain for good: a settlement that was not redeemed fails, a redeemed one stays.
+ */
+export const statuses = stateMachine<Status, Event>({
+  pending: { confirmed: 'issued', finalized: 'issued', failed: 'failed' },
+  issued: {
+    confirmed: 'issued',
+    finalized: 'issued',
+    reopened: 'issued',
+    failed: 'failed',
+    redeem: 'redeemed',
+    consume: 'redeemed',
+    elapse: 'expired',
+  },
+  redeemed: {
+    confirmed: 'redeemed',
+    finalized: 'redeemed',
+    reopened: 'redeemed',
+    failed: 'redeemed',
+    consume: 'redeemed',
+  },
+  expired: { confirmed: 'expired', finalized: 'expired', reopened: 'expired', failed: 'failed' },
+  failed: {},
+});
+
+/**
+ * The chain status goes on by itself. While a payment is forked away it is not confirmed, so the
+ * gate is shut (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not deliver for a
+ * payment that may never come back. Its window is extended by that time.
+ */
+export const chainStatuses = stateMachine<ChainStatus, Event>({
+  pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },
+  confirmed: {
+    finalized: 'finalized',
+    reopened: 'pending',
+    failed: 'failed',
+    redeem: 'confirmed',
+    consume: 'confirmed',
+    elapse: 'confirmed',
+  },
+  finalized: { redeem: 'finalized', consume: 'finalized', elapse: 'finalized' },
+  failed: {},
+});
+
+/** Whether the payment is on the chain. Only such a payment can be refunded or consumed. */
+export const isPaid = (chain: ChainStatus): boolean => chain === 'confirmed' || chain === 'finalized';
+
+type State = { status: Status; chain: ChainStatus };
+
+/**
+ * What a settlement becomes by an event: a transition of both tables. Null where either has none (a
+ * repeat, or an event that another overtook). The statements of the store are guarded by both alike
+ * (store/states.ts).
+ */
+export const next = (state: State, event: Event): State | null => {
+  const status = statuses.next(state.status, event);
+  const chain = chainStatuses.next(state.chain, event);
+  return status === null || chain === null ? null : { status, chain };
+};
+
+/** What a payer is told of a failed attempt; the money did not move. */
+export const failureExtras = (code: ErrorCode): ErrorExtras => ({
+  money_moved: 'no',
+  safe_action:
+    code === 'insufficient_funds' ? 'top_up' : code === 'delegation_inactive' ? 'raise_limit' : 'new_quote',
+});

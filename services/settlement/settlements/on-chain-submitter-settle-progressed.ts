@@ -1,0 +1,221 @@
+import { encode } from '../../../shared/bus/envelope.ts';
+import type { Waiting } from '../../../shared/bus/wake.ts';
+import type { Progress } from '../../../shared/contract/chain-submitter.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Quarantine } from '../../../shared/events/consume.ts';
+import { eventSubject } from '../../../shared/events/event.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { failpoint } from '../../../shared/lib/failpoint.ts';
+import type { SigningKey } from '../../../shared/lib/keys.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count, record as measure } from '../../../shared/lib/metrics.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import { activeTraceparent } from '../../../shared/lib/trace.ts';
+import { refreshPayer } from '../payers/payer.ts';
+import { findPayer } from '../payers/store.ts';
+import { confirmedEvents, failedEvents } from './events.ts';
+import {
+  type Confirmation,
+  type ConfirmedRow,
+  recordConfirmed,
+  recordFailed,
+  recordReopened,
+  recordSigned,
+} from './store/record-progress.ts';
+import { findSettlement, type Terms, listTerms } from './store/settlements.ts';
+import type { TermsCache } from './terms-cache.ts';
+
+type Deps = Parameters<typeof refreshPayer>[0] & {
+  pool: Pool;
+  clock: Clock;
+  logger: Logger;
+  environment: Environment;
+  signingKey: SigningKey;
+  relay: Relay;
+  /** Receives the events that an operator has to decide about. */
+  quarantine: Quarantine;
+  waiting: Waiting;
+  terms: TermsCache;
+};
+
+/**
+ * Records the progress of a payment, publishes it, and wakes the request that waits for it. Payments
+ * that are confirmed at the same moment are recorded by one statement.
+ */
+export const settleProgressed = (deps: Deps) => {
+  const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
+    keysOf: ({ object_id }) => [object_id],
+  });
+  return async (progress: Progress): Promise<void> => {
+    const { object_id: settlementId, generation, tx_hash: txHash } = progress;
+    switch (progress.status) {
+      case 'signed':
+        if (txHash !== null) await recordSigned(deps.pool, settlementId, { generation, txHash });
+        return;
+      case 'confirmed':
+      case 'finalized':
+        return confirmed(deps, progress, recordOne);
+      case 'reopened':
+        await recordReopened(deps.pool, settlementId, generation);
+        return;
+      case 'failed':
+        return failed(deps, progress);
+    }
+  };
+};
+
+/** The database was restored from a backup. A redelivery would fail again, so the event is dropped. */
+const reportUnknown = ({ logger }: Pick<Deps, 'logger'>, settlementId: string): void => {
+  count('settle.anomalies', 1, { kind: 'unknown_settlement' });
+  logger.error({ settlement_id: settlementId }, 'event dropped: its settlement is not in this database');
+};
+
+/**
+ * Handles an event that changed nothing because the record has the opposite end: failed and yet
+ * included, or final and yet failed. Each of them is proven to be impossible, so an operator has to
+ * decide. The record stays as callers were answered: a failure sticks to its id
+ * (docs/spec/decisions.md, Settle), and another attempt may have paid the quote since. A `confirmed`
+ * that is true becomes final within seconds, and is quarantined then.
+ */
+const quarantineContradiction = async (deps: Deps, progress: Progress): Promise<void> => {
+  const { pool, logger, quarantine } = deps;
+  const { object_id: settlementId, status, tx_hash: signature } = progress;
+  const row = await findSettlement(pool, settlementId);
+  if (row === null) return reportUnknown(deps, settlementId);
+  if (row.chain_status !== (status === 'failed' ? 'finalized' : 'failed')) return;
+  // The confirmation from before the fork of a reversed settlement may be delivered once more.
+  if (status === 'confirmed' && row.settlement_token !== null) return;
+  count('settle.anomalies', 1, { kind: 'contradicted_record' });
+  logger.error(
+    { settlement_id: settlementId, recorded: row.chain_status, status, signature },
+    'event contradicts the record of its payment',
+  );
+  if (status === 'confirmed') return;
+  await quarantine({
+    subject: eventSubject('chain-submitter.settleProgressed'),
+    body: encode(progress),
+    reason: `the settlement is recorded as ${row.chain_status}, the event says ${status}`,
+  });
+};
+
+type ConfirmedProgress = Progress & { tx_hash: string; slot: number; traceparent: string | null };
+
+const confirmationOf = (deps: Deps, progress: ConfirmedProgress, terms: Terms): Confirmation => {
+  const { object_id: settlementId, status, generation, tx_hash: txHash, slot, traceparent } = progress;
+  const issuedAt = deps.clock();
+  const redeemExpiresAt = issuedAt + terms.redeem_window_seconds * 1000;
+  const settlementToken = signToken(
+    'settlement',
+    {
+      env: deps.environment,
+      settlement_id: settlementId,
+      quote_id: terms.quote_id,
+      service_id: terms.service_id,
+      quote_amount: formatMicro(terms.quote_amount),
+      issued_at: isoTime(issuedAt),
+      redeem_expires_at: isoTime(redeemExpiresAt),
+    },
+    deps.signingKey,
+  );
+  return {
+    settlementId,
+    generation,
+    txHash,
+    slot,
+    finalized: status === 'finalized',
+    issuedAt,
+    redeemExpiresAt,
+    settlementToken,
+    messages: confirmedEvents(terms, { txHash, issuedAt }, { traceparent }),
+  };
+};
+
+type Recorded = { terms: Terms; confirmation: Confirmation; row: ConfirmedRow | null };
+
+/** @returns in the order of the batch; null: this database does not have the settlement */
+const recordBatch = async (deps: Deps, batch: readonly ConfirmedProgress[]): Promise<(Recorded | null)[]> => {
+  const ids = batch.map(({ object_id }) => object_id);
+  const missing = ids.filter((id) => deps.terms.find(id) === undefined);
+  const found = missing.length === 0 ? [] : await listTerms(deps.pool, missing);
+  const stored = new Map(found.map((terms) => [terms.settlement_id, terms]));
+  const confirmations = batch.flatMap((progress) => {
+    const terms = deps.terms.find(progress.object_id) ?? stored.get(progress.object_id);
+    return terms === undefined ? [] : [{ terms, confirmation: confirmationOf(deps, progress, terms) }];
+  });
+  const rows =
+    confirmations.length === 0
+      ? []
+      : await recordConfirmed(
+          deps.pool,
+          confirmations.map(({ confirmation }) => confirmation),
+        );
+  const recorded = new Map(
+    confirmations.map((one, index) => [one.confirmation.settlementId, { ...one, row: rows[index]! }]),
+  );
+  return ids.map((id) => recorded.get(id) ?? null);
+};
+
+const confirmed = async (
+  deps: Deps,
+  progress: Progress,
+  recordOne: (progress: ConfirmedProgress) => Promise<Recorded | null>,
+): Promise<void> => {
+  const { object_id: settlementId, status, tx_hash, slot } = progress;
+  if (tx_hash === null || slot === null)
+    throw new TypeError('a confirmed transaction has a signature and a slot');
+  await failpoint('settlement.beforeIssue');
+  const recorded = await recordOne({ ...progress, tx_hash, slot, traceparent: activeTraceparent() });
+  await failpoint('settlement.afterIssue');
+  if (recorded === null) return reportUnknown(deps, settlementId);
+  const { terms, confirmation, row } = recorded;
+  if (row === null) {
+    await quarantineContradiction(deps, progress);
+    // This may repeat an event whose first delivery ended before it woke the request.
+    deps.waiting.wake(settlementId);
+    return;
+  }
+  deps.relay.dispatch(row.outbox);
+  if (row.was === 'pending') {
+    // The caller waits at the replica that accepted the payment.
+    const isHere = deps.terms.find(settlementId) !== undefined;
+    deps.waiting.wake(settlementId, isHere ? row : undefined);
+    count('settle.settlements', 1, { outcome: 'issued' });
+    // Floating point holds micro-units exactly up to nine billion USDC. Money is never computed from it.
+    count('settle.settled_micro_usdc', Number(terms.quote_amount));
+    count('settle.fees_micro_usdc', Number(terms.fee_amount));
+    measure('settle.time_to_confirm', (confirmation.issuedAt - terms.created_at) / 1000);
+  }
+  if (status === 'finalized') deps.terms.delete(settlementId);
+};
+
+const failed = async (deps: Deps, progress: Progress): Promise<void> => {
+  const { object_id: settlementId, generation, tx_hash: signature, failure } = progress;
+  const row = await findSettlement(deps.pool, settlementId);
+  if (row === null) return reportUnknown(deps, settlementId);
+  const { code, message } = failure ?? { code: 'payment_failed' as const, message: 'the payment failed' };
+  const events = failedEvents(row, { code, redeemed: row.redeemed_at !== null });
+  const outbox = await recordFailed(deps.pool, settlementId, { generation, code, message }, events);
+  if (outbox.length === 0) await quarantineContradiction(deps, progress);
+  if (outbox.some(({ subject }) => subject === events.reversed.subject)) {
+    count('settle.settlements', 1, { outcome: 'reversed' });
+    count('settle.anomalies', 1, { kind: 'settlement_reversed' });
+    deps.logger.error(
+      { settlement_id: settlementId, signature },
+      'confirmed payment reversed on chain for good',
+    );
+  } else if (outbox.length > 0) {
+    count('settle.settlements', 1, { outcome: 'failed' });
+    count('settle.failures', 1, { error_code: code });
+  }
+  deps.terms.delete(settlementId);
+  deps.waiting.wake(settlementId);
+  deps.relay.dispatch(outbox);
+  // The last snapshot showed more than the chain holds. Without a new one the next attempt would
+  // fail in the same way.
+  const payer = code === 'payment_failed' ? null : await findPayer(deps.pool, row.account_id, row.wallet_id);
+  if (payer !== null) await refreshPayer(deps, payer);
+};

@@ -1,0 +1,31 @@
+import { consume } from './consume.ts';
+import { findByQuotes } from './find-by-quotes.ts';
+import { findPaid } from './find-paid.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { listPaid } from './list-paid.ts';
+import { redeem } from './redeem.ts';
+import { settle } from './settle.ts';
+import { settlementActivity } from './settlement-activity.ts';
+import { spentSince } from './spent-since.ts';
+import { verify } from './verify.ts';
+
+type Deps = Parameters<typeof settle>[0] &
+  Parameters<typeof redeem>[0] &
+  Parameters<typeof consume>[0] &
+  Parameters<typeof list>[0];
+
+/** The operations of this noun, for main.ts and for the tests that serve them over a real bus. */
+export const settlementOperations = (deps: Deps) => ({
+  settle: settle(deps),
+  redeem: redeem(deps),
+  consume: consume(deps),
+  verify: verify(deps),
+  list: list(deps),
+  get: get(deps),
+  findByQuotes: findByQuotes(deps),
+  findPaid: findPaid(deps),
+  listPaid: listPaid(deps),
+  settlementActivity: settlementActivity(deps),
+  spentSince: spentSince(deps),
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  admin,
+  as,
+  consumer,
+  deps,
+  HASH,
+  key,
+  outcome,
+  paid,
+  pay,
+  quote,
+  row,
+  say,
+  startFixture,
+  stopFixture,
+  until,
+} from '../../../test/support/settlement.ts';
+import { expireSettlements } from './expire-settlements.ts';
+
+/** A fork of the chain that outlives the redeem window, as it passes: the payer's time to be served stands still. */
+beforeAll(startFixture);
+afterAll(stopFixture);
+
+/** The same as time passing for this settlement alone. */
+const pass = (settlementId: string, seconds: number) =>
+  admin.query(
+    `update settlements set issued_at = issued_at - $2 * interval '1 second',
+       redeem_expires_at = redeem_expires_at - $2 * interval '1 second',
+       forked_at = forked_at - $2 * interval '1 second' where settlement_id = $1`,
+    [settlementId, seconds],
+  );
+const chainStatus = (settlementId: string, wanted: string) =>
+  until(
+    () => row(settlementId),
+    ({ chain_status }) => chain_status === wanted,
+  );
+const tokenOf = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>) => ({
+  settlement_id: settlementId,
+  settlement_token: answer.settlement_token,
+});
+
+test('rule 14: a window does not lapse while the payment is forked away, and goes on when it is back', async () => {
+  const payer = consumer();
+  const q = quote();
+  const p = await paid(payer, q, 'outlived');
+  const { settlementId } = p;
+  await pass(settlementId, 600);
+  await say(settlementId, 'reopened');
+  await chainStatus(settlementId, 'pending');
+  // 15 minutes are the window: of these, 5 are left.
+  await pass(settlementId, 3600);
+  await expireSettlements(deps)();
+  expect((await row(settlementId)).status).toBe('issued');
+  expect(await outcome(as(key, 'redeem', tokenOf(p)))).toBe('conflict');
+  expect(await as(key, 'verify', { settlement_id: settlementId })).toMatchObject({ status: 'issued' });
+
+  await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await chainStatus(settlementId, 'confirmed');
+  await expireSettlements(deps)();
+  expect(await as(key, 'verify', { settlement_id: settlementId })).toMatchObject({ status: 'issued' });
+  expect(await as(key, 'list', { status: 'issued' })).toMatchObject({
+    data: [{ settlement_id: settlementId }],
+  });
+  expect(await as(key, 'redeem', tokenOf(p))).toMatchObject({ status: 'redeemed', replayed: false });
+});
+
+test('the five minutes that were left lapse after it is back, and the answer of settle stays as it was', async () => {
+  const payer = consumer();
+  const q = quote();
+  const p = await paid(payer, q, 'lapsed');
+  const { settlementId } = p;
+  await pass(settlementId, 600);
+  await say(settlementId, 'reopened');
+  await chainStatus(settlementId, 'pending');
+  await pass(settlementId, 3600);
+  const before = await pay(payer, q, 'lapsed');
+  await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await chainStatus(settlementId, 'confirmed');
+  // Of the answer only the hashes change, as after every fork.
+  const changed = { tx_hash: HASH[1], superseded_tx_hashes: [HASH[0]] };
+  expect(await pay(payer, q, 'lapsed')).toEqual({ ...before, ...changed });
+  await pass(settlementId, 240);
+  await expireSettlements(deps)();
+  expect((await row(settlementId)).status).toBe('issued');
+  await pass(settlementId, 70);
+  expect(await outcome(as(key, 'redeem', tokenOf(p)))).toBe('settlement_expired');
+  await expireSettlements(deps)();
+  expect((await row(settlementId)).status).toBe('expired');
+});
+
+test('units of a prepaid settlement are drawn after a fork that outlived the window', async () => {
+  const p = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
+  await say(p.settlementId, 'reopened');
+  await chainStatus(p.settlementId, 'pending');
+  await pass(p.settlementId, 3600);
+  await say(p.settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await chainStatus(p.settlementId, 'confirmed');
+  await expireSettlements(deps)();
+  expect(await as(key, 'consume', { ...tokenOf(p), units: 1, request_id: 'r' })).toMatchObject({
+    units_remaining: 4,
+  });
+});

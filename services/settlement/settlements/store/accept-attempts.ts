@@ -1,0 +1,220 @@
+import { z } from 'zod';
+import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import type { Message } from '../../../../shared/events/event.ts';
+import { type OutboxRow, outboxValues, sentColumn, sentRows } from '../../../../shared/events/outbox.ts';
+import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
+import { holdPayers } from '../../payers/store.ts';
+import { prepaidUnits } from '../model/prepaid-units.ts';
+
+export type Attempt = {
+  settlementId: string;
+  accountId: string;
+  paymentAttemptId: string;
+  delegateId: string | null;
+  walletId: string;
+  quoteToken: string;
+  claims: QuoteClaims;
+  /** The chain shows the payment, whose record was lost: expiry, limits and balance do not apply. */
+  isPaid?: boolean;
+};
+
+/** The reasons that decide about an attempt, in rank order. */
+const DECISIONS = [
+  'accepted',
+  /** The attempt exists. Whatever else is wrong now, its repeat is answered from its row (rule 3). */
+  'existing',
+  'quote_settled',
+  'quote_expired',
+  /** This database has no caps of the delegate, which is not the same as no limit. */
+  'delegate_unknown',
+  'service_not_allowed',
+  'over_per_payment',
+  'over_daily',
+  'over_monthly',
+  'over_total',
+  'payer_unknown',
+  'balance_short',
+  'allowance_short',
+  /** The hourly cap is the only reason (../hourly-caps.ts). */
+  'over_hourly_cap',
+  /** A concurrent transaction inserted the attempt id or the quote: evaluate again. */
+  'conflict',
+] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** `deferred` is no decision: earlier candidates of the statement took precedence. */
+const Row = z.object({
+  settlement_id: z.string(),
+  decision: z.enum([...DECISIONS, 'deferred']),
+  outbox: sentColumn,
+});
+
+/** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
+export type Candidate = { attempt: Attempt; messages: readonly Message[]; isOverCap?: boolean };
+export type Evaluation = { decision: Decision; outbox: OutboxRow[] };
+
+/**
+ * Accepts attempts by one statement, and by further ones for those that are deferred: they are
+ * evaluated again on what the others have left. The first candidate of a statement is never
+ * deferred, so this ends. Of several candidates for one quote, or with one attempt id, one is
+ * accepted and the others get `conflict`.
+ * @returns the evaluations in the order of the candidates
+ */
+export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): Promise<Evaluation[]> => {
+  const evaluations = new Map<string, Evaluation>();
+  for (let open = candidates; open.length > 0; ) {
+    const rows = new Map((await evaluate(db, open)).map((row) => [row.settlement_id, row]));
+    const deferred: Candidate[] = [];
+    for (const candidate of open) {
+      const { settlementId } = candidate.attempt;
+      const { decision, outbox } = rows.get(settlementId)!;
+      if (decision === 'deferred') deferred.push(candidate);
+      // Of its own messages: another candidate of the same attempt has the same message ids.
+      else evaluations.set(settlementId, { decision, outbox: sentRows(candidate.messages, outbox) });
+    }
+    if (deferred.length === open.length) throw new TypeError('a statement that decided nothing');
+    open = deferred;
+  }
+  return candidates.map(({ attempt }) => evaluations.get(attempt.settlementId)!);
+};
+
+/** The row of CTE `input` for a candidate. */
+const inputOf = ({ attempt: { claims, ...attempt }, isOverCap = false }: Candidate, ord: number) => ({
+  ord,
+  settlement_id: attempt.settlementId,
+  account_id: attempt.accountId,
+  payment_attempt_id: attempt.paymentAttemptId,
+  delegate_id: attempt.delegateId,
+  wallet_id: attempt.walletId,
+  quote_id: claims.quote_id,
+  quote_token: attempt.quoteToken,
+  vendor_account_id: claims.vendor_account_id,
+  service_id: claims.service_id,
+  quote_amount: claims.quote_amount,
+  fee_amount: claims.fee_amount,
+  redeem_window_seconds: claims.redeem_window_seconds,
+  units_total: prepaidUnits(claims.scope),
+  expires_at: claims.expires_at,
+  is_paid: attempt.isPaid ?? false,
+  is_over_cap: isOverCap,
+});
+
+/**
+ * CTE `candidate`: the input with what the snapshot has of attempt and quote. The rows are found one
+ * by one, which uses an index whatever size the planner assumes for a JSON parameter. A join with it
+ * scanned all settlements.
+ */
+const candidatesWithRecords = sql.fragment`
+  select input.*, existing.found as is_existing, settled.found as is_settled from input
+  left join lateral (
+    select true as found from settlements as s
+    where s.account_id = input.account_id and s.payment_attempt_id = input.payment_attempt_id limit 1
+  ) as existing on true
+  left join lateral (
+    select true as found from settlements as s where s.quote_id = input.quote_id and s.status <> 'failed' limit 1
+  ) as settled on true`;
+
+/** CTE `payer`: the payers' rows, locked after those of CTE `delegate`. */
+const lockPayers = sql.fragment`
+  select p.wallet_id, p.balance - p.held as balance_left, p.allowance - p.held as allowance_left
+  from payers as p
+  where p.wallet_id = any(array(select wallet_id from candidate where is_existing is null))
+    and (select count(*) from delegate) >= 0
+  order by p.wallet_id for update of p`;
+
+/** CTE `evaluated`: each candidate's decision as if it were the only one of the statement. */
+const evaluateEach = sql.fragment`
+  select candidate.*, payer.balance_left, payer.allowance_left, delegate.day as delegate_day, delegate.daily_left,
+    delegate.monthly_left, delegate.total_left,
+    case
+      when is_existing then 'existing'
+      when is_settled then 'quote_settled'
+      when candidate.is_paid then case when payer.wallet_id is null then 'payer_unknown' else 'accepted' end
+      when candidate.expires_at <= app_now() then 'quote_expired'
+      when candidate.delegate_id is not null and delegate.delegate_id is null then 'delegate_unknown'
+      when not candidate.service_id = any(delegate.allowed_service_ids) then 'service_not_allowed'
+      when delegate.per_payment < candidate.quote_amount then 'over_per_payment'
+      when delegate.daily_left < candidate.quote_amount then 'over_daily'
+      when delegate.monthly_left < candidate.quote_amount then 'over_monthly'
+      when delegate.total_left < candidate.quote_amount then 'over_total'
+      when payer.wallet_id is null then 'payer_unknown'
+      when payer.balance_left < candidate.quote_amount then 'balance_short'
+      when payer.allowance_left < candidate.quote_amount then 'allowance_short'
+      when candidate.is_over_cap then 'over_hourly_cap'
+      else 'accepted'
+    end as own_decision
+  from candidate
+  left join payer on payer.wallet_id = candidate.wallet_id
+  left join delegate on delegate.delegate_id = candidate.delegate_id and delegate.account_id = candidate.account_id`;
+
+/** CTE `queued`: with the sums that the candidates of one wallet or delegate need one after another. */
+const queue = sql.fragment`
+  select evaluated.*,
+    sum(quote_amount) over (partition by wallet_id, own_decision order by ord) as of_wallet,
+    sum(quote_amount) over (partition by delegate_id, own_decision order by ord) as of_delegate
+  from evaluated`;
+
+/** CTE `decided`: defers the candidates that do not fit after the earlier ones. */
+const decide = sql.fragment`
+  select queued.*,
+    case
+      when own_decision <> 'accepted' or is_paid then own_decision
+      when least(balance_left, allowance_left) < of_wallet then 'deferred'
+      when least(daily_left, monthly_left, total_left) < of_delegate then 'deferred'
+      else 'accepted'
+    end as decision
+  from queued`;
+
+const insertAccepted = sql.fragment`
+  insert into settlements (settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id,
+    quote_token, vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total,
+    delegate_day)
+  select settlement_id, account_id, payment_attempt_id, delegate_id, wallet_id, quote_id, quote_token,
+    vendor_account_id, service_id, quote_amount, fee_amount, redeem_window_seconds, units_total, delegate_day
+  from decided where decision = 'accepted'
+  order by quote_id
+  on conflict do nothing
+  returning settlement_id, wallet_id, delegate_id, quote_amount`;
+
+/**
+ * Evaluates candidates in one statement, so one round trip and one commit: checks in rank order, and
+ * for each accepted one the attempt, the holds, the settlement row and the outbox rows, all or none
+ * of it (rules 1 to 6).
+ *
+ * Rows of delegates, then of payers, are locked in the order of their ids, as in every statement that
+ * locks both. Holds are therefore computed from the newest versions. `existing` and `quote_settled`
+ * come from the statement's snapshot, so the unique indexes decide last: an insert that they refuse
+ * gives `conflict`.
+ * The hold: gross ≤ min(balance, allowance) − held on the last known chain state; of a delegate
+ * gross ≤ cap − held − spent for each of its caps.
+ *
+ * Each candidate is evaluated as if it were the only one. A refusal is then correct, because the
+ * candidate could have come first. Those of one wallet or delegate that could be accepted this way
+ * hold their amounts one after another. One that no longer fits is `deferred`, not refused: an
+ * earlier one may still fail by its other amount or by its quote.
+ */
+const evaluate = (db: Db, candidates: readonly Candidate[]): Promise<readonly z.infer<typeof Row>[]> =>
+  db.any(sql.type(Row)`
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(candidates.map(inputOf))}::jsonb) as input(ord integer,
+        settlement_id text, account_id text, payment_attempt_id text, delegate_id text, wallet_id text, quote_id text,
+        quote_token text, vendor_account_id text, service_id uuid, quote_amount bigint, fee_amount bigint,
+        redeem_window_seconds integer, units_total integer, expires_at timestamptz, is_paid boolean, is_over_cap boolean)
+    ), candidate as (${candidatesWithRecords}), delegate as (${lockDelegates}), payer as (${lockPayers}),
+    evaluated as (${evaluateEach}), queued as (${queue}), decided as (${decide}), inserted as (${insertAccepted}),
+    payer_hold as (${holdPayers}), delegate_hold as (${holdDelegates}), sent as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select message.* from ${outboxValues(candidates.flatMap(({ messages }) => messages))}
+      join inserted on inserted.settlement_id = message.payload ->> 'settlement_id'
+      returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
+    ), published as (
+      select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
+      from sent group by settlement_id
+    )
+    select decided.settlement_id, coalesce(published.outbox, '[]'::jsonb) as outbox,
+      case when decided.decision = 'accepted' and inserted.settlement_id is null then 'conflict' else decided.decision end
+        as decision
+    from decided
+    left join inserted on inserted.settlement_id = decided.settlement_id
+    left join published on published.settlement_id = decided.settlement_id`);

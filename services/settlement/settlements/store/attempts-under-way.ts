@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { chainState } from './conditions.ts';
+
+const UnderWay = z.object({
+  /** Null: of all states together. */
+  state: z.enum(['pending', 'confirmed', 'reopened']).nullable(),
+  attempts: z.bigint(),
+  /** Seconds. */
+  oldest_age: z.number(),
+  held: z.bigint(),
+  holding_wallets: z.bigint(),
+});
+export type UnderWay = z.infer<typeof UnderWay>;
+
+/**
+ * Attempts that are not terminal, by state and in total: over the partial index of the resume job, so over open rows
+ * alone. What is held is the sum over them, which is what the payers' `held` adds up to; summing those would read
+ * every wallet that ever paid.
+ */
+export const countAttemptsUnderWay = (db: Db): Promise<readonly UnderWay[]> =>
+  db.any(sql.type(UnderWay)`
+    select state, count(*) as attempts,
+      coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age,
+      coalesce(sum(quote_amount) filter (where holding), 0)::bigint as held,
+      count(distinct wallet_id) filter (where holding) as holding_wallets
+    from (
+      select created_at, quote_amount, holding, wallet_id,
+        case when chain_status = 'confirmed' then 'confirmed' when status = 'pending' then 'pending' else 'reopened' end as state
+      from settlements where ${chainState.isOpen}
+    ) as open
+    group by grouping sets ((state), ())`);

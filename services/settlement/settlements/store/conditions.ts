@@ -1,0 +1,27 @@
+import { sql } from '../../../../shared/db/pool.ts';
+import { stateColumn } from '../../../../shared/db/state-column.ts';
+import { chainStatuses, type Event, statuses } from '../model/status.ts';
+
+/** The two columns that hold a settlement's state. */
+export const state = stateColumn(statuses);
+export const chainState = stateColumn(chainStatuses, sql.fragment`chain_status`);
+
+/** The guard of an event: both states have a transition for it. */
+export const allows = (event: Event) => sql.fragment`${state.allows(event)} and ${chainState.allows(event)}`;
+
+/**
+ * Whether the redeem window of an issued settlement has elapsed. While its payment is forked away
+ * (pending again) nobody can redeem it. The window is extended by that time, so that the payer does
+ * not lose the purchase to a fork. The first condition is the one that the index of the expiry job
+ * serves.
+ */
+export const windowElapsed = sql.fragment`(redeem_expires_at <= app_now() and chain_status <> 'pending'
+  and redeem_expires_at + forked_for <= app_now())`;
+
+/** Whether units of a redeemed settlement can still be consumed (docs/spec/decisions.md, Redeem). */
+export const isConsumable = sql.fragment`redeemed_at > app_now() - interval '30 days'`;
+
+/** Condition of redeem: refunds have not reserved the whole net (docs/spec/decisions.md, Funding). */
+export const isRedeemable = sql.fragment`refund_reserved < quote_amount - fee_amount`;
+/** Condition of consume, which is stricter: no unit is consumed while any amount is to be refunded. */
+export const isUnreserved = sql.fragment`refund_reserved = 0`;

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { chainState } from './conditions.ts';
+
+const Dispatch = z.object({
+  settlement_id: z.string(),
+  account_id: z.string(),
+  payment_attempt_id: z.string(),
+  quote_token: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  authority: z.string(),
+  dispatch_count: z.number(),
+  generation: z.number(),
+  created_at: z.number(),
+});
+export type DispatchRow = z.infer<typeof Dispatch>;
+
+/**
+ * Claims settlements without progress (15 s while pending; longer once confirmed, since finality takes its time) and
+ * raises their dispatch count, so that the re-published job carries a new message id (rules 6 and 16).
+ */
+export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRow[]> =>
+  db.any(sql.type(Dispatch)`
+    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id in (
+      select settlement_id from settlements
+      where ${chainState.isOpen}
+        and progressed_at < app_now() - case chain_status when 'pending' then interval '15 seconds' else interval '45 seconds' end
+      order by progressed_at limit ${limit} for update skip locked)
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,
+      s.generation, s.created_at`);
+
+/** Claims one settlement that is under way, whenever it last made progress. Null: it is not there, or at its end. */
+export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
+  db.maybeOne(sql.type(Dispatch)`
+    update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()
+    from payers as p
+    where p.wallet_id = s.wallet_id and s.settlement_id = ${settlementId} and ${chainState.isOpen}
+    returning s.settlement_id, s.account_id, s.payment_attempt_id, s.quote_token, s.wallet_id, p.owner, p.authority, s.dispatch_count,
+      s.generation, s.created_at`);

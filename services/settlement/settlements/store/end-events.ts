@@ -1,0 +1,40 @@
+import { sql } from '../../../../shared/db/pool.ts';
+import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
+
+/** The columns of a statement's `changed` that the events below read, and not the tokens, which are long. */
+export const endColumns = (settlements: string) => {
+  const table = sql.identifier([settlements]);
+  return sql.fragment`${table}.settlement_id, ${table}.redeem_id, quote_id, account_id, delegate_id, wallet_id,
+    ${table}.service_id, vendor_account_id, quote_amount, fee_amount, redeem_expires_at, redeemed_at`;
+};
+
+const about = {
+  settlement_id: sql.fragment`changed.settlement_id`,
+  quote_id: sql.fragment`changed.quote_id`,
+  account_id: sql.fragment`changed.account_id`,
+  delegate_id: sql.fragment`changed.delegate_id`,
+  wallet_id: sql.fragment`changed.wallet_id`,
+  service_id: sql.fragment`changed.service_id`,
+  vendor_account_id: sql.fragment`changed.vendor_account_id`,
+  quote_amount: sql.fragment`changed.quote_amount::text`,
+  fee_amount: sql.fragment`changed.fee_amount::text`,
+};
+const rows = { from: sql.fragment`changed`, traceparent: sql.fragment`changed.traceparent` };
+
+/**
+ * The events of settlements that were redeemed, and of those that have expired, inserted by the
+ * statement that changed them: one for each row of its `changed`, which has `endColumns` and its
+ * `traceparent`.
+ */
+export const redeemedEvents = insertEvents('settlement.redeemed', {
+  ...rows,
+  fields: {
+    ...about,
+    redeemed_at: isoText(sql.fragment`changed.redeemed_at`),
+    redeem_id: sql.fragment`changed.redeem_id`,
+  },
+});
+export const expiredEvents = insertEvents('settlement.expired', {
+  ...rows,
+  fields: { ...about, redeem_expires_at: isoText(sql.fragment`changed.redeem_expires_at`) },
+});

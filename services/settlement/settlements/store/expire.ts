@@ -1,0 +1,21 @@
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { type OutboxRow, outboxRow } from '../../../../shared/events/outbox.ts';
+import { activeTraceparent } from '../../../../shared/lib/trace.ts';
+import { chainState, state, windowElapsed } from './conditions.ts';
+import { endColumns, expiredEvents } from './end-events.ts';
+
+/**
+ * Marks settlements whose window has elapsed; returns their events, a row each. Any number of
+ * replicas may run it.
+ */
+export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
+    with changed as (
+      update settlements set status = ${state.after('elapse')}
+      where settlement_id in (
+        select settlement_id from settlements
+        where ${state.isFrom('elapse')} and ${chainState.isFrom('elapse')} and ${windowElapsed}
+        order by redeem_expires_at limit ${limit} for update skip locked)
+      returning ${endColumns('settlements')}, ${activeTraceparent()}::text as traceparent
+    )
+    ${expiredEvents}`);

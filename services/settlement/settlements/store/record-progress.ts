@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import type { Message } from '../../../../shared/events/event.ts';
+import {
+  type OutboxRow,
+  outboxRow,
+  outboxValues,
+  sentColumn,
+  sentRows,
+} from '../../../../shared/events/outbox.ts';
+import { updateDelegateCounters } from '../../delegates/store.ts';
+import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
+import { allows, chainState, state } from './conditions.ts';
+import { Row } from './settlements.ts';
+
+/*
+ * The events of chain-submitter as conditional updates, guarded by the tables of ../model/status.ts.
+ * A repeated or overtaken event changes nothing and returns no outbox rows.
+ *
+ * A delegate's counters follow the payment: confirmed turns held into spent, a fork turns it back,
+ * and only a proven failure releases the amount, from the counter that holds it. The sum of held
+ * and spent never falls while money may still move.
+ */
+const heldToSpent = updateDelegateCounters({
+  held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
+  spent: sql.fragment`case when changed.was_holding then 1 else 0 end`,
+});
+const spentToHeld = updateDelegateCounters({ held: sql.fragment`1`, spent: sql.fragment`-1` });
+const released = updateDelegateCounters({
+  held: sql.fragment`case when changed.was_holding then -1 else 0 end`,
+  spent: sql.fragment`case when changed.was_holding then 0 else -1 end`,
+});
+
+/**
+ * chain-submitter has committed the bytes of the transaction, so its hash can be shown while the
+ * payment is pending. The event comes only for a payment that is not confirmed soon. No other
+ * statement depends on it.
+ */
+export const recordSigned = (
+  db: Db,
+  settlementId: string,
+  { generation, txHash }: { generation: number; txHash: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update settlements set tx_hash = ${txHash}, generation = ${generation}, progressed_at = app_now()
+    where settlement_id = ${settlementId} and ${state.is('pending')} and generation < ${generation}`);
+
+const Confirmed = z.object({
+  settlement_id: z.string(),
+  was: Row.shape.status,
+  ...Row.pick({
+    status: true,
+    tx_hash: true,
+    superseded_tx_hashes: true,
+    settlement_token: true,
+    redeem_expires_at: true,
+    failure_code: true,
+    failure_message: true,
+  }).shape,
+  outbox: sentColumn,
+});
+export type ConfirmedRow = Omit<z.infer<typeof Confirmed>, 'outbox'> & { outbox: OutboxRow[] };
+
+/**
+ * A transaction that was confirmed, with the token that issues its settlement and the events. Times
+ * are epoch milliseconds.
+ */
+export type Confirmation = {
+  settlementId: string;
+  generation: number;
+  txHash: string;
+  slot: number;
+  finalized: boolean;
+  issuedAt: number;
+  redeemExpiresAt: number;
+  settlementToken: string;
+  messages: { issued: Message; finalized: Message };
+};
+
+/** Sets the columns of settlement `s` from its row of CTE `given` and its state in CTE `before`. */
+const confirmedColumns = sql.fragment`
+  status = case when given.finalized then ${state.after('finalized')} else ${state.after('confirmed')} end,
+  chain_status = case when given.finalized then ${chainState.after('finalized')}
+    else ${chainState.after('confirmed')} end,
+  holding = false,
+  generation = given.generation,
+  superseded_tx_hashes = case when before.was <> 'pending' and s.tx_hash <> given."txHash"
+    then s.superseded_tx_hashes || s.tx_hash else s.superseded_tx_hashes end,
+  tx_hash = given."txHash",
+  issued_at = coalesce(s.issued_at, to_timestamp(given."issuedAt" / 1000)),
+  redeem_expires_at = coalesce(s.redeem_expires_at, to_timestamp(given."redeemExpiresAt" / 1000)),
+  settlement_token = coalesce(s.settlement_token, given."settlementToken"),
+  forked_for = s.forked_for + coalesce(app_now() - s.forked_at, '0'), forked_at = null,
+  progressed_at = app_now()`;
+
+/**
+ * Confirmed, or finalized without a confirmation before: issues pending settlements with their
+ * tokens, or confirms forked ones again and adds the old hash to the superseded ones. One statement
+ * and one commit record all of them. It locks settlements in the order of their ids, then delegates,
+ * then payers.
+ * @param confirmations at most one of a settlement
+ * @returns each one's record as it is now, in their order; null where the event changed nothing
+ */
+export const recordConfirmed = async (
+  db: Db,
+  confirmations: readonly Confirmation[],
+): Promise<(ConfirmedRow | null)[]> => {
+  const given = confirmations.map(({ messages: _, ...confirmation }) => confirmation);
+  const messages = confirmations.flatMap(({ messages: { issued, finalized }, finalized: isFinal }) =>
+    isFinal ? [issued, finalized] : [issued],
+  );
+  const { issued, finalized } = confirmations[0]!.messages;
+  const rows = await db.any(sql.type(Confirmed)`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given("settlementId" text, generation integer,
+        "txHash" text, slot bigint, finalized boolean, "issuedAt" float8, "redeemExpiresAt" float8, "settlementToken" text)
+    ), before as (
+      select settlement_id, status as was, holding as was_holding from settlements
+      where settlement_id = any(array(select "settlementId" from given))
+      order by settlement_id for update
+    ), changed as (
+      update settlements as s set ${confirmedColumns}
+      from before join given on given."settlementId" = before.settlement_id
+      where s.settlement_id = before.settlement_id and s.generation <= given.generation
+        and case when given.finalized then ${allows('finalized')} else ${allows('confirmed')} end
+      returning s.*, before.was, before.was_holding, given.slot
+    ), delegated as (${heldToSpent}), released as (${releasePayers}), sent as (
+      insert into outbox (subject, msg_id, payload, traceparent)
+      select message.* from ${outboxValues(messages)}
+      join changed on changed.settlement_id = message.payload ->> 'settlement_id'
+      where message.subject = ${issued.subject} and changed.was = 'pending'
+        or message.subject = ${finalized.subject} and changed.chain_status = 'finalized'
+      returning outbox_id, msg_id, payload ->> 'settlement_id' as settlement_id
+    ), told as (
+      select settlement_id, jsonb_agg(jsonb_build_object('outbox_id', outbox_id, 'msg_id', msg_id)) as outbox
+      from sent group by settlement_id
+    )
+    select changed.settlement_id, was, status, tx_hash, superseded_tx_hashes, settlement_token, redeem_expires_at,
+      failure_code, failure_message, coalesce(told.outbox, '[]'::jsonb) as outbox
+    from changed left join told on told.settlement_id = changed.settlement_id`);
+  const found = new Map(rows.map((row) => [row.settlement_id, row]));
+  return confirmations.map((confirmation) => {
+    const row = found.get(confirmation.settlementId);
+    return row === undefined
+      ? null
+      : { ...row, outbox: sentRows(Object.values(confirmation.messages), row.outbox) };
+  });
+};
+
+/** Forked away: the settlement is executed again and holds its amount again. It stays issued or redeemed. */
+export const recordReopened = (db: Db, settlementId: string, generation: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    with changed as (
+      update settlements set chain_status = ${chainState.after('reopened')}, holding = true, forked_at = app_now(), progressed_at = app_now()
+      where settlement_id = ${settlementId} and ${allows('reopened')} and not holding
+        and generation = ${generation}
+      returning wallet_id, quote_amount, delegate_id, delegate_day
+    ), delegated as (${spentToHeld})
+    ${holdPayersAgain}`);
+
+/**
+ * Proven that no money moved and none will: the attempt fails for good. A redeemed settlement stays
+ * redeemed, with its payment reversed.
+ */
+export const recordFailed = (
+  db: Db,
+  settlementId: string,
+  { generation, code, message }: { generation: number; code: string; message: string },
+  messages: { failed: Message; reversed: Message },
+): Promise<readonly OutboxRow[]> =>
+  db.any(sql.type(outboxRow)`
+    with before as (
+      select settlement_id, status as was, holding as was_holding from settlements
+      where settlement_id = ${settlementId} for update
+    ), changed as (
+      update settlements as s set
+        status = ${state.after('failed')}, chain_status = ${chainState.after('failed')}, holding = false,
+        failure_code = ${code}, failure_message = ${message}, progressed_at = app_now()
+      from before
+      where s.settlement_id = before.settlement_id and s.generation <= ${generation}
+        and ${allows('failed')}
+      returning s.wallet_id, s.quote_amount, s.delegate_id, s.delegate_day, s.status, before.was, before.was_holding,
+        null::bigint as slot
+    ), delegated as (${released}), released as (${releasePayers})
+    insert into outbox (subject, msg_id, payload, traceparent)
+    select message.* from ${outboxValues([messages.failed])} where exists (select from changed where status = 'failed')
+    union all
+    select message.* from ${outboxValues([messages.reversed])} where exists (select from changed where was <> 'pending')
+    returning outbox_id, subject, msg_id, payload, traceparent`);

@@ -1,0 +1,35 @@
+import { LRUCache } from 'lru-cache';
+import type { Attempt } from './store/accept-attempts.ts';
+import type { Terms } from './store/settlements.ts';
+
+/** The payments of some minutes under the heaviest load, at half a kilobyte each. */
+const MAX_ENTRIES = 5000;
+
+/**
+ * The terms of the payments that this replica has accepted and that are not final yet. They never
+ * change, so the events and the token of such a payment need no read of its row.
+ */
+export const createTermsCache = () => {
+  const entries = new LRUCache<string, Terms>({ max: MAX_ENTRIES });
+  return {
+    add: ({ settlementId, accountId, delegateId, walletId, claims }: Attempt, createdAt: number): void => {
+      entries.set(settlementId, {
+        settlement_id: settlementId,
+        quote_id: claims.quote_id,
+        account_id: accountId,
+        delegate_id: delegateId,
+        wallet_id: walletId,
+        service_id: claims.service_id,
+        vendor_account_id: claims.vendor_account_id,
+        quote_amount: BigInt(claims.quote_amount),
+        fee_amount: BigInt(claims.fee_amount),
+        redeem_window_seconds: claims.redeem_window_seconds,
+        created_at: createdAt,
+      });
+    },
+    /** Undefined: another replica accepted the payment, or this one accepted it long ago. */
+    find: (settlementId: string): Terms | undefined => entries.get(settlementId),
+    delete: (settlementId: string): void => void entries.delete(settlementId),
+  };
+};
+export type TermsCache = ReturnType<typeof createTermsCache>;
