@@ -1,7 +1,7 @@
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import { Away, type Outbox } from './database.ts';
-import { isMistake, type Process, type Harness } from './harness.ts';
+import { type Harness, isMistake, type Process } from './harness.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
@@ -22,8 +22,9 @@ type Message = { subject: string; payload: unknown; deliveries: number };
 export type Bus = ReturnType<typeof createBus>;
 
 /**
- * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose, repeat, delay and
- * reorder as the run says. A killed server comes back with what it stored, or with nothing.
+ * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose,
+ * repeat, delay and reorder as the run says. A killed server comes back with what it stored, or
+ * with nothing.
  */
 export const createBus = (harness: Harness) => {
   const { random } = harness;
@@ -50,7 +51,8 @@ export const createBus = (harness: Harness) => {
     const [process, handlers] = random.pick(able);
     message.deliveries += 1;
     const { deliveries } = message;
-    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not two.
+    // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not
+    // two.
     const again = (delay: number) =>
       harness.schedule(delay, () => {
         if (message.deliveries === deliveries) deliver(message);
@@ -98,7 +100,9 @@ export const createBus = (harness: Harness) => {
     consume: (process: Process, handlers: Record<string, Handle>) =>
       consumers.set(process, new Map(Object.entries(handlers))),
     isEmpty: () => stored.size === 0,
-    /** The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too. */
+    /**
+     * The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too.
+     */
     kill: (awayMs: number, wiped: boolean) => {
       const lost = wiped ? `, ${stored.size} messages lost` : '';
       harness.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);
@@ -131,7 +135,9 @@ export const createRelay = (
     await remove(row.outbox_id);
   };
   const sweep = async () => {
-    const old = [...outbox.rows.values()].filter(({ created_at }) => created_at < harness.now() - SWEEP_AGE_MS);
+    const old = [...outbox.rows.values()].filter(
+      ({ created_at }) => created_at < harness.now() - SWEEP_AGE_MS,
+    );
     for (const row of old) {
       await bus.publish(process, row);
       await remove(row.outbox_id);

@@ -3,9 +3,9 @@ import { errorAnswer } from '../../services/gateway/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
-import type { FundingReplica } from './funding.ts';
 import { actors } from './actors.ts';
-import type { Process, Harness } from './harness.ts';
+import type { FundingReplica } from './funding.ts';
+import type { Harness, Process } from './harness.ts';
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRIES = 12;
@@ -21,7 +21,10 @@ const sign = (transaction: string): string => {
   ).toString('base64');
 };
 
-/** The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was refused. */
+/**
+ * The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was
+ * refused.
+ */
 export const createVendor = (harness: Harness, replicas: () => readonly FundingReplica[]) => {
   const { random } = harness;
   const process: Process = { name: 'vendor', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };

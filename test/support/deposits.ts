@@ -24,8 +24,8 @@ import {
 } from './webhooks.ts';
 
 /**
- * The funding service with both providers configured, called as the gateway calls it. The chain shows what a test
- * says that it shows; the providers' APIs answer what a test put there.
+ * The funding service with both providers configured, called as the gateway calls it. The chain
+ * shows what a test says that it shows; the providers' APIs answer what a test put there.
  */
 type DepositView = z.infer<typeof Deposit>;
 type Provider = DepositView['provider'];

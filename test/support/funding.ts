@@ -42,8 +42,9 @@ const hidden = <P extends object, H extends object>(principal: P, more: H): P & 
   ) as P & H;
 
 /**
- * The funding and the settlement service as processes over real Postgres and JetStream. The chain is a stand-in, so that
- * a test decides what becomes of a transfer; chain-submitter's own suites and the e2e tests use a real one.
+ * The funding and the settlement service as processes over real Postgres and JetStream. The chain
+ * is a stand-in, so that a test decides what becomes of a transfer; chain-submitter's own suites
+ * and the e2e tests use a real one.
  */
 export const startFundingFixture = async () => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'funding-test-'));
@@ -53,7 +54,10 @@ export const startFundingFixture = async () => {
   const gateway: Bus = await testBus.as('gateway');
   const chain = startChainStandIn(await testBus.as('chain-submitter'));
 
-  /** Statuses as the service that tells accounts hears them, by object id; what the contract does not read is `unread`. */
+  /**
+   * Statuses as the service that tells accounts hears them, by object id; what the contract does
+   * not read is `unread`.
+   */
   const told = new Map<string, string[]>();
   const note = (id: string, status: string) => void told.set(id, [...(told.get(id) ?? []), status]);
   const subscription = subscribe(
@@ -152,7 +156,9 @@ export const startFundingFixture = async () => {
         { kind: 'service_key', key_id: 'k', account_id: newId('acct'), service_id: newServiceId() } as const,
         { payout: address() },
       ),
-    /** A payment of 1,000,000 micro-units, 10,000 of them the fee; its net is on the payout address. */
+    /**
+     * A payment of 1,000,000 micro-units, 10,000 of them the fee; its net is on the payout address.
+     */
     paid: async (payer: Account, vendor: Vendor): Promise<string> => {
       const now = Date.now();
       const quote_token = signToken(
@@ -173,8 +179,8 @@ export const startFundingFixture = async () => {
     },
     /** What was told of an object once that many statuses were. */
     /**
-     * The statuses that the account was told, once the last of them is there. Without `submitted`: the chain's word may come
-     * before the submission is recorded, and then there was none to tell.
+     * The statuses that the account was told, once the last of them is there. Without `submitted`:
+     * the chain's word may come before the submission is recorded, and then there was none to tell.
      */
     toldOf: async (objectId: string, last: string): Promise<string[]> => {
       for (let i = 0; i < 200 && told.get(objectId)?.at(-1) !== last; i += 1) await sleep(25);
@@ -188,7 +194,10 @@ export const startFundingFixture = async () => {
       );
       return String(rows[0].refund_reserved);
     },
-    /** The funding service anew, with faults in it or without; the one before ends, or has ended by its fault. */
+    /**
+     * The funding service anew, with faults in it or without; the one before ends, or has ended by
+     * its fault.
+     */
     restartFunding: async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
       await funding.stop();
       funding = await startFunding(failpoints);

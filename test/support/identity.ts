@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
-import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { accountHandlers } from '../../services/identity/accounts/handlers.ts';
 import { delegateHandlers } from '../../services/identity/delegates/handlers.ts';
 import { keyHandlers } from '../../services/identity/keys/handlers.ts';
@@ -15,6 +13,8 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceHandlers } from '../../services/identity/services/handlers.ts';
 import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
+import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
+import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -40,7 +40,10 @@ import { createTestBus } from './bus.ts';
 import { createTestDatabase } from './database.ts';
 import { startSmtpSink } from './smtp.ts';
 
-/** The identity service's handlers over a real bus, database and mail server, called as the gateway calls them. */
+/**
+ * The identity service's handlers over a real bus, database and mail server, called as the gateway
+ * calls them.
+ */
 type Operations = typeof identity.operations;
 type Output<N extends keyof Operations> = z.infer<Operations[N]['output']>;
 /** Asked for without a cookie, so the refresh token is in the body. */
@@ -127,7 +130,8 @@ export const startIdentity = async () => {
     signingKey,
     identitySecret,
     cursorKey: Buffer.alloc(32, 8),
-    // Not over the bus: a stand-in for another service there would answer for every test on this server.
+    // Not over the bus: a stand-in for another service there would answer for every test on this
+    // server.
     checkPayoutAddress: async (address: string) => {
       if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
     },

@@ -60,7 +60,9 @@ export const stopFixture = async (): Promise<void> => {
   await Promise.all([database.drop(), testBus.stop()]);
 };
 
-/** The newest that a sign-in can be: clocks are moved, and step-up is not what most tests are about. */
+/**
+ * The newest that a sign-in can be: clocks are moved, and step-up is not what most tests are about.
+ */
 const FRESH = 4_102_444_800;
 export const account = (account_id = newId('acct'), auth_time = FRESH) =>
   ({ kind: 'jwt', account_id, session_id: 's', auth_time }) as const;

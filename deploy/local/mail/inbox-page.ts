@@ -2,8 +2,8 @@ import { escapeHtml } from '../pages/local-page.ts';
 import type { CaughtMessage } from './store.ts';
 
 /**
- * The inbox for a person. Mail is shown as text with its links made clickable: HTML from a mail is never
- * put into the page, there is no script in it, and everything is escaped.
+ * The inbox for a person. Mail is shown as text with its links made clickable: HTML from a mail is
+ * never put into the page, there is no script in it, and everything is escaped.
  */
 export function inboxPage(messages: readonly CaughtMessage[]): string {
   const list = messages.map(article).join('\n') || '<p>No mail yet. Reload the page to look again.</p>';

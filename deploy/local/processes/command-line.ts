@@ -10,8 +10,8 @@ export const refuse = (message: string): never => {
 };
 
 /**
- * What a command was given, as `parseArgs` reads it. `--help` prints the usage and nothing is done; a word that is not
- * known is named above the usage, and the process ends with 64.
+ * What a command was given, as `parseArgs` reads it. `--help` prints the usage and nothing is done;
+ * a word that is not known is named above the usage, and the process ends with 64.
  */
 export const readCommandLine = <const T extends ParseArgsConfig>(
   usage: string,
@@ -28,6 +28,8 @@ export const readCommandLine = <const T extends ParseArgsConfig>(
   }
 };
 
-/** The value of an option as a whole number of 0 or more; ends the process with 64 where it is none. */
+/**
+ * The value of an option as a whole number of 0 or more; ends the process with 64 where it is none.
+ */
 export const wholeNumber = (name: string, text: string): number =>
   /^\d{1,15}$/.test(text) ? Number(text) : refuse(`--${name}: a whole number, not "${text}"`);

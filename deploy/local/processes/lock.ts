@@ -13,7 +13,10 @@ import {
 type LockContent = { supervisor: ProcessIdentity; children: (ProcessIdentity & { name: string })[] };
 
 export type Lock = {
-  /** Keeps the list of what runs, so that a later start can end it if both we and the reaper are killed. */
+  /**
+   * Keeps the list of what runs, so that a later start can end it if both we and the reaper are
+   * killed.
+   */
   setChildren: (children: (ProcessIdentity & { name: string })[]) => void;
   release: () => void;
 };
@@ -28,10 +31,12 @@ export class StackRunningError extends Error {
 }
 
 /**
- * Takes the state folder for this process. The lock of a supervisor that no longer lives is taken over,
- * after whatever it left running is gone (its reaper is given `leftoverMilliseconds`, then it is killed).
+ * Takes the state folder for this process. The lock of a supervisor that no longer lives is taken
+ * over, after whatever it left running is gone (its reaper is given `leftoverMilliseconds`, then it
+ * is killed).
  *
- * @throws StackRunningError when the holder is alive. Ports cannot tell this: every start picks free ones.
+ * @throws StackRunningError when the holder is alive. Ports cannot tell this: every start picks
+ *   free ones.
  */
 export async function takeLock(
   stateDir: string,
@@ -56,7 +61,9 @@ export async function takeLock(
   };
 }
 
-/** A hard link of a complete file: two starts at once cannot both win, and none reads half a lock. */
+/**
+ * A hard link of a complete file: two starts at once cannot both win, and none reads half a lock.
+ */
 function createLock(file: string, content: LockContent): boolean {
   const temporary = `${file}.${process.pid}.new`;
   writeFileSync(temporary, JSON.stringify(content));
@@ -71,7 +78,9 @@ function createLock(file: string, content: LockContent): boolean {
   }
 }
 
-/** Removes the stale lock that was read, and puts it back if another start replaced it in between. */
+/**
+ * Removes the stale lock that was read, and puts it back if another start replaced it in between.
+ */
 function removeStale(file: string, expected: string): boolean {
   const aside = `${file}.${process.pid}.stale`;
   try {

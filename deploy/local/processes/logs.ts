@@ -5,7 +5,9 @@ const pollMilliseconds = 400;
 const linesPerPoll = 8;
 const bytesPerPoll = 256 * 1024;
 
-/** Serious lines of any of our processes: pino's error and fatal, and the servers' own words for it. */
+/**
+ * Serious lines of any of our processes: pino's error and fatal, and the servers' own words for it.
+ */
 const serious = /"level":(50|60)\b|\[(ERR|FTL)\]|\b(PANIC|FATAL):|^\s*(Fatal error|panicked at)/;
 
 /** Postgres calls these fatal, but they only tell a client to come back. */
@@ -14,7 +16,10 @@ const harmless = /the database system is (starting up|shutting down)|due to admi
 /** The last lines of a process in a test or on the console, and how to see all of them. */
 export type ProcessLog = {
   file: string;
-  /** For the child's standard output and error; the file, not a pipe: a busy supervisor slows nobody. */
+  /**
+   * For the child's standard output and error; the file, not a pipe: a busy supervisor slows
+   * nobody.
+   */
   descriptor: number;
   /** What was written since the last call of `mark`, at most `count` lines, newest last. */
   lastLines: (count: number) => string[];
@@ -79,7 +84,10 @@ export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) 
   return () => clearInterval(timer);
 }
 
-/** The part of an output that tells why its process ended: from the error on, without the code around it. */
+/**
+ * The part of an output that tells why its process ended: from the error on, without the code
+ * around it.
+ */
 export function errorLines(output: readonly string[], count: number): string[] {
   const error = output.findLastIndex((line) =>
     /^(Uncaught )?\w*Error\b|^config: |"level":(50|60)\b/.test(line),

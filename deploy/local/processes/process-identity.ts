@@ -8,8 +8,8 @@ export type ProcessIdentity = { pid: number; started: string };
 /**
  * Who runs under this pid now, or undefined when nobody does.
  *
- * A zombie counts as nobody: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on a
- * zombie for ever.
+ * A zombie counts as nobody: in a container PID 1 often never reaps, and `kill(pid, 0)` succeeds on
+ * a zombie for ever.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (process.platform === 'linux') {

@@ -1,16 +1,19 @@
-// Stands by in case the supervisor dies without a word (kill -9): the end of our standard input is the
-// news, and everything we were told about is then stopped. Plain JavaScript without node_modules, so
-// that it starts fast and cannot fail for a reason of the project's own code.
+// Stands by in case the supervisor dies without a word (kill -9): the end of our standard input is
+// the news, and everything we were told about is then stopped. Plain JavaScript without
+// node_modules, so that it starts fast and cannot fail for a reason of the project's own code.
 //
-// Lines on stdin: `+<pid> <signal>` a child lives and is stopped by this signal, `-<pid>` it is gone.
-// argv[2]: the stack file, removed first, since it names processes that are about to stop.
+// Lines on stdin: `+<pid> <signal>` a child lives and is stopped by this signal, `-<pid>` it is
+// gone. argv[2]: the stack file, removed first, since it names processes that are about to stop.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, isRunning, killGroup, signal } from './process-identity.ts';
 
 const stackFile = process.argv[2];
-/** @type {Map<number, { identity: import('./process-identity.ts').ProcessIdentity, stop: NodeJS.Signals }>} */
+/**
+ * @type {Map<number, { identity: import('./process-identity.ts').ProcessIdentity, stop:
+ *   NodeJS.Signals }>}
+ */
 const children = new Map();
 
 // Ctrl-C reaches the whole terminal; the supervisor decides what happens then, not we.

@@ -16,7 +16,10 @@ export type ProcessSpec = {
   kind: (typeof stopOrder)[number];
   command: string;
   args: readonly string[];
-  /** The whole environment of the child besides PATH and the like: nothing leaks in from the caller's. */
+  /**
+   * The whole environment of the child besides PATH and the like: nothing leaks in from the
+   * caller's.
+   */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   uid?: number;
@@ -34,11 +37,16 @@ export type ProcessSpec = {
 };
 
 export type Supervisor = {
-  /** Starts these and waits until each is ready once. Fails with the last output of one that does not come up. */
+  /**
+   * Starts these and waits until each is ready once. Fails with the last output of one that does
+   * not come up.
+   */
   start: (specs: readonly ProcessSpec[]) => Promise<void>;
   /** Something to stop that is no process of ours, after all that are. */
   alsoStop: (stop: () => Promise<void>) => void;
-  /** Stops all, services first; what has not gone after `graceMilliseconds` is killed. Never fails. */
+  /**
+   * Stops all, services first; what has not gone after `graceMilliseconds` is killed. Never fails.
+   */
   stop: () => Promise<void>;
   /** Kills all at once, for a second Ctrl-C. */
   abort: () => void;
@@ -80,8 +88,8 @@ type Member = {
 /**
  * Runs processes as a cluster would: whatever dies comes back, with growing pauses.
  *
- * Each child leads a group of its own. Otherwise Ctrl-C would reach Postgres and NATS at the same moment
- * as the services, and they could not be stopped in order.
+ * Each child leads a group of its own. Otherwise Ctrl-C would reach Postgres and NATS at the same
+ * moment as the services, and they could not be stopped in order.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
@@ -297,7 +305,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** What any program needs of its surroundings. The services' configuration is given explicitly instead. */
+/**
+ * What any program needs of its surroundings. The services' configuration is given explicitly
+ * instead.
+ */
 function inheritedEnvironment(): Record<string, string> {
   const wanted = /^(PATH|HOME|USER|TMPDIR|LANG|LC_ALL|TZ|OTEL_.*)$/;
   return Object.fromEntries(

@@ -9,8 +9,9 @@ import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page of single use,
- * signed webhooks, the status of a user's payments. Written against its documentation, not against our adapter.
+ * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page
+ * of single use, signed webhooks, the status of a user's payments. Written against its
+ * documentation, not against our adapter.
  */
 type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];

@@ -9,7 +9,10 @@ export type SandboxKeys = z.infer<typeof Keys>;
 
 const Config = z.object({
   ONRAMPS_PORT: z.coerce.number().int().min(0).max(65535),
-  /** Its name in a network of containers, in which it then listens; by default this machine alone reaches it. */
+  /**
+   * Its name in a network of containers, in which it then listens; by default this machine alone
+   * reaches it.
+   */
   ONRAMPS_HOST: z
     .string()
     .regex(/^[a-z]+$/)

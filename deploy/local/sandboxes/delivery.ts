@@ -25,7 +25,10 @@ const post = async ({ url, body, sign }: Webhook): Promise<boolean> => {
   }
 };
 
-/** Sends until it is taken; what has not been taken after the last try is lost, as with the real ones. */
+/**
+ * Sends until it is taken; what has not been taken after the last try is lost, as with the real
+ * ones.
+ */
 const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<void> => {
   await sleep(lateMs);
   for (const pauseMs of retryPausesMs) {
@@ -35,11 +38,16 @@ const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<
   if (twice) await post(webhook);
 };
 
-/** Sends webhooks of purchases as their behaviour says. What waits when the sandbox stops is not sent. */
+/**
+ * Sends webhooks of purchases as their behaviour says. What waits when the sandbox stops is not
+ * sent.
+ */
 export const createDelivery = () => {
   const heldBack = new Map<string, Webhook[]>();
   return {
-    /** @param over the purchase's last webhook: with `reversed`, all that was kept back follows it */
+    /**
+     * @param over the purchase's last webhook: with `reversed`, all that was kept back follows it
+     */
     send: (
       { id, behaviour }: { id: string; behaviour: Behaviour },
       webhook: Webhook,

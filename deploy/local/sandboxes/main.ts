@@ -1,4 +1,5 @@
-// The sandboxes of both fiat providers: one process per environment, as each has a chain of its own.
+// The sandboxes of both fiat providers: one process per environment, as each has a chain of its
+// own.
 import { readConfig } from './config.ts';
 import { createSandboxes } from './server.ts';
 

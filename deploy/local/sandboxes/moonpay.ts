@@ -7,8 +7,8 @@ import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks, the two calls to ask.
- * Written against its documentation, not against our adapter.
+ * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks,
+ * the two calls to ask. Written against its documentation, not against our adapter.
  */
 type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];

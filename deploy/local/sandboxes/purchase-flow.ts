@@ -8,8 +8,8 @@ import type { Treasury } from './treasury.ts';
 type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
 
 /**
- * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a paid
- * purchase sends USDC on the chain.
+ * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a
+ * paid purchase sends USDC on the chain.
  */
 export const createPurchaseFlow = ({
   purchases,

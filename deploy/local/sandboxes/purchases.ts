@@ -14,13 +14,19 @@ export type Behaviour = {
   reversed: boolean;
   /** No webhook at all: the buyer has to ask. */
   silent: boolean;
-  /** `none`: says that it has sent and names a transaction that does not exist; `less`: a micro-unit is missing. */
+  /**
+   * `none`: says that it has sent and names a transaction that does not exist; `less`: a micro-unit
+   * is missing.
+   */
   transfer: 'full' | 'none' | 'less';
 };
 
 export type PurchaseStatus = 'waiting_payment' | 'waiting_authorization' | 'pending' | 'completed' | 'failed';
 
-/** What a customer buys on a payment page. Amounts: fiat as the text it came in, USDC in micro-units. */
+/**
+ * What a customer buys on a payment page. Amounts: fiat as the text it came in, USDC in
+ * micro-units.
+ */
 export type Purchase = {
   id: string;
   provider: ProviderName;

@@ -13,7 +13,10 @@ const decimals = 6;
 const pollMs = 100;
 
 export type Treasury = {
-  /** Sends what was bought, once, and returns the transaction when it is confirmed. Goes on for ever. */
+  /**
+   * Sends what was bought, once, and returns the transaction when it is confirmed. Goes on for
+   * ever.
+   */
   send: (purchase: Purchase) => Promise<string>;
 };
 

@@ -6,7 +6,10 @@ export type Api = <T = Record<string, unknown>>(
   options?: { token?: string; body?: unknown; headers?: Record<string, string> },
 ) => Promise<Answer<T>>;
 
-/** Calls that answer with whatever the gateway says; a refused connection throws, and so does a silent one. */
+/**
+ * Calls that answer with whatever the gateway says; a refused connection throws, and so does a
+ * silent one.
+ */
 export const createApi =
   (gatewayUrl: string, { timeoutMs = 60_000 }: { timeoutMs?: number } = {}): Api =>
   async (call, { token, body, headers = {} } = {}) => {
@@ -43,7 +46,10 @@ export const lostBy = (error: unknown): string => {
   return cause?.code ?? name;
 };
 
-/** As a load balancer does: each call goes to the next instance, and on to the others where none listens. */
+/**
+ * As a load balancer does: each call goes to the next instance, and on to the others where none
+ * listens.
+ */
 export const balancedApi = (urls: readonly string[], options?: { timeoutMs?: number }): Api => {
   const doors = urls.map((url) => createApi(url, options));
   let turn = 0;

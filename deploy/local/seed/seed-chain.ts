@@ -29,9 +29,10 @@ const lowSol = 100;
 const confirmMilliseconds = 20_000;
 
 /**
- * Puts on the chain what an environment needs: SOL for the fee payer, the mint authority and the treasury of the fiat
- * providers' sandboxes, the mint, the token account of the fee wallet, USDC for the treasury. What is there already is left alone, so it runs at every start.
- * Returns the chain's genesis hash. Fails when a transaction is not confirmed within 20 s.
+ * Puts on the chain what an environment needs: SOL for the fee payer, the mint authority and the
+ * treasury of the fiat providers' sandboxes, the mint, the token account of the fee wallet, USDC
+ * for the treasury. What is there already is left alone, so it runs at every start. Returns the
+ * chain's genesis hash. Fails when a transaction is not confirmed within 20 s.
  */
 export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
   const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
@@ -100,7 +101,10 @@ async function sendAndConfirm(
   await confirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
 }
 
-/** By polling: the subscription of web3.js would keep a socket open and needs the port after the RPC's. */
+/**
+ * By polling: the subscription of web3.js would keep a socket open and needs the port after the
+ * RPC's.
+ */
 async function confirmed(connection: Connection, signature: string): Promise<void> {
   const deadline = Date.now() + confirmMilliseconds;
   while (Date.now() < deadline) {

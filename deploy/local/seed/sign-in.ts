@@ -31,7 +31,10 @@ export const linkToken = async (
   throw new Error(`no sign-in mail arrived for ${email}`);
 };
 
-/** Signs in as a person does: asks for the link, reads the mail, uses the link. Creates the account at first. */
+/**
+ * Signs in as a person does: asks for the link, reads the mail, uses the link. Creates the account
+ * at first.
+ */
 export const signIn = async (
   api: Api,
   stack: Pick<Stack, 'mail_url'>,

@@ -16,14 +16,20 @@ const CONSUMER = 'consumer@example.com';
 const LEAST = 10_000_000n;
 const TOP_UP = 100_000_000n;
 
-/** What cannot be asked for again on a second start: keys are stored as hashes, and wallets are the user's own. */
+/**
+ * What cannot be asked for again on a second start: keys are stored as hashes, and wallets are the
+ * user's own.
+ */
 type Seed = {
   consumer_wallet: string;
   vendor?: { api_key: string; service_id: string; payout_address: string };
   delegate_key?: string;
 };
 
-/** The seed of this state folder; written at each step, so that a start which was cut short goes on from there. */
+/**
+ * The seed of this state folder; written at each step, so that a start which was cut short goes on
+ * from there.
+ */
 const openSeed = (file: string) => {
   const seed: Seed = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as Seed)
@@ -62,8 +68,8 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
 };
 
 /**
- * Seeds a vendor and a consumer in the test environment and makes one payment through the public API, printed so
- * that a reader can follow it and repeat it with curl.
+ * Seeds a vendor and a consumer in the test environment and makes one payment through the public
+ * API, printed so that a reader can follow it and repeat it with curl.
  */
 export const transcript = async (
   stack: Stack,

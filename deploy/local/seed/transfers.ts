@@ -61,7 +61,10 @@ export const createRefund = (
     body: { settlement_id: settlementId, ...(amount === undefined ? {} : { amount: amount.toString() }) },
   });
 
-/** Signs a prepared refund with the key of the payout address and sends it back, whatever the answer. */
+/**
+ * Signs a prepared refund with the key of the payout address and sends it back, whatever the
+ * answer.
+ */
 export const submitRefund = (
   api: Api,
   { apiKey, payout }: Pick<Vendor, 'apiKey' | 'payout'>,

@@ -3,7 +3,10 @@ import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Api, must } from './api.ts';
 
-/** What a consumer does with a wallet of their own. The key stays here, as it does in a browser wallet. */
+/**
+ * What a consumer does with a wallet of their own. The key stays here, as it does in a browser
+ * wallet.
+ */
 export type WalletView = {
   wallet_id: string;
   address: string;

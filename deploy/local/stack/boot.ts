@@ -17,8 +17,8 @@ import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tool-specs.ts';
 const host = '127.0.0.1';
 
 /**
- * Starts everything in the order it depends on each other, as much of it at once as possible, and returns
- * what stack.json says besides the pids.
+ * Starts everything in the order it depends on each other, as much of it at once as possible, and
+ * returns what stack.json says besides the pids.
  */
 export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
   const { stateDir, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
@@ -110,7 +110,10 @@ export async function boot(settings: Settings, supervisor: Supervisor): Promise<
   };
 }
 
-/** What stack.json says of an environment: one field after the other, so that no key gets there by mistake. */
+/**
+ * What stack.json says of an environment: one field after the other, so that no key gets there by
+ * mistake.
+ */
 function shown(environment: StackEnvironment): StackEnvironment {
   const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
   const { operator_nats_url } = environment;
@@ -136,8 +139,9 @@ async function startChain(
 }
 
 /**
- * Loading them takes half a second, which passes here while the servers start. One of them says on the console
- * that it runs without its native speed-up: of no interest to whoever reads what `npm start` prints.
+ * Loading them takes half a second, which passes here while the servers start. One of them says on
+ * the console that it runs without its native speed-up: of no interest to whoever reads what `npm
+ * start` prints.
  */
 async function solanaLibraries(): Promise<typeof import('../seed/seed-chain.ts')> {
   const { warn } = console;

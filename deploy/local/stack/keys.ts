@@ -12,7 +12,10 @@ type SigningKey = { kid: string; seed: string; publicKey: string };
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
 
-/** Everything secret of one environment of the local stack. Nothing of it is worth anything elsewhere. */
+/**
+ * Everything secret of one environment of the local stack. Nothing of it is worth anything
+ * elsewhere.
+ */
 export type EnvironmentKeys = {
   signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
   feePayer: SolanaKeypair;
@@ -39,7 +42,10 @@ export type EnvironmentKeys = {
   natsPasswords: Record<BusUser | 'admin', string>;
 };
 
-/** The keys of an environment, made at the first call and kept in `<stateDir>/keys-<environment>.json`. */
+/**
+ * The keys of an environment, made at the first call and kept in
+ * `<stateDir>/keys-<environment>.json`.
+ */
 export function environmentKeys(stateDir: string, environment: string): EnvironmentKeys {
   mkdirSync(stateDir, { recursive: true });
   const file = path.join(stateDir, `keys-${environment}.json`);

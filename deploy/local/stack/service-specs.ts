@@ -16,7 +16,10 @@ const firstPort = 3000;
 /** The Prometheus exporters' own, and up. */
 const firstMetricsPort = 9464;
 
-/** Live needs two providers, and this machine has one chain: what its path says, the chain does not look at. */
+/**
+ * Live needs two providers, and this machine has one chain: what its path says, the chain does not
+ * look at.
+ */
 const rpcUrlsOf =
   (environment: string) =>
   (chainUrl: string): readonly string[] =>
@@ -26,8 +29,9 @@ const rpcUrlsOf =
 type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
- * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first
- * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
+ * One process per service, environment and instance; a gateway serves all environments. Names as in
+ * stack.json: the first environment's are plain, another's are `settlement@live`, a second instance
+ * is `settlement#2`.
  */
 export async function serviceSpecs(options: {
   settings: Settings;
@@ -68,7 +72,10 @@ export async function serviceSpecs(options: {
   return specs;
 }
 
-/** OTEL_* as `npm start` was given them, so that traces can be shipped to a collector; ours where it has its own. */
+/**
+ * OTEL_* as `npm start` was given them, so that traces can be shipped to a collector; ours where it
+ * has its own.
+ */
 function telemetryEnvironment(tracesUrl: string | null): Record<string, string> {
   const given = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('OTEL_') && value !== undefined ? [[name, value] as const] : [],

@@ -7,7 +7,10 @@ import type { Instances } from './programs.ts';
 /** What is accepted and signed in an hour (shared/db/hourly-caps.ts). */
 export type HourlyCaps = Partial<Record<keyof typeof hourlyCapsConfig, string>>;
 
-/** For whoever pays as fast as it can, all day: a million USDC of a wallet, a hundred million together. */
+/**
+ * For whoever pays as fast as it can, all day: a million USDC of a wallet, a hundred million
+ * together.
+ */
 export const HIGH_HOURLY_CAPS: HourlyCaps = {
   WALLET_HOURLY_CAP_MICRO: '1000000000000',
   ENVIRONMENT_HOURLY_CAP_MICRO: '100000000000000',
@@ -27,13 +30,22 @@ export type StackOptions = {
   chainControl?: boolean;
   /** Multiplies every request limit. */
   rateLimitScale?: number;
-  /** Settings of settlement and chain-submitter; by default theirs, a thousand USDC of a wallet in an hour. */
+  /**
+   * Settings of settlement and chain-submitter; by default theirs, a thousand USDC of a wallet in
+   * an hour.
+   */
   hourlyCaps?: HourlyCaps;
   /** Instances of a service other than 1. */
   instances?: Instances;
-  /** RPC URLs that the submitters are told, from the chain's own; by default that alone, in live twice. */
+  /**
+   * RPC URLs that the submitters are told, from the chain's own; by default that alone, in live
+   * twice.
+   */
   rpcUrls?: (chainUrl: string) => readonly string[];
-  /** Servers that run already, used instead of our own. NATS then has no accounts: one environment only. */
+  /**
+   * Servers that run already, used instead of our own. NATS then has no accounts: one environment
+   * only.
+   */
   external?: ExternalServers;
   /** False for tests: Postgres does not wait for the disk. */
   durable?: boolean;
@@ -41,8 +53,8 @@ export type StackOptions = {
   /** Every call is traced, and there is a page to look at it. */
   traces?: boolean;
   /**
-   * What runs as a service instead of the programs that an image holds (deploy/image/bundle.ts): the sources with failpoints
-   * loaded, a stand-in, another place. `process` as in stack.json.
+   * What runs as a service instead of the programs that an image holds (deploy/image/bundle.ts):
+   * the sources with failpoints loaded, a stand-in, another place. `process` as in stack.json.
    */
   serviceCommand?: (
     service: Program,

@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs';
 import { writeAtomically } from '../processes/atomic-file.ts';
 
-/** `.local/stack.json`: what runs and where, for tools and tests. Its field names are a contract with them. */
+/**
+ * `.local/stack.json`: what runs and where, for tools and tests. Its field names are a contract
+ * with them.
+ */
 export type Stack = {
   gateway_url: string;
   /** Of every instance of the gateway, the first one's first. */

@@ -54,7 +54,9 @@ const extent = (spans: readonly TracedSpan[]) => {
   return { from, length: Math.max(1, to - from) };
 };
 
-/** What came, the newest first; what a server answered counts most, so calls of the API stand out. */
+/**
+ * What came, the newest first; what a server answered counts most, so calls of the API stand out.
+ */
 export const listPage = (traces: readonly Trace[]): string => {
   const rows = traces.slice(0, LISTED).map((trace) => {
     const root = treeOf(trace)[0]!;
@@ -87,7 +89,10 @@ const rowOf = (span: Branch, depth: number, { from, length }: ReturnType<typeof 
 ${span.children.map((child) => rowOf(child, depth + 1, { from, length })).join('')}`;
 };
 
-/** What goes on after the answer, up to finality, would make everything before it a hair: it stands at the edge. */
+/**
+ * What goes on after the answer, up to finality, would make everything before it a hair: it stands
+ * at the edge.
+ */
 const scaleOf = (root: Branch, whole: ReturnType<typeof extent>): ReturnType<typeof extent> =>
   root.duration_us * 4 < whole.length && root.duration_us > 0
     ? { from: whole.from, length: root.duration_us * 1.5 }

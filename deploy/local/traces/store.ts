@@ -89,7 +89,10 @@ export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {})
   };
 };
 
-/** A span with its children in the order of their start; a span whose parent never came stands at the top. */
+/**
+ * A span with its children in the order of their start; a span whose parent never came stands at
+ * the top.
+ */
 export type Branch = TracedSpan & { children: Branch[] };
 
 /** The tree of a trace, as it is drawn and as tests compare it. */
