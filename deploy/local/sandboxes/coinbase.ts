@@ -9,16 +9,16 @@ import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page
- * of single use, signed webhooks, the status of a user's payments. Written against its
- * documentation, not against our adapter.
+ * A model of Coinbase Onramp: sessions for a signed token, a payment page that can be used once,
+ * signed webhooks, the status of a user's payments. It was written from Coinbase's documentation,
+ * not from our adapter.
  */
 type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];
   purchases: Purchases;
   flow: PurchaseFlow;
   webhookUrl: string;
-  /** Where this sandbox is reached, for the address of the payment page. */
+  /** The sandbox's own URL, for the address of the payment page. */
   baseUrl: () => string;
 };
 
@@ -30,7 +30,7 @@ const STATUSES: Record<PurchaseStatus, string> = {
   failed: 'FAILED',
 };
 const SESSION_MS = 5 * 60_000;
-/** The sandbox's card that pays; every other is declined. */
+/** The card number that pays. Every other one is declined. */
 const GOOD_CARD = '4242424242424242';
 const MAX_TOKEN_SECONDS = 120;
 
@@ -88,7 +88,7 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
   const sessions = new Map<string, Session>();
   const publicKey = importJWK({ kty: 'OKP', crv: 'Ed25519', x: keys.publicKey, alg: 'EdDSA' });
 
-  /** Whether the request bears a token of ours for this method, host and path. */
+  /** Whether the request has a token of ours for this method, host and path. */
   const isAuthentic = async (request: FastifyRequest): Promise<boolean> => {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) return false;

@@ -7,8 +7,8 @@ import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
- * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks,
- * the two calls to ask. Written against its documentation, not against our adapter.
+ * A model of MoonPay: the widget behind a signed URL, signed webhooks, the two status calls. It was
+ * written from MoonPay's documentation, not from our adapter.
  */
 type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];
@@ -34,7 +34,7 @@ const transactionOf = (purchase: Purchase) => ({
   status: STATUSES[purchase.status],
   failureReason: purchase.failureReason,
   baseCurrencyAmount: Number(purchase.fiatAmount),
-  // Known once the USDC were bought.
+  // Set once the USDC were sent.
   quoteCurrencyAmount:
     purchase.status === 'pending' || purchase.status === 'completed'
       ? Number(decimal(purchase.amountMicro))
@@ -55,7 +55,7 @@ const transactionOf = (purchase: Purchase) => ({
 
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
 
-/** The fields of a widget's search, or why MoonPay would not show it. */
+/** The fields of a widget's query string, or the reason why MoonPay would refuse it. */
 const readSearch = (
   search: string,
   { publishableKey, secretKey }: SandboxKeys['moonpay'],
@@ -98,7 +98,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
         const time = Math.floor(Date.now() / 1000);
         return {
           'moonpay-signature-v2': `t=${time},s=${hmac(keys.webhookKey, `${time}.${body}`).digest('hex')}`,
-          // The older header is sent too, over the body alone.
+          // MoonPay also sends the older header, which signs the body alone.
           'moonpay-signature': hmac(keys.webhookKey, body).digest('base64'),
         };
       },
@@ -161,7 +161,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
     return purchase?.provider === 'moonpay' ? purchase : undefined;
   };
 
-  /** The bank's own page: the 3-D Secure challenge, or the transfer that is waited for. */
+  /** The bank's page: the 3-D Secure challenge, or the transfer that is awaited. */
   app.get<{ Querystring: { id?: string } }>('/step', (request, reply) => {
     const purchase = purchaseOf(request.query.id);
     if (purchase === undefined) return failure(reply, 'There is no such payment.');

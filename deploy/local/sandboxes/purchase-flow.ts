@@ -42,18 +42,18 @@ export const createPurchaseFlow = ({
     reportBy: (provider: ProviderName, webhookOf: WebhookOf): void => {
       webhooks.set(provider, webhookOf);
     },
-    /** Takes a new purchase in its first state. */
+    /** Adds a new purchase in its first state. */
     open: (purchase: Purchase): void => {
       purchases.add(purchase);
       notify(purchase, 'created');
     },
-    /** The money is there: the USDC follows. */
+    /** The customer paid. The USDC transfer follows. */
     pay: (purchase: Purchase): void => {
       step(purchase, 'pending');
       void sendUsdc(purchase);
     },
     fail: (purchase: Purchase, failureReason: string): void => step(purchase, 'failed', { failureReason }),
-    /** What was paid for when the sandbox stopped. */
+    /** Sends the USDC of purchases that were paid when the sandbox stopped. */
     resume: (): void => {
       for (const purchase of purchases.withStatus('pending')) void sendUsdc(purchase);
     },

@@ -14,13 +14,13 @@ const pollMs = 100;
 
 export type Treasury = {
   /**
-   * Sends what was bought, once, and returns the transaction when it is confirmed. Goes on for
-   * ever.
+   * Sends the purchased USDC once and returns the signature when the transaction is confirmed. It
+   * tries until then.
    */
   send: (purchase: Purchase) => Promise<string>;
 };
 
-/** The provider's own USDC on the chain of this environment. */
+/** The provider's USDC on the chain of this environment. */
 export const openTreasury = (
   options: { rpcUrl: string; mint: string; secretKey: string },
   purchases: Purchases,
@@ -45,7 +45,7 @@ export const openTreasury = (
       amount,
       decimals,
     );
-    // Two equal purchases in one block would be one and the same transaction without it.
+    // Without it, two equal purchases in one block would be the same transaction.
     const unique = new PublicKey(randomBytes(32));
     transfer.keys.push({ pubkey: unique, isSigner: false, isWritable: false });
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
@@ -63,7 +63,7 @@ export const openTreasury = (
     };
   };
 
-  /** Whether a signed transfer has included; null while it still may. */
+  /** Whether a signed transfer was included; null while it still may be. */
   const outcome = async ({ transfer }: Purchase): Promise<boolean | null> => {
     const { signature, lastValidBlockHeight } = transfer!;
     const height = await connection.getBlockHeight('finalized');
@@ -87,7 +87,8 @@ export const openTreasury = (
           }
           purchases.change(purchase, { transfer: null });
         } catch (error) {
-          // The chain is restarted, say; what was signed is sent again.
+          // The chain does not answer, for instance because it restarts. The same bytes are sent
+          // again.
           console.error(`transfer of ${purchase.id}: ${(error as Error).message}`);
           await sleep(1000);
         }

@@ -17,8 +17,8 @@ const LEAST = 10_000_000n;
 const TOP_UP = 100_000_000n;
 
 /**
- * What cannot be asked for again on a second start: keys are stored as hashes, and wallets are the
- * user's own.
+ * What a second start cannot read from the system: keys are stored as hashes, and wallets belong to
+ * the user.
  */
 type Seed = {
   consumer_wallet: string;
@@ -27,8 +27,8 @@ type Seed = {
 };
 
 /**
- * The seed of this state folder; written at each step, so that a start which was cut short goes on
- * from there.
+ * The seed of this state folder. It is written after each step, so that an interrupted start
+ * resumes there.
  */
 const openSeed = (file: string) => {
   const seed: Seed = existsSync(file)
@@ -53,7 +53,7 @@ const seededVendor = async (api: Api, stack: Stack, { seed, save }: ReturnType<t
 const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType<typeof openSeed>) => {
   const wallet = Keypair.fromSecretKey(bs58.decode(seed.consumer_wallet));
   const { access_token: token, account } = await signIn(api, stack, CONSUMER, 'test');
-  // Linking what is linked already answers the same wallet.
+  // Linking a linked wallet returns the same wallet.
   const view = await linkWallet(api, token, account.account_id, wallet);
   if (BigInt(view.balance) < LEAST) await fund(api, token, view.wallet_id, TOP_UP);
   if (BigInt(view.delegation.allowance) < LEAST)
@@ -69,7 +69,7 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
 
 /**
  * Seeds a vendor and a consumer in the test environment and makes one payment through the public
- * API, printed so that a reader can follow it and repeat it with curl.
+ * API. The output lets a reader follow the payment and repeat it with curl.
  */
 export const transcript = async (
   stack: Stack,
