@@ -5,7 +5,7 @@ import type { ProviderName, Purchase, PurchaseStatus, Purchases } from './purcha
 import type { Treasury } from './treasury.ts';
 
 /** The webhook by which a provider reports a purchase: `created` first, `changed` afterwards. */
-type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
+export type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
 
 /**
  * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a

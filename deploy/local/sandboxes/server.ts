@@ -2,9 +2,9 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { registerCoinbase } from './coinbase.ts';
 import type { SandboxConfig } from './config.ts';
 import { createDelivery } from './delivery.ts';
-import { createPurchaseFlow } from './purchase-flow.ts';
 import { registerMoonpay } from './moonpay.ts';
 import { PAGE_HEADERS } from './page.ts';
+import { createPurchaseFlow } from './purchase-flow.ts';
 import { openPurchases } from './purchases.ts';
 import { openTreasury } from './treasury.ts';
 

@@ -20,6 +20,17 @@ export type Treasury = {
   send: (purchase: Purchase) => Promise<string>;
 };
 
+/** Whether a signed transfer was included; null while it still may be. */
+const outcomeOf = async (connection: Connection, { transfer }: Purchase): Promise<boolean | null> => {
+  const { signature, lastValidBlockHeight } = transfer!;
+  const height = await connection.getBlockHeight('finalized');
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+  const status = value[0];
+  if (status?.err) return false;
+  if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return true;
+  return height > lastValidBlockHeight && !status ? false : null;
+};
+
 /** The provider's USDC on the chain of this environment. */
 export const openTreasury = (
   options: { rpcUrl: string; mint: string; secretKey: string },
@@ -63,17 +74,6 @@ export const openTreasury = (
     };
   };
 
-  /** Whether a signed transfer was included; null while it still may be. */
-  const outcome = async ({ transfer }: Purchase): Promise<boolean | null> => {
-    const { signature, lastValidBlockHeight } = transfer!;
-    const height = await connection.getBlockHeight('finalized');
-    const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
-    const status = value[0];
-    if (status?.err) return false;
-    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return true;
-    return height > lastValidBlockHeight && !status ? false : null;
-  };
-
   return {
     send: async (purchase) => {
       for (;;) {
@@ -81,7 +81,11 @@ export const openTreasury = (
           if (purchase.transfer === null) purchases.change(purchase, { transfer: await sign(purchase) });
           const wire = Buffer.from(purchase.transfer!.wire, 'base64');
           await connection.sendRawTransaction(wire, { skipPreflight: true });
-          for (let included: boolean | null = null; included !== false; included = await outcome(purchase)) {
+          for (
+            let included: boolean | null = null;
+            included !== false;
+            included = await outcomeOf(connection, purchase)
+          ) {
             if (included) return purchase.transfer!.signature;
             await sleep(pollMs);
           }

@@ -67,6 +67,24 @@ const seededConsumer = async (api: Api, stack: Stack, { seed, save }: ReturnType
   return { token, wallet, walletId: view.wallet_id, delegateKey: seed.delegate_key };
 };
 
+/** USDC of each owner, by the owner's role. */
+const balancesOf = async (chain: StackEnvironment, owners: Record<string, string>) => {
+  const connection = new Connection(chain.rpc_url, 'confirmed');
+  const mint = new PublicKey(chain.usdc_mint);
+  return Object.fromEntries(
+    await Promise.all(
+      Object.entries(owners).map(async ([who, owner]) => {
+        const account = getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
+        const balance = await connection.getTokenAccountBalance(account).then(
+          ({ value }) => BigInt(value.amount),
+          () => 0n,
+        );
+        return [who, balance] as const;
+      }),
+    ),
+  );
+};
+
 /**
  * Seeds a vendor and a consumer in the test environment and makes one payment through the public
  * API. The output lets a reader follow the payment and repeat it with curl.
@@ -83,26 +101,12 @@ export const transcript = async (
   const vendor = await seededVendor(api, stack, opened);
   const consumer = await seededConsumer(api, stack, opened);
 
-  const connection = new Connection(chain.rpc_url, 'confirmed');
-  const mint = new PublicKey(chain.usdc_mint);
   const owners = {
     consumer: consumer.wallet.publicKey.toBase58(),
     vendor: vendor.payoutAddress,
     'fee wallet': chain.fee_wallet,
   };
-  const balances = async () =>
-    Object.fromEntries(
-      await Promise.all(
-        Object.entries(owners).map(async ([who, owner]) => {
-          const account = getAssociatedTokenAddressSync(mint, new PublicKey(owner), true);
-          const balance = await connection.getTokenAccountBalance(account).then(
-            ({ value }) => BigInt(value.amount),
-            () => 0n,
-          );
-          return [who, balance] as const;
-        }),
-      ),
-    );
+  const balances = () => balancesOf(chain, owners);
 
   print('\nSeeded in the test environment');
   print(`  vendor           ${VENDOR}   service ${vendor.serviceId}`);

@@ -98,20 +98,7 @@ export function serviceEnvironment(
       IDENTITY_SECRET: keys.identitySecret,
       CURSOR_KEY: keys.cursorKey,
     },
-    'chain-submitter': {
-      SOLANA_RPC_URLS: shared.rpcUrls.join(','),
-      GENESIS_HASH: environment.genesisHash,
-      USDC_MINT: environment.usdc_mint,
-      FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
-      DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
-        .map(({ number, secretKey }) => `${number}:${secretKey}`)
-        .join(','),
-      FEE_WALLET: environment.fee_wallet,
-      // Live money cannot be minted: the live environment has no such key.
-      ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
-      PUBLIC_KEYS: publicKeys([environment]),
-      ...shared.hourlyCaps,
-    },
+    'chain-submitter': submitterEnvironment(environment, shared),
     // Webhook receivers on this machine: plain http and local addresses, which are refused
     // elsewhere.
     webhook: {
@@ -130,6 +117,27 @@ export function serviceEnvironment(
     NATS_PASSWORD: password,
     POSTGRES_URL: environment.databaseUrl(service),
     ...own[service],
+  };
+}
+
+function submitterEnvironment(
+  environment: RunningEnvironment,
+  shared: SharedSettings & { rpcUrls: readonly string[] },
+): Record<string, string> {
+  const { keys } = environment;
+  return {
+    SOLANA_RPC_URLS: shared.rpcUrls.join(','),
+    GENESIS_HASH: environment.genesisHash,
+    USDC_MINT: environment.usdc_mint,
+    FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
+    DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
+      .map(({ number, secretKey }) => `${number}:${secretKey}`)
+      .join(','),
+    FEE_WALLET: environment.fee_wallet,
+    // Live money cannot be minted: the live environment has no such key.
+    ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
+    PUBLIC_KEYS: publicKeys([environment]),
+    ...shared.hourlyCaps,
   };
 }
 
