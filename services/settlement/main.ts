@@ -11,7 +11,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
-import { attemptsReading, capsReading, intakeReading } from './operator/gauges.ts';
+import { attemptGauges, capGauges, intakeGauges } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { getPausedAt } from './operator/store.ts';
@@ -116,5 +116,5 @@ await runService(base, {
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
-  readings: [attemptsReading(pool), intakeReading(pool), capsReading(pool, limits)],
+  readings: [attemptGauges(pool), intakeGauges(pool), capGauges(pool, limits)],
 });

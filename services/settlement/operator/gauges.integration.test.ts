@@ -20,7 +20,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { expireSettlements } from '../settlements/expire-settlements.ts';
 import { resumeSettlements } from '../settlements/resume-settlements.ts';
-import { attemptsReading } from './gauges.ts';
+import { attemptGauges } from './gauges.ts';
 
 let telemetry: Telemetry;
 let page: string;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   page = `http://127.0.0.1:${port}/metrics`;
   const config = { ENVIRONMENT: 'test', OTEL_METRICS_EXPORTER: 'prometheus' };
   telemetry = await startTelemetry('settlement', config, base.logger);
-  observe([attemptsReading(base.pool)], base.logger);
+  observe([attemptGauges(base.pool)], base.logger);
 });
 afterAll(async () => {
   await telemetry.stop();

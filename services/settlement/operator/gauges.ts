@@ -6,7 +6,7 @@ import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.t
 import { getPausedSeconds } from './store.ts';
 
 /** The attempts under way and what they hold, read at each scrape. */
-export const attemptsReading = (pool: Pool): Reading => ({
+export const attemptGauges = (pool: Pool): Reading => ({
   name: 'attempts',
   metrics: [
     'settle.attempts',
@@ -36,14 +36,14 @@ export const attemptsReading = (pool: Pool): Reading => ({
 });
 
 /** For how long the operators have taken no new payment. */
-export const intakeReading = (pool: Pool): Reading => ({
+export const intakeGauges = (pool: Pool): Reading => ({
   name: 'intake',
   metrics: ['settle.intake.paused_age'],
   read: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
 });
 
 /** How much of the hourly caps is used up by what was accepted. */
-export const capsReading = (pool: Pool, limits: HourlyLimits): Reading => ({
+export const capGauges = (pool: Pool, limits: HourlyLimits): Reading => ({
   name: 'caps',
   metrics: ['settle.chain.cap_used_ratio'],
   read: () => capUse(pool, limits),

@@ -25,7 +25,7 @@ import {
   until,
   vendor,
 } from '../../../test/support/settlement.ts';
-import { intakeReading } from './gauges.ts';
+import { intakeGauges } from './gauges.ts';
 
 /** What operators change here, and what of a settle it must not touch. */
 beforeAll(startFixture);
@@ -79,7 +79,7 @@ describe('a pause', () => {
   });
 
   test('a gauge counts the seconds that it stands', async () => {
-    const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
+    const seconds = async () => (await intakeGauges(base.pool).read())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
     await admin.query("update intake set paused_at = paused_at - interval '1 hour'");

@@ -4,7 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { listSettlements } from './store/settlements.ts';
-import { showSettlement, viewerOf } from './view.ts';
+import { showSettlement, scopeOf } from './view.ts';
 
 /** GET /v1/settlements; `?payment_attempt_id=` is the cheap way to wait for a pending payment. */
 export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof settlement.operations.list> =>
@@ -15,7 +15,7 @@ export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof se
       if (filters.payment_attempt_id !== undefined && (caller.kind === 'service_key' || role === 'vendor')) {
         throw invalid('payment_attempt_id', 'is for the payer');
       }
-      return { ...filters, viewer: viewerOf(caller, role ?? 'payer') };
+      return { ...filters, scope: scopeOf(caller, role ?? 'payer') };
     },
     rows: listSettlements,
     place: (row) => row.settlement_id,

@@ -26,7 +26,7 @@ export const redeem = (deps: {
   });
   const tokens = { env: deps.environment, keys: deps.publicKeys };
   return async ({ settlement_id, settlement_token, redeem_id = null }, caller) => {
-    const viewer = { as: 'service', service_id: caller.service_id } as const;
+    const scope = { as: 'service', service_id: caller.service_id } as const;
     const answer = (redeemedAt: number, redeemId: string | null, replayed: boolean) => ({
       settlement_id,
       status: 'redeemed' as const,
@@ -42,7 +42,7 @@ export const redeem = (deps: {
       return answer(won.redeemed_at, redeem_id, false);
     }
     // It said no: why, in the order of the checks.
-    const row = ownSettlement(asked, await findSettlementInScope(deps.pool, viewer, settlement_id), tokens);
+    const row = ownSettlement(asked, await findSettlementInScope(deps.pool, scope, settlement_id), tokens);
     if (row.status === 'redeemed') {
       count('settle.idempotent_replays', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);

@@ -5,7 +5,7 @@ import { batched } from '../../../shared/db/batched.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { findForVerify, type VerifyRequest } from './store/settlements.ts';
-import { amountsOf, scopeOf, statusNow, unitsShown } from './view.ts';
+import { amountsOf, quoteScopeOf, statusNow, unitsShown } from './view.ts';
 
 /** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
@@ -20,7 +20,7 @@ export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.oper
       tx_hash: row.tx_hash,
       ...amountsOf(row),
       service_id: row.service_id,
-      scope: scopeOf(row),
+      scope: quoteScopeOf(row),
       ...unitsShown(row),
       redeem_expires_at: isoTimeOrNull(row.redeem_expires_at),
       redeemed_at: isoTimeOrNull(row.redeemed_at),

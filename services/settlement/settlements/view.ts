@@ -5,12 +5,12 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { SettlementRow, Terms, Viewer } from './store/settlements.ts';
+import type { SettlementRow, Terms, Scope } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 
 /** Who reads, for the query: without a role, an account sees what it paid and what it was paid. */
-export const viewerOf = (caller: Caller, role?: 'payer' | 'vendor'): Viewer => {
+export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
   if (caller.kind === 'service_key') return { as: 'service', service_id: caller.service_id };
   if (caller.kind === 'delegate_key') {
     return { as: 'delegate', account_id: caller.account_id, delegate_id: caller.delegate_id };
@@ -23,7 +23,7 @@ export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): Settl
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 
 /** The scope stands in the quote token that was signed, and nowhere else. */
-export const scopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
+export const quoteScopeOf = (row: Pick<SettlementRow, 'quote_token'>): QuoteClaims['scope'] =>
   storedClaims(row.quote_token).scope;
 
 /** Of a prepaid settlement what was bought and what is left of it; of another nothing. */
@@ -52,7 +52,7 @@ export const showSettlement = (row: SettlementRow, caller: Caller): z.infer<type
   service_id: row.service_id,
   service_name: storedClaims(row.quote_token).service_name,
   ...amountsOf(row),
-  scope: scopeOf(row),
+  scope: quoteScopeOf(row),
   ...unitsShown(row),
   tx_hash: row.tx_hash,
   superseded_tx_hashes: row.superseded_tx_hashes,

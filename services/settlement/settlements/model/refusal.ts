@@ -2,20 +2,20 @@ import { ERRORS, type MoneyMoved, ServiceError } from '../../../../shared/contra
 import type { ChainStatus, Status } from './status.ts';
 
 /** A settlement as far as a refusal speaks of it. */
-export type Known = { settlement_id: string; status: Status; chain_status: ChainStatus };
+export type SettlementState = { settlement_id: string; status: Status; chain_status: ChainStatus };
 
 /** What the record says of an attempt and of its quote, read after the refusal. */
 export type Records = {
   /** The attempt of the caller's account, with whichever quote and by whichever delegate. */
-  attempt: Known | null;
+  attempt: SettlementState | null;
   /** The settlement of the caller's account that pays the quote, or has paid it; never a failed one. */
-  paying: Known | null;
+  paying: SettlementState | null;
   /** Records of the time of this quote are lost, and the chain has not said that nothing was paid. */
   mayBeLost: boolean;
 };
 
 /** Whether money of a settlement has moved: pending, forked away and reversed for good are `unknown` unless it failed. */
-export const moneyMovedBy = ({ status, chain_status }: Known): MoneyMoved => {
+export const moneyMovedBy = ({ status, chain_status }: SettlementState): MoneyMoved => {
   if (status === 'failed') return 'no';
   return chain_status === 'confirmed' || chain_status === 'finalized' ? 'yes' : 'unknown';
 };

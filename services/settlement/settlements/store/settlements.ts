@@ -85,33 +85,33 @@ export const findPayingSettlement = (db: Db, accountId: string, quoteId: string)
     select ${columns} from settlements
     where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
 
-/** Who may see which settlements: it goes into the query, so that a forgotten check finds nothing. */
-export type Viewer =
+/** Which settlements a caller may see. It is part of the query, so a forgotten check returns nothing. */
+export type Scope =
   | { as: 'service'; service_id: string }
   | { as: 'payer'; account_id: string }
   | { as: 'delegate'; account_id: string; delegate_id: string }
   | { as: 'vendor'; account_id: string }
   | { as: 'either'; account_id: string };
 
-const seenBy = (viewer: Viewer) => {
-  switch (viewer.as) {
+const inScope = (scope: Scope) => {
+  switch (scope.as) {
     case 'service':
-      return sql.fragment`service_id = ${viewer.service_id}`;
+      return sql.fragment`service_id = ${scope.service_id}`;
     case 'payer':
-      return sql.fragment`account_id = ${viewer.account_id}`;
+      return sql.fragment`account_id = ${scope.account_id}`;
     case 'delegate':
-      return sql.fragment`account_id = ${viewer.account_id} and delegate_id = ${viewer.delegate_id}`;
+      return sql.fragment`account_id = ${scope.account_id} and delegate_id = ${scope.delegate_id}`;
     case 'vendor':
-      return sql.fragment`vendor_account_id = ${viewer.account_id}`;
+      return sql.fragment`vendor_account_id = ${scope.account_id}`;
     case 'either':
-      return sql.fragment`(account_id = ${viewer.account_id} or vendor_account_id = ${viewer.account_id})`;
+      return sql.fragment`(account_id = ${scope.account_id} or vendor_account_id = ${scope.account_id})`;
   }
 };
 
-/** The viewer's settlement, or null: another's does not exist for them. */
-export const findSettlementInScope = (db: Db, viewer: Viewer, settlementId: string): Promise<SettlementRow | null> =>
+/** The settlement, or null where it is outside the scope: a caller cannot learn that it exists. */
+export const findSettlementInScope = (db: Db, scope: Scope, settlementId: string): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
-    select ${columns} from settlements where settlement_id = ${settlementId} and ${seenBy(viewer)}`);
+    select ${columns} from settlements where settlement_id = ${settlementId} and ${inScope(scope)}`);
 
 const Verified = Row.pick({
   settlement_id: true,
@@ -152,22 +152,22 @@ export const findForVerify = async (
   return sought.map((each) => found.get(keyOf(each)) ?? null);
 };
 
-export type SettlementScope = {
-  viewer: Viewer;
+export type SettlementFilter = {
+  scope: Scope;
   status?: SettlementRow['status'] | undefined;
   service_id?: string | undefined;
   payment_attempt_id?: string | undefined;
 };
 
-/** A page of the viewer's settlements, newest first, and one more. */
+/** A page of the settlements in scope, newest first, and one more row. */
 export const listSettlements = (
   db: Db,
-  { viewer, status, service_id, payment_attempt_id }: SettlementScope,
+  { scope, status, service_id, payment_attempt_id }: SettlementFilter,
   page: Page,
 ): Promise<readonly SettlementRow[]> =>
   db.any(sql.type(Row)`
     select ${columns} from settlements
-    where ${seenBy(viewer)} ${matching({ service_id, payment_attempt_id })}
+    where ${inScope(scope)} ${matching({ service_id, payment_attempt_id })}
       ${status === undefined ? sql.fragment`` : sql.fragment`and ${hasStatus(status)}`}
       ${pageBy('settlement_id', page)}`);
 
