@@ -33,12 +33,12 @@ export const listPayersAfterAcceptance = (db: Db, accountId: string): Promise<re
 export const upsertPayer = (
   db: Db,
   payer: Payer,
-  sight: { balance: bigint; allowance: bigint; slot: bigint },
+  snapshot: { balance: bigint; allowance: bigint; slot: bigint },
 ): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     insert into payers (wallet_id, account_id, owner, authority, balance, allowance, as_of_slot)
     values (${payer.wallet_id}, ${payer.account_id}, ${payer.owner}, ${payer.authority},
-      ${sight.balance}, ${sight.allowance}, ${sight.slot})
+      ${snapshot.balance}, ${snapshot.allowance}, ${snapshot.slot})
     on conflict (wallet_id) do update
     set authority = excluded.authority, balance = excluded.balance, allowance = excluded.allowance, as_of_slot = excluded.as_of_slot
     where payers.as_of_slot < excluded.as_of_slot and payers.included_slot <= excluded.as_of_slot`);

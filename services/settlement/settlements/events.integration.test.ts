@@ -135,7 +135,7 @@ test('of a prepaid settlement the first consume is told as its redeem, the other
         traceparent: null,
       },
     ]);
-    return drawn!.told.length;
+    return drawn!.events.length;
   };
   expect([await draw(), await draw()]).toEqual([1, 0]);
 });

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { getActivity } from './store/settlements.ts';
 
-/** Internal: what stands in the way of a service's end. */
+/** int.settlement.settlementActivity: what a service waits for before it is deleted. */
 export const settlementActivity =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.settlementActivity> =>
   async ({ service_id }) => {

@@ -149,7 +149,7 @@ test('what is drawn together: each only by its own service and once, answered in
   ).toEqual([null]);
   const shown = async (asked: Parameters<typeof recordConsumptions>[1]) =>
     (await recordConsumptions(deps.pool, asked)).map(
-      (each) => each && [each.settlement_id, each.units_consumed, each.told.map((row) => row.traceparent)],
+      (each) => each && [each.settlement_id, each.units_consumed, each.events.map((row) => row.traceparent)],
     );
   expect(
     await shown([

@@ -4,7 +4,7 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { sumSpent } from './store/spent-since.ts';
 
-/** Internal: what wallets have paid since a moment. */
+/** int.settlement.spentSince: what wallets have paid since a time. */
 export const spentSince =
   ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.spentSince> =>
   async ({ wallets }) =>

@@ -7,9 +7,9 @@ import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { findForVerify, type VerifyRequest } from './store/settlements.ts';
 import { amountsOf, quoteScopeOf, statusNow, unitsShown } from './view.ts';
 
-/** POST /v1/settlements/:settlement_id/verify: tells, and never changes anything. */
+/** POST /v1/settlements/:settlement_id/verify: a read that never changes anything. */
 export const verify = ({ pool }: { pool: Pool }): Handler<typeof settlement.operations.verify> => {
-  const find = batched((sought: readonly VerifyRequest[]) => findForVerify(pool, sought));
+  const find = batched((requests: readonly VerifyRequest[]) => findForVerify(pool, requests));
   return async ({ settlement_id }, { service_id }) => {
     const row = await find({ settlement_id, service_id });
     if (row === null) throw notFound('settlement');
