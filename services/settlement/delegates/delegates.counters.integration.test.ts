@@ -12,7 +12,7 @@ import { upsertPayer } from '../payers/store.ts';
 import { refundOf } from '../refunds/model.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { acceptAttempts, type Candidate } from '../settlements/store/accept-attempts.ts';
-import { recordConsumptions, type ConsumeRequest } from '../settlements/store/consumptions.ts';
+import { type ConsumeRequest, recordConsumptions } from '../settlements/store/consumptions.ts';
 import { recordExpired } from '../settlements/store/expire.ts';
 import {
   type Confirmation,
@@ -111,7 +111,11 @@ test('whatever happens at once, over midnights and the end of a month: all count
   const see = () =>
     Promise.all(
       payers.map((payer) =>
-        upsertPayer(pick(pools), payer, { balance: 10_000_000n, allowance: 10_000_000n, slot: BigInt(slot++) }),
+        upsertPayer(pick(pools), payer, {
+          balance: 10_000_000n,
+          allowance: 10_000_000n,
+          slot: BigInt(slot++),
+        }),
       ),
     );
 

@@ -32,7 +32,9 @@ type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
 export const quarantineResolver = (deps: {
   pool: Pool;
   /** What chain-submitter has done for an attempt, and what the chain proves about it. */
-  getAttemptReport: (attempt: z.infer<AttemptReportContract['input']>) => Promise<z.infer<AttemptReportContract['output']>>;
+  getAttemptReport: (
+    attempt: z.infer<AttemptReportContract['input']>,
+  ) => Promise<z.infer<AttemptReportContract['output']>>;
 }): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
   unknown: 'the message names no settlement of this database: retry or dismiss it',

@@ -49,11 +49,7 @@ type FindPayment = (
  * when the chain cannot be queried
  */
 export const findLostPayment = async (
-  {
-    findWallet,
-    findPayment,
-    logger,
-  }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
+  { findWallet, findPayment, logger }: { findWallet: FindWallet; findPayment: FindPayment; logger: Logger },
   quote_token: string,
   { caller, payers }: { caller: Caller; payers: readonly Payer[] },
 ): Promise<Payer | 'not paid' | 'unknown'> => {
@@ -66,7 +62,10 @@ export const findLostPayment = async (
     return own.find((each) => each.owner === owner) ?? 'unknown';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    logger.warn({ err: error }, 'payment not searched on chain: its record may be lost, the chain is unavailable');
+    logger.warn(
+      { err: error },
+      'payment not searched on chain: its record may be lost, the chain is unavailable',
+    );
     return 'unknown';
   }
 };

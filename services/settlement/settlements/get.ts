@@ -3,7 +3,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { findSettlementInScope } from './store/settlements.ts';
-import { showWithQuote, scopeOf } from './view.ts';
+import { scopeOf, showWithQuote } from './view.ts';
 
 /** GET /v1/settlements/:settlement_id. */
 export const get =

@@ -4,7 +4,7 @@ import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import { listHandler } from '../../../shared/lists/list.ts';
 import { listSettlements } from './store/settlements.ts';
-import { showSettlement, scopeOf } from './view.ts';
+import { scopeOf, showSettlement } from './view.ts';
 
 /** GET /v1/settlements; `?payment_attempt_id=` is the cheapest way to poll a pending payment. */
 export const list = (deps: { pool: Pool; cursorKey: Buffer }): Handler<typeof settlement.operations.list> =>

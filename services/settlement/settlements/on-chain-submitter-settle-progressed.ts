@@ -26,7 +26,7 @@ import {
   recordReopened,
   recordSigned,
 } from './store/record-progress.ts';
-import { findSettlement, type Terms, listTerms } from './store/settlements.ts';
+import { findSettlement, listTerms, type Terms } from './store/settlements.ts';
 import type { TermsCache } from './terms-cache.ts';
 
 type Deps = Parameters<typeof refreshPayer>[0] & {

@@ -145,7 +145,9 @@ test('what is drawn together: each only by its own service and once, answered in
     traceparent: trace(digit),
   });
   expect(
-    await recordConsumptions(deps.pool, [{ ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! }]),
+    await recordConsumptions(deps.pool, [
+      { ...ask(a!, own, 'none', 1, '9'), settlement_token: tokens.get(b!)! },
+    ]),
   ).toEqual([null]);
   const shown = async (asked: Parameters<typeof recordConsumptions>[1]) =>
     (await recordConsumptions(deps.pool, asked)).map(

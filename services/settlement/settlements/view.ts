@@ -5,7 +5,7 @@ import type { QuoteClaims } from '../../../shared/contract/tokens.ts';
 import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { storedClaims } from '../../../shared/lib/compact-token.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
-import type { SettlementRow, Terms, Scope } from './store/settlements.ts';
+import type { Scope, SettlementRow, Terms } from './store/settlements.ts';
 
 type Caller = PrincipalOf<readonly ['service_key', 'jwt', 'delegate_key']>;
 

@@ -53,7 +53,8 @@ export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null 
   if (chain === 'failed') return conflict('the payment was reversed on chain');
   if (!isPaid(chain))
     return conflict('the payment is being confirmed again after a fork of the chain: repeat in a moment');
-  if (prepaid.reservedMicro > 0n) return conflict('a refund is made or under way, so no units can be consumed');
+  if (prepaid.reservedMicro > 0n)
+    return conflict('a refund is made or under way, so no units can be consumed');
   const left = unitsTotal - prepaid.unitsConsumed;
   if (units > left)
     return { code: 'settlement_exhausted', message: `${left} of ${unitsTotal} units are left` };

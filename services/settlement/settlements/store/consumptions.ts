@@ -93,7 +93,11 @@ export type ConsumableRow = z.infer<typeof Consumable>;
 /** The columns that decide about a consume, and what the request consumed before. Null: not this service's. */
 export const findConsumable = (
   db: Db,
-  { settlement_id, service_id, request_id }: Pick<ConsumeRequest, 'settlement_id' | 'service_id' | 'request_id'>,
+  {
+    settlement_id,
+    service_id,
+    request_id,
+  }: Pick<ConsumeRequest, 'settlement_id' | 'service_id' | 'request_id'>,
 ): Promise<ConsumableRow | null> =>
   db.maybeOne(sql.type(Consumable)`
     select s.settlement_token, s.status, s.chain_status, coalesce(${windowElapsed}, false) as elapsed,

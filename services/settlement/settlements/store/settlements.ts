@@ -81,7 +81,11 @@ export const findAttempt = (db: Db, accountId: string, attemptId: string): Promi
     select ${columns} from settlements where account_id = ${accountId} and payment_attempt_id = ${attemptId}`);
 
 /** The account's settlement that pays a quote or has paid it. Null: none, or it failed. */
-export const findPayingSettlement = (db: Db, accountId: string, quoteId: string): Promise<SettlementRow | null> =>
+export const findPayingSettlement = (
+  db: Db,
+  accountId: string,
+  quoteId: string,
+): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements
     where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
@@ -110,7 +114,11 @@ const inScope = (scope: Scope) => {
 };
 
 /** The settlement, or null where it is outside the scope: a caller cannot learn that it exists. */
-export const findSettlementInScope = (db: Db, scope: Scope, settlementId: string): Promise<SettlementRow | null> =>
+export const findSettlementInScope = (
+  db: Db,
+  scope: Scope,
+  settlementId: string,
+): Promise<SettlementRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from settlements where settlement_id = ${settlementId} and ${inScope(scope)}`);
 
