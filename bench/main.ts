@@ -1,9 +1,9 @@
 // `npm run bench`: the measurements of docs/benchmarks.md.
-import { readCommandLine, refuse, wholeNumber } from '../deploy/local/command-line.ts';
+import { readCommandLine, refuse, wholeNumber } from '../deploy/local/processes/command-line.ts';
 import { benchmarks } from './benchmarks/index.ts';
-import { clearProfiles, showProfiles } from './frame/profiles.ts';
-import { createReport } from './frame/report.ts';
-import type { Options, Run } from './frame/run.ts';
+import { clearProfiles, showProfiles } from './harness/profiles.ts';
+import { createReport } from './harness/report.ts';
+import type { Options, Run } from './harness/run.ts';
 
 const usage = `Usage: npm run bench -- [name …] [options]
 

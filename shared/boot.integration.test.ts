@@ -6,9 +6,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createPortPicker } from '../deploy/local/ports.ts';
-import { natsServer } from '../deploy/local/servers.ts';
-import { createSupervisor, type Supervisor } from '../deploy/local/supervisor.ts';
+import { createSupervisor, type Supervisor } from '../deploy/local/processes/supervisor.ts';
+import { natsServer } from '../deploy/local/servers/nats-server.ts';
+import { createPortPicker } from '../deploy/local/servers/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../test/support/database.ts';
 import { ensureStreams } from './bus/setup.ts';
 

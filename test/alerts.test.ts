@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
-import { findBinary } from '../deploy/local/binaries.mjs';
+import { findBinary } from '../deploy/local/servers/binaries.mjs';
 import { METRICS, type Metric, type MetricName, prometheusName } from '../shared/lib/metrics-catalog.ts';
 import { DASHBOARDS } from '../tools/dashboards.ts';
 

@@ -2,7 +2,7 @@ import { globSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { programNames } from '../deploy/local/services.ts';
+import { programNames } from '../deploy/local/stack/programs.ts';
 import { durables, STREAMS } from '../shared/bus/topology.ts';
 import { METRICS, prometheusName } from '../shared/lib/metrics-catalog.ts';
 import type { WorkloadName } from '../tools/k8s/workloads.ts';

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { intents } from '../services/chain-submitter/domain/intent.ts';
-import { preparations } from '../services/chain-submitter/domain/preparation.ts';
-import { transactions } from '../services/chain-submitter/domain/transaction.ts';
-import { deposits } from '../services/funding/domain/deposit.ts';
-import { HOLDS_NOTHING, refunds } from '../services/funding/domain/refund.ts';
-import { withdrawals } from '../services/funding/domain/withdrawal.ts';
-import { services } from '../services/identity/domain/service.ts';
+import { intents } from '../services/chain-submitter/intents/model/state.ts';
+import { transactions } from '../services/chain-submitter/transactions/model.ts';
+import { preparations } from '../services/chain-submitter/user-signed/model.ts';
 import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
 import { STORED } from '../services/quote/store/quotes.ts';
 import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
-import { DELEGATION_STATUSES } from '../services/wallet/domain/delegation.ts';
-import { transactions as projected } from '../services/wallet/domain/transaction.ts';
-import { deliveries } from '../services/webhook/domain/delivery.ts';
-import { endpoints } from '../services/webhook/domain/endpoint.ts';
+import { deposits } from '../services/funding/deposits/model.ts';
+import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
+import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
+import { DELEGATION_STATUSES } from '../services/wallet/delegations/model.ts';
+import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
+import { services } from '../services/identity/services/model.ts';
+import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
+import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { UNDECIDED, work } from '../shared/lib/progress.ts';
 
@@ -68,7 +68,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   },
   'funding.refunds.status': {
     states: refunds.states,
-    indexes: { refunds_open: refunds.open, refunds_to_release: HOLDS_NOTHING },
+    indexes: { refunds_open: refunds.open, refunds_to_release: RESERVES_NOTHING },
   },
   'funding.dev_funds.status': { states: work.states, indexes: { dev_funds_due: UNDECIDED } },
   'wallet.preparations.status': { states: work.states },
@@ -77,10 +77,10 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     indexes: { wallets_token_account_due: UNDECIDED },
   },
   // Derived at each observation, so without transitions.
-  'wallet.sights.delegation_status': { states: DELEGATION_STATUSES },
+  'wallet.snapshots.delegation_status': { states: DELEGATION_STATUSES },
   'wallet.transactions.status': {
     states: projected.states,
-    indexes: { transactions_unsure: ['confirmed'] },
+    indexes: { transactions_incomplete: ['confirmed'] },
   },
   'webhook.deliveries.status': {
     states: deliveries.states,

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { readCommandLine } from '../deploy/local/command-line.ts';
-import type { Stack } from '../deploy/local/stack-file.ts';
+import { readCommandLine } from '../deploy/local/processes/command-line.ts';
+import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { operatorFields } from '../shared/contract/operator.ts';
 import { dump } from './backup/dump.ts';
 import { restore } from './backup/restore.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
+import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
 import { type ClusterEnvironment, clusterSecrets } from './k8s/secrets.ts';
 
 const USAGE = `Usage

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { startServers } from '../deploy/local/start-servers.ts';
+import { startServers } from '../deploy/local/servers/start-servers.ts';
 import { SERVICE_NAMES, type ServiceName } from '../shared/contract/service.ts';
 import { schemaName } from '../shared/db/migrate.ts';
 import { createTestDatabase } from '../test/support/database.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Stack } from '../deploy/local/stack-file.ts';
+import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { commands } from './ops/commands.ts';
 import { connectOperator, type Login } from './ops/connect.ts';
 import { helpOf, helpText } from './ops/help.ts';

@@ -1,11 +1,11 @@
-// npm run rebuild-projections: services/wallet/rebuild.ts against the system that `npm start` runs, its first
+// npm run rebuild-projections: services/wallet/transactions/rebuild.ts against the system that `npm start` runs, its first
 // environment. A deployment runs that file itself, with the configuration of its wallet service.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
-import type { Stack } from '../deploy/local/stack-file.ts';
+import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import type { Stack } from '../deploy/local/stack/stack-file.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 

@@ -4,7 +4,7 @@ import {
   createTransferCheckedInstruction,
 } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { referenceOf } from '../services/chain-submitter/reference.ts';
+import { referenceOf } from '../services/chain-submitter/transactions/reference.ts';
 import { newId } from '../shared/lib/id.ts';
 import {
   keypairOf,

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { readCommandLine, refuse } from '../deploy/local/command-line.ts';
-import type { Stack } from '../deploy/local/stack-file.ts';
+import { readCommandLine, refuse } from '../deploy/local/processes/command-line.ts';
+import type { Stack } from '../deploy/local/stack/stack-file.ts';
 import { chainAt } from './reconcile/chain.ts';
 import { type AccountReport, comparing, isBroken } from './reconcile/compare.ts';
 import { authoritiesOf, type Query, signedOf, transfersOf, watchedAccounts } from './reconcile/records.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must } from '../../deploy/local/people/api.ts';
-import { quoteOf, settleWith, type Vendor } from '../../deploy/local/people/people.ts';
-import type { Payer } from '../frame/people.ts';
-import type { Run } from '../frame/run.ts';
-import type { BenchStack } from '../frame/stack.ts';
-import { summary } from '../frame/statistics.ts';
-import { startTracing, type Trace } from '../frame/trace.ts';
+import { quoteOf, settleWith, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import type { Payer } from '../harness/actors.ts';
+import type { Run } from '../harness/run.ts';
+import type { BenchStack } from '../harness/stack.ts';
+import { summary } from '../harness/statistics.ts';
+import { startTracing, type Trace } from '../harness/trace.ts';
 
 const SETTLES = 20;
 const PAUSE_MS = 400;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scrape } from '../../test/support/scrape.ts';
-import { type Load, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers, settleCalls } from '../frame/people.ts';
-import { cpuMsOf, writtenBytesOf } from '../frame/process-figures.ts';
-import { templatePayment } from '../frame/rows.ts';
-import type { Benchmark, Run } from '../frame/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
-import { summary } from '../frame/statistics.ts';
+import { createBenchVendor, createPayers, settleCalls } from '../harness/actors.ts';
+import { type Load, startLoad } from '../harness/load.ts';
+import { cpuMsOf, writtenBytesOf } from '../harness/process-figures.ts';
+import { templatePayment } from '../harness/rows.ts';
+import type { Benchmark, Run } from '../harness/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { summary } from '../harness/statistics.ts';
 import type { Call } from '../load/job.ts';
 import { commonPath } from './common-path.ts';
 

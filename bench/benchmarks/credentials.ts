@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must } from '../../deploy/local/people/api.ts';
-import { createVendor } from '../../deploy/local/people/people.ts';
+import { createVendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
 import { createAuthenticate } from '../../services/gateway/credentials.ts';
 import { openEnvironment } from '../../services/gateway/environments.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
-import { type Samples, showSamples } from '../frame/rounds.ts';
-import type { Benchmark } from '../frame/run.ts';
-import { type BenchStack, startBenchStack } from '../frame/stack.ts';
-import { type Sample, sampleOf } from '../frame/statistics.ts';
+import { type Samples, showSamples } from '../harness/rounds.ts';
+import type { Benchmark } from '../harness/run.ts';
+import { type BenchStack, startBenchStack } from '../harness/stack.ts';
+import { type Sample, sampleOf } from '../harness/statistics.ts';
 
 const CREDENTIALS = 100;
 /** Longer than the gateway keeps what identity said. */

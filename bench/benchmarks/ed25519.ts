@@ -7,9 +7,9 @@ import {
   signBytes,
   verifyBytes,
 } from '../../shared/lib/ed25519.ts';
-import { compare, type Side } from '../frame/rounds.ts';
-import type { Benchmark } from '../frame/run.ts';
-import { sampleOf } from '../frame/statistics.ts';
+import { compare, type Side } from '../harness/rounds.ts';
+import type { Benchmark } from '../harness/run.ts';
+import { sampleOf } from '../harness/statistics.ts';
 
 const AT_ONCE = 50;
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sampled, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers } from '../frame/people.ts';
-import { cpuMsOf } from '../frame/process-figures.ts';
-import { compare, type Side } from '../frame/rounds.ts';
-import { copyTable, type Issued, insertIssued, templatePayment } from '../frame/rows.ts';
-import type { Benchmark, Run } from '../frame/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
-import { type Sample, summary } from '../frame/statistics.ts';
+import { createBenchVendor, createPayers } from '../harness/actors.ts';
+import { sampled, startLoad } from '../harness/load.ts';
+import { cpuMsOf } from '../harness/process-figures.ts';
+import { compare, type Side } from '../harness/rounds.ts';
+import { copyTable, type Issued, insertIssued, templatePayment } from '../harness/rows.ts';
+import type { Benchmark, Run } from '../harness/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { type Sample, summary } from '../harness/statistics.ts';
 import type { Call } from '../load/job.ts';
 import { type Statement, startSkeleton } from '../skeleton/skeleton.ts';
 

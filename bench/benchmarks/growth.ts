@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { must } from '../../deploy/local/people/api.ts';
-import type { Vendor } from '../../deploy/local/people/people.ts';
-import { type Load, sampled, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers, type Payer } from '../frame/people.ts';
-import { type Samples, showRatio, showSamples } from '../frame/rounds.ts';
-import { templatePayment } from '../frame/rows.ts';
-import type { Benchmark, Run } from '../frame/run.ts';
-import { seedSettlements } from '../frame/seed.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
-import type { Sample } from '../frame/statistics.ts';
+import type { Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { createBenchVendor, createPayers, type Payer } from '../harness/actors.ts';
+import { type Load, sampled, startLoad } from '../harness/load.ts';
+import { type Samples, showRatio, showSamples } from '../harness/rounds.ts';
+import { templatePayment } from '../harness/rows.ts';
+import type { Benchmark, Run } from '../harness/run.ts';
+import { seedSettlements } from '../harness/seed.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import type { Sample } from '../harness/statistics.ts';
 import type { Call } from '../load/job.ts';
 
 /** Few at once: it is the time of a call that is asked for, not how many the machine can take. */

@@ -1,4 +1,4 @@
-import type { Benchmark } from '../frame/run.ts';
+import type { Benchmark } from '../harness/run.ts';
 import { cost } from './cost.ts';
 import { credentials } from './credentials.ts';
 import { ed25519 } from './ed25519.ts';

@@ -1,10 +1,10 @@
-import { must } from '../../deploy/local/people/api.ts';
-import { sampled, startLoad } from '../frame/load.ts';
-import { createBenchVendor, quoteCall } from '../frame/people.ts';
-import { compare } from '../frame/rounds.ts';
-import { copyTable } from '../frame/rows.ts';
-import type { Benchmark } from '../frame/run.ts';
-import { noteDurability, startBenchStack } from '../frame/stack.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { createBenchVendor, quoteCall } from '../harness/actors.ts';
+import { sampled, startLoad } from '../harness/load.ts';
+import { compare } from '../harness/rounds.ts';
+import { copyTable } from '../harness/rows.ts';
+import type { Benchmark } from '../harness/run.ts';
+import { noteDurability, startBenchStack } from '../harness/stack.ts';
 import { startSkeleton } from '../skeleton/skeleton.ts';
 
 const CONCURRENCY = 16;

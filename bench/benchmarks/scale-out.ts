@@ -1,9 +1,9 @@
-import { sampled, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers, settleCalls } from '../frame/people.ts';
-import { templatePayment } from '../frame/rows.ts';
-import { type Benchmark, part, type Run } from '../frame/run.ts';
-import { noteDurability, startBenchStack } from '../frame/stack.ts';
-import { type Sample, summary } from '../frame/statistics.ts';
+import { createBenchVendor, createPayers, settleCalls } from '../harness/actors.ts';
+import { sampled, startLoad } from '../harness/load.ts';
+import { templatePayment } from '../harness/rows.ts';
+import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { noteDurability, startBenchStack } from '../harness/stack.ts';
+import { type Sample, summary } from '../harness/statistics.ts';
 
 const PACE_MS = 400;
 const REPLICAS = [1, 2, 4];

@@ -1,10 +1,10 @@
 import { type Facilitator, startFacilitator } from '../facilitator/facilitator.ts';
-import { type Load, sampled, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../frame/people.ts';
-import { compare, type Ratio, type Side } from '../frame/rounds.ts';
-import { templatePayment } from '../frame/rows.ts';
-import { type Benchmark, part, type Run } from '../frame/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
+import { createBenchVendor, createPayers, type Payer, PRICE_MICRO, settleCalls } from '../harness/actors.ts';
+import { type Load, sampled, startLoad } from '../harness/load.ts';
+import { compare, type Ratio, type Side } from '../harness/rounds.ts';
+import { templatePayment } from '../harness/rows.ts';
+import { type Benchmark, part, type Run } from '../harness/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
 import type { Call } from '../load/job.ts';
 
 const PAYERS = 8;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Load, startLoad } from '../frame/load.ts';
-import { createBenchVendor, createPayers, type Payer } from '../frame/people.ts';
-import { handlesOf, residentMbOf } from '../frame/process-figures.ts';
-import { templatePayment } from '../frame/rows.ts';
-import type { Benchmark, Run } from '../frame/run.ts';
-import { type BenchStack, noteDurability, startBenchStack } from '../frame/stack.ts';
-import { hasGrown } from '../frame/statistics.ts';
+import { createBenchVendor, createPayers, type Payer } from '../harness/actors.ts';
+import { type Load, startLoad } from '../harness/load.ts';
+import { handlesOf, residentMbOf } from '../harness/process-figures.ts';
+import { templatePayment } from '../harness/rows.ts';
+import type { Benchmark, Run } from '../harness/run.ts';
+import { type BenchStack, noteDurability, startBenchStack } from '../harness/stack.ts';
+import { hasGrown } from '../harness/statistics.ts';
 
 const CONCURRENCY = 16;
 const PAYERS = 8;

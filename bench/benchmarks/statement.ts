@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { z } from 'zod';
-import { startServers } from '../../deploy/local/start-servers.ts';
+import { startServers } from '../../deploy/local/servers/start-servers.ts';
 import { connectPool, sql } from '../../shared/db/pool.ts';
 import { testStateDir } from '../../test/support/test-state.ts';
-import { compare, type Side } from '../frame/rounds.ts';
-import type { Benchmark } from '../frame/run.ts';
-import { sampleOf } from '../frame/statistics.ts';
+import { compare, type Side } from '../harness/rounds.ts';
+import type { Benchmark } from '../harness/run.ts';
+import { sampleOf } from '../harness/statistics.ts';
 
 const AT_ONCE = 8;
 const ROWS = 10_000;

@@ -3,10 +3,10 @@ import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import { startChild } from '../frame/child.ts';
-import type { Payer } from '../frame/people.ts';
-import type { Run } from '../frame/run.ts';
-import type { BenchStack } from '../frame/stack.ts';
+import type { Payer } from '../harness/actors.ts';
+import { startChild } from '../harness/child.ts';
+import type { Run } from '../harness/run.ts';
+import type { BenchStack } from '../harness/stack.ts';
 import type { Call } from '../load/job.ts';
 
 /** `feePayerKey`: Solana's 64 bytes, base64. */

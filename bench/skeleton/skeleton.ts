@@ -1,6 +1,6 @@
-import { startChild } from '../frame/child.ts';
-import type { Run } from '../frame/run.ts';
-import type { BenchStack } from '../frame/stack.ts';
+import { startChild } from '../harness/child.ts';
+import type { Run } from '../harness/run.ts';
+import type { BenchStack } from '../harness/stack.ts';
 
 /** One statement; its values as in service.ts. */
 export type Statement = { text: string; values: readonly unknown[] };

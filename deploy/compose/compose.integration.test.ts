@@ -5,14 +5,15 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { ensureDatabase } from '../local/database.ts';
-import { createPortPicker } from '../local/ports.ts';
-import { outsideFolder, postgresServer } from '../local/postgres.ts';
-import { natsServer, redisServer } from '../local/servers.ts';
-import type { Stack } from '../local/stack-file.ts';
-import { createSupervisor, type ProcessSpec, type Supervisor } from '../local/supervisor.ts';
-import { responds } from '../local/tools.ts';
-import { transcript } from '../local/transcript.ts';
+import { createSupervisor, type ProcessSpec, type Supervisor } from '../local/processes/supervisor.ts';
+import { transcript } from '../local/seed/transcript.ts';
+import { ensureDatabase } from '../local/servers/database.ts';
+import { natsServer } from '../local/servers/nats-server.ts';
+import { createPortPicker } from '../local/servers/ports.ts';
+import { outsideFolder, postgresServer } from '../local/servers/postgres-server.ts';
+import { redisServer } from '../local/servers/redis-server.ts';
+import type { Stack } from '../local/stack/stack-file.ts';
+import { responds } from '../local/stack/tool-specs.ts';
 import { composeFiles } from './init.ts';
 
 /**

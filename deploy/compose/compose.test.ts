@@ -8,8 +8,8 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { type Reach, workloads } from '../../tools/k8s/workloads.ts';
-import { natsUserName } from '../local/nats-conf.ts';
-import { programNames } from '../local/services.ts';
+import { natsUserName } from '../local/servers/nats-conf.ts';
+import { programNames } from '../local/stack/programs.ts';
 import { composeFiles } from './init.ts';
 
 /** compose.yaml, which cannot be run where no engine runs, held against the schema of Compose and against our own code. */

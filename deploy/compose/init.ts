@@ -5,20 +5,20 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { roleName } from '../../shared/db/migrate.ts';
-import { writeAtomically } from '../local/atomic-file.ts';
-import { natsAccounts } from '../local/bus.ts';
 import { createLedger } from '../local/chain/ledger.ts';
-import { readCommandLine } from '../local/command-line.ts';
-import { urlAs } from '../local/database.ts';
-import { environmentKeys } from '../local/keys.ts';
-import { natsConf, natsUserName } from '../local/nats-conf.ts';
-import { superuserPassword } from '../local/postgres.ts';
+import { writeAtomically } from '../local/processes/atomic-file.ts';
+import { readCommandLine } from '../local/processes/command-line.ts';
+import { urlAs } from '../local/servers/database.ts';
+import { natsConf, natsUserName } from '../local/servers/nats-conf.ts';
+import { superuserPassword } from '../local/servers/postgres-server.ts';
+import { natsAccounts } from '../local/stack/bus.ts';
+import { environmentKeys } from '../local/stack/keys.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
   serviceEnvironment,
-} from '../local/service-environment.ts';
-import { onrampsSpec } from '../local/tools.ts';
+} from '../local/stack/service-environment.ts';
+import { onrampsSpec } from '../local/stack/tool-specs.ts';
 
 /** Every process listens on this port of its own container. */
 export const HTTP_PORT = 3000;

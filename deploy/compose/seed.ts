@@ -1,6 +1,7 @@
 // A job of compose.yaml: puts the mint, the fee account and SOL on the local chain. Run again it changes nothing.
-import type { EnvironmentKeys } from '../local/keys.ts';
-import { seedChain } from '../local/seed-chain.ts';
+
+import { seedChain } from '../local/seed/seed-chain.ts';
+import type { EnvironmentKeys } from '../local/stack/keys.ts';
 
 const { RPC_URL, ENVIRONMENT_KEYS } = process.env;
 if (!RPC_URL || !ENVIRONMENT_KEYS) {

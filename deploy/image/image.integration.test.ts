@@ -22,14 +22,14 @@ import { durables } from '../../shared/bus/topology.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { schemaName } from '../../shared/db/migrate.ts';
 import { failpoints } from '../../shared/lib/failpoint.ts';
-import { databaseUrl, ensureDatabase } from '../local/database.ts';
-import { createPortPicker } from '../local/ports.ts';
-import { outsideFolder } from '../local/postgres.ts';
-import { natsServer } from '../local/servers.ts';
-import { programNames } from '../local/services.ts';
-import { type RunningStack, startStack } from '../local/stack.ts';
-import { createSupervisor } from '../local/supervisor.ts';
-import { transcript } from '../local/transcript.ts';
+import { createSupervisor } from '../local/processes/supervisor.ts';
+import { transcript } from '../local/seed/transcript.ts';
+import { databaseUrl, ensureDatabase } from '../local/servers/database.ts';
+import { natsServer } from '../local/servers/nats-server.ts';
+import { createPortPicker } from '../local/servers/ports.ts';
+import { outsideFolder } from '../local/servers/postgres-server.ts';
+import { programNames } from '../local/stack/programs.ts';
+import { type RunningStack, startStack } from '../local/stack/stack.ts';
 import { bundle, NODE_FLAGS } from './bundle.ts';
 
 /**

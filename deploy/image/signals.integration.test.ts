@@ -9,7 +9,7 @@ import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { composeFiles } from '../compose/init.ts';
-import { createPortPicker } from '../local/ports.ts';
+import { createPortPicker } from '../local/servers/ports.ts';
 import { bundled } from './bundle.ts';
 
 /**

@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from './binaries.mjs';
-import { ensureConsole } from './setup-console.mjs';
-import { ensureNodeModules } from './setup-modules.mjs';
-import { ensurePromtool } from './setup-promtool.mjs';
-import { ensureServers } from './setup-servers.mjs';
+import { repositoryRoot } from './servers/binaries.mjs';
+import { ensureConsole } from './setup/console.mjs';
+import { ensureNodeModules } from './setup/modules.mjs';
+import { ensurePromtool } from './setup/promtool.mjs';
+import { ensureServers } from './setup/servers.mjs';
 
 const say = (line) => console.log(`set-up: ${line}`);
 

@@ -1,11 +1,11 @@
 // `npm start`: the whole system on this machine, until Ctrl-C.
 import path from 'node:path';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
-import { readCommandLine } from './command-line.ts';
-import { identify, isRunning } from './processes.ts';
-import { replicas } from './services.ts';
-import { type RunningStack, startStack } from './stack.ts';
-import type { Stack } from './stack-file.ts';
+import { readCommandLine } from './processes/command-line.ts';
+import { identify, isRunning } from './processes/process-identity.ts';
+import { replicas } from './stack/programs.ts';
+import { type RunningStack, startStack } from './stack/stack.ts';
+import type { Stack } from './stack/stack-file.ts';
 
 const usage = `Usage: npm start -- [options]
 
@@ -141,7 +141,7 @@ function printAddresses(stack: Stack, stackFile: string): void {
 
 /** The stack is up whether or not the payment works, so that what went wrong can be looked at. */
 async function makeOnePayment(running: RunningStack): Promise<void> {
-  const { transcript } = await import('./transcript.ts');
+  const { transcript } = await import('./seed/transcript.ts');
   try {
     await transcript(running.stack, print, path.dirname(running.stackFile));
   } catch (error) {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ERRORS } from '../../shared/contract/errors.ts';
+import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
 import {
   ApiError,
   type ClientOptions,
@@ -16,7 +17,6 @@ import {
   UnauthorizedError,
   ValidationError,
 } from './main.ts';
-import { type Asked, refusal, type Scripted, startScripted } from './test-support.ts';
 
 let running: Awaited<ReturnType<typeof startScripted>> | undefined;
 afterEach(() => running?.stop());

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { type Asked, refusal, type Scripted, startScripted } from '../../test/support/scripted-server.ts';
 import {
   ApiError,
   type AttemptStore,
@@ -9,7 +10,6 @@ import {
   PaymentUndecidedError,
   UnauthorizedError,
 } from './main.ts';
-import { type Asked, refusal, type Scripted, startScripted } from './test-support.ts';
 
 let running: Awaited<ReturnType<typeof startScripted>> | undefined;
 afterEach(() => running?.stop());

@@ -5,8 +5,15 @@ import type {
 } from '../../shared/contract/tokens.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { newId } from '../../shared/lib/id.ts';
+import {
+  errorOf,
+  SERVICE,
+  SIGNERS,
+  startWorld,
+  tokenFor,
+  type World,
+} from '../../test/support/scripted-vendors.ts';
 import { createClient, NoAnswerError } from './main.ts';
-import { errorOf, SERVICE, SIGNERS, startWorld, tokenFor, type World } from './pay/test-support.ts';
 import { BadTokenError, createTokenVerifier, type QuoteClaims, type SettlementClaims } from './tokens.ts';
 
 let world: World;

@@ -3,9 +3,9 @@ import { SolanaAddress } from '../../shared/contract/primitives.ts';
 import { hourlyCapsConfig } from '../../shared/db/hourly-caps.ts';
 import { serviceConfig } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import type { Limits } from './limits/budgets.ts';
+import type { Limits } from './limits/fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './limits/lamports.ts';
-import { NumberedSecretKeys, newestFirst, SecretKey } from './signer.ts';
+import { NumberedSecretKeys, newestFirst, SecretKey } from './transactions/signer.ts';
 
 /** At least ten token accounts, or a tenth of it would be none. */
 const LamportBudget = (fallback: bigint) =>
@@ -63,7 +63,7 @@ export const config = z
     /**
      * Least pause between two looks at transactions in flight, so the greatest rate of getSignatureStatuses: 50 a second,
      * however many payments. The pause grows by itself with the time that the chain takes, and on a chain that confirms at once,
-     * which is no network's, it is shorter (pace.ts).
+     * which is no network's, it is shorter (broadcast/poll-interval.ts).
      */
     POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })

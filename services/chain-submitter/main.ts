@@ -2,49 +2,58 @@ import { randomUUID } from 'node:crypto';
 import { openBase, runService } from '../../shared/boot.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter } from '../../shared/contract/index.ts';
-import { createBudgets } from '../../shared/db/budget.ts';
+import { createBudgets, deleteOldSpending } from '../../shared/db/budget.ts';
 import { hourlyLimits } from '../../shared/db/hourly-caps.ts';
 import { acceptJobs } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
+import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { tokenAccountOf } from './addresses.ts';
-import { createCaps } from './caps.ts';
-import { createChainView } from './chain.ts';
-import { createCommits } from './commits.ts';
+import { expireInFlight } from './broadcast/expiry.ts';
+import { createInFlightTransactions } from './broadcast/in-flight.ts';
+import { startPolling } from './broadcast/poller.ts';
+import { rebroadcast } from './broadcast/rebroadcast.ts';
+import { tokenAccountOf } from './chain/addresses.ts';
+import { findPayment } from './chain/find-payment.ts';
+import type { Network } from './chain/model/network.ts';
+import { observeChain } from './chain/observe-chain.ts';
+import { observeTransfers } from './chain/observe-transfers.ts';
+import { observeWallet } from './chain/observe-wallet.ts';
+import { observeWallets } from './chain/observe-wallets.ts';
+import { createRpc, lamportsReader } from './chain/rpc-pool.ts';
+import { createChainView } from './chain/token-accounts.ts';
+import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
-import type { Deps } from './deps.ts';
-import type { Network } from './domain/order.ts';
-import { createDriver } from './drive.ts';
-import { startEngine } from './engine.ts';
-import { createFlights } from './flights.ts';
-import { cancelPrepared } from './handlers/cancelPrepared.ts';
-import { checkPayoutAddress } from './handlers/checkPayoutAddress.ts';
-import { describeWallet } from './handlers/describeWallet.ts';
-import { findPayment } from './handlers/findPayment.ts';
-import { getAttemptReport } from './handlers/getAttemptReport.ts';
-import { getCaps } from './handlers/getCaps.ts';
-import { getCosigningLimits } from './handlers/getCosigningLimits.ts';
-import { getSigning } from './handlers/getSigning.ts';
-import { observeChain } from './handlers/observeChain.ts';
-import { observePrepared } from './handlers/observePrepared.ts';
-import { observeTransfers } from './handlers/observeTransfers.ts';
-import { observeWallet } from './handlers/observeWallet.ts';
-import { observeWallets } from './handlers/observeWallets.ts';
-import { prepareDelegation } from './handlers/prepareDelegation.ts';
-import { prepareTransfer } from './handlers/prepareTransfer.ts';
-import { reserveTokenAccount } from './handlers/reserveTokenAccount.ts';
-import { setCosigningFactor } from './handlers/setCosigningFactor.ts';
-import { setSigningPaused } from './handlers/setSigningPaused.ts';
-import { submitPrepared } from './handlers/submitPrepared.ts';
-import { createTokenAccount } from './jobs/createTokenAccount.ts';
-import { fund } from './jobs/fund.ts';
-import { settle } from './jobs/settle.ts';
+import { createTokenAccount } from './intents/create-token-account.ts';
+import { createExecutor } from './intents/executor.ts';
+import { fund } from './intents/fund.ts';
+import { createGroupCommit } from './intents/group-commit.ts';
+import { settle } from './intents/settle.ts';
+import { sweep } from './intents/sweep.ts';
+import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
-import { createOwnWork } from './limits/own-work.ts';
-import { checkNetwork } from './network.ts';
-import { budgetsReading, capsReading, feePayerReading, intentsReading } from './readings.ts';
-import { quarantineResolver } from './resolve-quarantine.ts';
-import { createRpc, lamportsReader } from './rpc.ts';
+import { createOwnBudgets } from './limits/own-transactions.ts';
+import { reserveTokenAccount } from './limits/reserve-token-account.ts';
+import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
+import { getCaps } from './limits/get-caps.ts';
+import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
+import { createCaps } from './limits/spending-caps.ts';
+import { releaseLapsedReservations } from './limits/store/grants.ts';
+import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
+import { getAttemptReport } from './operator/get-attempt-report.ts';
+import { quarantineResolver } from './operator/quarantine.ts';
+import { setSigningPaused } from './operator/set-signing-paused.ts';
+import { getSigning } from './operator/get-signing.ts';
+import { cancelPrepared } from './user-signed/cancel-prepared.ts';
+import { checkPayoutAddress } from './user-signed/check-payout-address.ts';
+import { describeWallet } from './user-signed/describe-wallet.ts';
+import { observePrepared } from './user-signed/observe-prepared.ts';
+import { prepareDelegation } from './user-signed/prepare-delegation.ts';
+import { prepareTransfer } from './user-signed/prepare-transfer.ts';
+import { submitPrepared } from './user-signed/submit-prepared.ts';
+
+const SECOND_MS = 1000;
+const REBROADCAST_MS = 250;
+const HOUR_MS = 3_600_000;
 
 const config = loadConfig(schema);
 const base = await openBase('chain-submitter', config);
@@ -68,15 +77,13 @@ const network: Network = {
 };
 const rpc = createRpc(config.SOLANA_RPC_URLS);
 try {
-  await checkNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
+  await verifyNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
 } catch (error) {
   logger.fatal({ err: error }, 'the chain is not the configured one');
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 
-const caps = {
-  ...hourlyLimits(config),
-};
+const caps = hourlyLimits(config);
 const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
 
 const limits = limitsOf(config);
@@ -96,12 +103,12 @@ const parts = {
   signers,
   caps: createCaps(pool, clock.now, caps),
   limits,
-  ownWork: createOwnWork({ ...limited, budgets: createBudgets(pool, clock.now) }),
+  ownBudgets: createOwnBudgets({ ...limited, budgets: createBudgets(pool, clock.now) }),
   cosigning: createCosigning(limited),
-  commits: createCommits(pool, workerId),
-  flights: createFlights(),
+  groupCommit: createGroupCommit(pool, workerId),
+  inFlight: createInFlightTransactions(),
 };
-const deps: Deps = { ...parts, driver: createDriver(parts) };
+const deps = { ...parts, executor: createExecutor(parts) };
 const signing = {
   pool,
   network,
@@ -113,7 +120,16 @@ const signing = {
     ]),
   ),
 };
-const engine = await startEngine(deps, { pollMs: config.POLL_MS });
+const worker = await startWorker(deps, () => ({
+  jobs: [
+    everyMs(SECOND_MS, 'reconcile', () => sweep(deps), logger),
+    everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
+    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsedReservations(pool), logger),
+    everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
+    everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
+  ],
+  poller: startPolling(deps, config.POLL_MS),
+}));
 
 const consuming = [
   acceptJobs(
@@ -149,11 +165,11 @@ await runService(base, {
     ...operating,
   }),
   consuming,
-  jobs: [engine],
+  jobs: [worker],
   readings: [
-    intentsReading(pool),
-    capsReading(pool, caps),
-    budgetsReading(pool, limits),
-    feePayerReading(() => lamportsOf(network.feePayer)),
+    collectIntents(pool),
+    collectCaps(pool, caps),
+    collectBudgets(pool, limits),
+    collectFeePayer(() => lamportsOf(network.feePayer)),
   ],
 });

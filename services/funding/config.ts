@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { JsonText, SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
-import { CoinbaseConfig } from './providers/coinbase.ts';
-import { MoonpayConfig } from './providers/moonpay.ts';
+import { CoinbaseConfig } from './deposits/providers/coinbase.ts';
+import { MoonpayConfig } from './deposits/providers/moonpay.ts';
 
 export const config = z.object({
   ...serviceConfig,
-  /** True where chain-submitter holds a funding authority; elsewhere dev/fund does not exist (404). */
+  /** True where chain-submitter holds a funding authority. Elsewhere dev/fund does not exist (404). */
   DEV_FUND: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
   CURSOR_KEY: SecretBytes,
-  /** JSON; a provider that is left out is not offered. Sandbox and real thing differ in URLs and keys alone. */
+  /**
+   * JSON. A provider without its setting is not offered. Sandbox and production differ in URLs and
+   * keys alone.
+   */
   MOONPAY: JsonText.pipe(MoonpayConfig).optional(),
   COINBASE: JsonText.pipe(CoinbaseConfig).optional(),
-  /** How long a caller waits for the chain. */
+  /** How long a call waits for the chain. */
   CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
 });

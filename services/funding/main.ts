@@ -1,7 +1,9 @@
+import type { z } from 'zod';
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { idempotentCalls } from '../../shared/idempotency/calls.ts';
 import { startPurgeCalls } from '../../shared/idempotency/store.ts';
@@ -10,65 +12,73 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
-import { fundProgressed } from './consumers/chain-submitter.fundProgressed.ts';
-import { refundProgressed } from './consumers/chain-submitter.refundProgressed.ts';
-import { withdrawalProgressed } from './consumers/chain-submitter.withdrawalProgressed.ts';
-import type { Deps } from './deps.ts';
-import { approveWithdrawal } from './handlers/approveWithdrawal.ts';
-import { cancelRefund } from './handlers/cancelRefund.ts';
-import { cancelWithdrawal } from './handlers/cancelWithdrawal.ts';
-import { createDeposit } from './handlers/createDeposit.ts';
-import { createRefund } from './handlers/createRefund.ts';
-import { createWithdrawal } from './handlers/createWithdrawal.ts';
-import { devFund } from './handlers/devFund.ts';
-import { getDeposit } from './handlers/getDeposit.ts';
-import { getRefund } from './handlers/getRefund.ts';
-import { getWithdrawal } from './handlers/getWithdrawal.ts';
-import { listDeposits } from './handlers/listDeposits.ts';
-import { listMoved } from './handlers/listMoved.ts';
-import { listRefunds } from './handlers/listRefunds.ts';
-import { listWithdrawals } from './handlers/listWithdrawals.ts';
-import { providerWebhook } from './handlers/providerWebhook.ts';
-import { submitRefund } from './handlers/submitRefund.ts';
-import { driveDevFunds } from './jobs/driveDevFunds.ts';
-import { driveTransfers } from './jobs/driveTransfers.ts';
-import { followDeposits } from './jobs/followDeposits.ts';
-import { releaseRefunds } from './jobs/releaseRefunds.ts';
-import { createCoinbase } from './providers/coinbase.ts';
-import { createMoonpay } from './providers/moonpay.ts';
+import { createDeposit } from './deposits/create-deposit.ts';
+import { followDeposits } from './deposits/follow-deposits.ts';
+import { getDeposit } from './deposits/get-deposit.ts';
+import { listDeposits } from './deposits/list-deposits.ts';
+import { providerWebhook } from './deposits/provider-webhook.ts';
+import { createCoinbase } from './deposits/providers/coinbase.ts';
+import { createMoonpay } from './deposits/providers/moonpay.ts';
+import { devFund } from './dev-funds/dev-fund.ts';
+import { fundProgressed } from './dev-funds/on-chain-submitter-fund-progressed.ts';
+import { redispatchDevFunds } from './dev-funds/redispatch-dev-funds.ts';
+import { listMoved } from './movements/list-moved.ts';
+import { approveWithdrawal } from './transfers/approve-withdrawal.ts';
+import { cancelRefund } from './transfers/cancel-refund.ts';
+import { cancelWithdrawal } from './transfers/cancel-withdrawal.ts';
+import { createRefund } from './transfers/create-refund.ts';
+import { createWithdrawal } from './transfers/create-withdrawal.ts';
+import { getRefund } from './transfers/get-refund.ts';
+import { getWithdrawal } from './transfers/get-withdrawal.ts';
+import { listRefunds } from './transfers/list-refunds.ts';
+import { listWithdrawals } from './transfers/list-withdrawals.ts';
+import { refundProgressed, withdrawalProgressed } from './transfers/on-chain-submitter.ts';
+import { releaseRefunds } from './transfers/release-refunds.ts';
+import { submitRefund } from './transfers/submit-refund.ts';
+import { sweepTransfers } from './transfers/sweep-transfers.ts';
 
-/** Checking, simulating, committing and co-signing takes longer than a look-up. */
+/** Checking, simulating, committing and co-signing takes longer than a read. */
 const SUBMIT_TIMEOUT_MS = 10_000;
-const DRIVE_EVERY_MS = 2000;
+const SWEEP_EVERY_MS = 2000;
 const FOLLOW_EVERY_MS = 1000;
 
 const config = loadConfig(schema);
 const base = await openBase('funding', config);
 const { bus, pool, clock, relay, waiting, logger, quarantine } = base;
 
-const deps: Deps = {
+/** A function that calls an internal operation of another service. */
+const to =
+  <S extends ServiceContract, N extends InternalName<S>>(
+    contract: S,
+    name: N,
+    options?: { timeoutMs: number },
+  ) =>
+  (input: z.infer<S['internal'][N]['input']>) =>
+    call(bus, contract, name, input, options);
+
+const deps = {
   pool,
   logger,
+  relay,
+  waiting,
+  /** The database's clock, epoch milliseconds. */
   clock: clock.now,
   cursorKey: config.CURSOR_KEY,
+  chainWaitMs: config.CHAIN_WAIT_MS,
+  devFund: config.DEV_FUND,
   onramps: {
     ...(config.MOONPAY && { moonpay: createMoonpay(config.MOONPAY, systemClock) }),
     ...(config.COINBASE && { coinbase: createCoinbase(config.COINBASE, systemClock) }),
   },
-  relay,
-  waiting,
-  chainWaitMs: config.CHAIN_WAIT_MS,
-  devFund: config.DEV_FUND,
-  findWallet: (account_id, wallet_id) => call(bus, wallet, 'find', { account_id, wallet_id }),
-  observeTransfers: (tx_hash, owner) => call(bus, chainSubmitter, 'observeTransfers', { tx_hash, owner }),
-  observeWallet: (owner) => call(bus, chainSubmitter, 'observeWallet', { owner }),
-  prepareTransfer: (input) => call(bus, chainSubmitter, 'prepareTransfer', input),
-  submitPrepared: (input) =>
-    call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
-  cancelPrepared: (input) => call(bus, chainSubmitter, 'cancelPrepared', input),
-  observePrepared: (input) => call(bus, chainSubmitter, 'observePrepared', input),
-  reserveRefund: (input) => call(bus, settlement, 'reserveRefund', input),
-  releaseRefund: (refund_id) => call(bus, settlement, 'releaseRefund', { refund_id }),
+  findWallet: to(wallet, 'find'),
+  observeTransfers: to(chainSubmitter, 'observeTransfers'),
+  observeWallet: to(chainSubmitter, 'observeWallet'),
+  prepareTransfer: to(chainSubmitter, 'prepareTransfer'),
+  submitPrepared: to(chainSubmitter, 'submitPrepared', { timeoutMs: SUBMIT_TIMEOUT_MS }),
+  cancelPrepared: to(chainSubmitter, 'cancelPrepared'),
+  observePrepared: to(chainSubmitter, 'observePrepared'),
+  reserveRefund: to(settlement, 'reserveRefund'),
+  releaseRefund: to(settlement, 'releaseRefund'),
 };
 
 const consuming = [
@@ -83,7 +93,6 @@ const consuming = [
     quarantine,
   ),
 ];
-const operating = operatorHandlers({ pool, consuming });
 
 await runService(base, {
   serving: serve(
@@ -106,15 +115,15 @@ await runService(base, {
       listRefunds: listRefunds(deps),
       getRefund: getRefund(deps),
       listMoved: listMoved(deps),
-      ...operating,
+      ...operatorHandlers({ pool, consuming }),
     },
     { now: clock.now, calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [
-    everyMs(DRIVE_EVERY_MS, 'driveDevFunds', driveDevFunds(deps), logger),
-    everyMs(DRIVE_EVERY_MS, 'driveTransfers', driveTransfers(deps), logger),
-    everyMs(DRIVE_EVERY_MS, 'releaseRefunds', releaseRefunds(deps), logger),
+    everyMs(SWEEP_EVERY_MS, 'redispatchDevFunds', redispatchDevFunds(deps), logger),
+    everyMs(SWEEP_EVERY_MS, 'sweepTransfers', sweepTransfers(deps), logger),
+    everyMs(SWEEP_EVERY_MS, 'releaseRefunds', releaseRefunds(deps), logger),
     everyMs(FOLLOW_EVERY_MS, 'followDeposits', followDeposits(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],

@@ -35,8 +35,8 @@ create table deposits (
   tx_instruction text,
   problem_code text,
   problem_message text,
-  look_at timestamp with time zone default (app_now() + '00:01:00'::interval),
-  looks integer default 0 not null,
+  poll_at timestamp with time zone default (app_now() + '00:01:00'::interval),
+  poll_count integer default 0 not null,
   created_at timestamp with time zone default app_now() not null,
   expires_at timestamp with time zone not null,
   completed_at timestamp with time zone,
@@ -52,7 +52,7 @@ create table deposits (
 );
 CREATE INDEX deposits_by_account ON deposits USING btree (account_id, deposit_id DESC);
 CREATE UNIQUE INDEX deposits_by_transfer ON deposits USING btree (tx_hash, tx_instruction);
-CREATE INDEX deposits_due ON deposits USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX deposits_due ON deposits USING btree (poll_at) WHERE (poll_at IS NOT NULL);
 
 create table dev_funds (
   fund_id text collate "C" not null,
@@ -62,7 +62,7 @@ create table dev_funds (
   amount bigint not null,
   status text default 'new'::text not null,
   generation integer default 0 not null,
-  drive integer default 0 not null,
+  dispatch_count integer default 0 not null,
   tx_hash text,
   slot bigint,
   failure_message text,

@@ -5,7 +5,7 @@ import type { HttpOperation } from '../../shared/contract/service.ts';
 import { cookieText, hostCookieName, isOwnPage, readCookie } from './cookies.ts';
 
 /**
- * The nonce of a browser that asks for a sign-in link (docs/adr/0038-a-link-names-its-account.md).
+ * The nonce of a browser that asks for a sign-in link (docs/adr/0038-sign-in-links.md).
  * Services know nothing of the cookie: for them the nonce is in the body.
  */
 const NAME = 'quittance_browser';

@@ -7,21 +7,21 @@ export const config = z
     ...serviceConfig,
     /** `<env>.session.<n>` keys; the first signs. */
     SIGNING_KEYS: SigningKeys,
-    /** Derives sign-in and refresh tokens. Changing it ends every session and every link. */
+    /** Derives the tokens of links and sessions. A change invalidates all of them. */
     IDENTITY_SECRET: SecretBytes,
     CURSOR_KEY: SecretBytes,
-    /** `smtp://` or `smtps://`, with user and password where the server asks for them. */
+    /** `smtp://` or `smtps://`, with user and password where the server requires them. */
     SMTP_URL: z.url({ protocol: /^smtps?$/ }),
     /** An address, or `Name <address>`. */
     MAIL_FROM: z.string().regex(/^[^\p{Cc}]+@[^\p{Cc}]+$/u, 'must be an address'),
     /** The page that a sign-in link opens; the token is appended as its fragment. */
     SIGN_IN_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#]+$/, 'must have no fragment'),
-    /** The page that a link to a new key opens, in the same way; a query says whose key. */
+    /** The page that a reveal link opens. The token is its fragment, the key's owner its query. */
     REVEAL_URL: z.url({ protocol: /^https?$/ }).regex(/^[^#?]+$/, 'must have no query and no fragment'),
-    /** The domain that passkeys are bound to; changing it makes every registered one useless. */
+    /** The domain that passkeys are bound to. A change invalidates every registered passkey. */
     PASSKEY_RP_ID: z.string().regex(/^([a-z0-9-]+\.)*[a-z0-9-]+$/, 'must be a domain'),
     PASSKEY_RP_NAME: z.string().min(1).max(64).default('Quittance'),
-    /** Origins of the pages that may use them, comma separated, such as `https://console.example`. */
+    /** Origins of the pages that may use passkeys, comma separated: `https://console.example`. */
     PASSKEY_ORIGINS: OriginList,
   })
   .refine(({ ENVIRONMENT, SIGNING_KEYS }) => SIGNING_KEYS[0]?.kid.startsWith(`${ENVIRONMENT}.session.`), {

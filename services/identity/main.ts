@@ -9,39 +9,46 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
+import { accountHandlers } from './accounts/handlers.ts';
 import { config as schema } from './config.ts';
-import { issued } from './consumers/settlement.issued.ts';
-import { endpointDisabled } from './consumers/webhook.endpointDisabled.ts';
-import type { Deps } from './deps.ts';
-import { handlers } from './handlers.ts';
-import { endServices } from './jobs/endServices.ts';
-import { startPurge } from './jobs/purge.ts';
-import { startSendMails } from './jobs/sendMails.ts';
-import { createMailer } from './mail.ts';
-import { mailsReading } from './readings.ts';
-import { notePayments, type Payment } from './store/payments.ts';
+import { delegateHandlers } from './delegates/handlers.ts';
+import type { SpendingWriter } from './delegates/spending.ts';
+import { keyHandlers } from './keys/handlers.ts';
+import { mailGauges } from './mails/gauges.ts';
+import { createMailer } from './mails/mailer.ts';
+import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
+import { startSendMails } from './mails/send-mails.ts';
+import { accountStatusHandlers } from './operator/handlers.ts';
+import { purge } from './operator/purge.ts';
+import { passkeyHandlers } from './passkeys/handlers.ts';
+import { issued } from './payments/on-settlement-issued.ts';
+import { type Payment, recordPayments } from './payments/store.ts';
+import { endServices } from './services/end-services.ts';
+import { serviceHandlers } from './services/handlers.ts';
+import { sessionHandlers } from './sessions/handlers.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
 const { bus, pool, logger, clock, relay } = base;
 const environment = config.ENVIRONMENT;
 /**
- * Mails about payments wait for the sweep of a second: agents pay hundreds of times a minute, and the way is free for a mail
- * that somebody waits for. So their events may wait as well, and share a statement.
+ * Mails about payments wait for the sweep, which runs every second: agents pay hundreds of times a
+ * minute, and those mails must not delay a mail that a user waits for. Their events may therefore
+ * wait too, and share a statement.
  */
 const BATCH_WINDOW_MS = 250;
+const CHECK_EVERY_MS = 60_000;
 
-const mails = startSendMails({
-  pool,
-  logger,
-  mailer: createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM }),
+const links = {
   environment,
   identitySecret: config.IDENTITY_SECRET,
   signInUrl: config.SIGN_IN_URL,
   revealUrl: config.REVEAL_URL,
-});
+};
+const mailer = createMailer({ url: config.SMTP_URL, from: config.MAIL_FROM });
+const mails = startSendMails({ pool, logger, mailer, ...links });
 
-const deps: Deps = {
+const deps = {
   pool,
   logger,
   clock: clock.now,
@@ -51,9 +58,9 @@ const deps: Deps = {
   cursorKey: config.CURSOR_KEY,
   relay,
   rp: { id: config.PASSKEY_RP_ID, name: config.PASSKEY_RP_NAME, origins: config.PASSKEY_ORIGINS },
-  defaultWallet: async (account_id: string) =>
+  findDefaultWallet: async (account_id: string) =>
     (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
-  chooseDefaultWallet: async (account_id: string, wallet_id: string | null) =>
+  setDefaultWallet: async (account_id: string, wallet_id: string | null) =>
     (await call(bus, wallet, 'chooseDefault', { account_id, wallet_id })).chosen,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
@@ -61,10 +68,11 @@ const deps: Deps = {
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
-  putDelegate: (input: Parameters<Deps['putDelegate']>[0]) => call(bus, settlement, 'putDelegate', input),
+  putDelegate: (input: Parameters<SpendingWriter['putDelegate']>[0]) =>
+    call(bus, settlement, 'putDelegate', input),
   findDelegates: (account_id: string, delegate_ids: string[]) =>
     call(bus, settlement, 'findDelegates', { account_id, delegate_ids }),
-  activityOf: async (service_id: string) => {
+  getActivity: async (service_id: string) => {
     const both = await Promise.all([
       call(bus, quote, 'quoteActivity', { service_id }),
       call(bus, settlement, 'settlementActivity', { service_id }),
@@ -79,7 +87,7 @@ const consuming = [
     bus,
     settlement,
     { issued },
-    (payments: readonly Payment[]) => notePayments(pool, payments),
+    (payments: readonly Payment[]) => recordPayments(pool, payments),
     {
       quarantine: base.quarantine,
       batchWindowMs: BATCH_WINDOW_MS,
@@ -87,21 +95,26 @@ const consuming = [
   ),
   subscribe(bus, webhook, { endpointDisabled: endpointDisabled(deps) }, base.quarantine),
 ];
-const operating = operatorHandlers({ pool, consuming });
+
+const handlers = {
+  ...accountHandlers(deps),
+  ...sessionHandlers(deps),
+  ...passkeyHandlers(deps),
+  ...keyHandlers(deps),
+  ...serviceHandlers(deps),
+  ...delegateHandlers(deps),
+  ...accountStatusHandlers(deps),
+  ...operatorHandlers({ pool, consuming }),
+};
 
 await runService(base, {
-  serving: serve(
-    bus,
-    identity,
-    { ...handlers(deps), ...operating },
-    { now: clock.now, calls: idempotentCalls(pool) },
-  ),
+  serving: serve(bus, identity, handlers, { now: clock.now, calls: idempotentCalls(pool) }),
   consuming,
   jobs: [
     mails,
-    startPurge({ pool, logger }),
+    everyMs(CHECK_EVERY_MS, 'purge', purge(deps), logger),
     startPurgeCalls({ pool, logger }),
-    everyMs(60_000, 'endServices', endServices(deps), logger),
+    everyMs(CHECK_EVERY_MS, 'endServices', endServices(deps), logger),
   ],
-  readings: [mailsReading(pool)],
+  readings: [mailGauges(pool)],
 });

@@ -15,7 +15,7 @@ create table accounts (
   constraint accounts_limit_factor_check CHECK (limit_factor >= 1 AND limit_factor <= 1000),
   constraint accounts_spending_alert_threshold_check CHECK (spending_alert_threshold > 0)
 );
-CREATE INDEX accounts_standing ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
+CREATE INDEX accounts_by_status ON accounts USING btree (account_id) WHERE ((frozen_at IS NOT NULL) OR (limit_factor > 1));
 
 create table delegates (
   delegate_id text collate "C" not null,
@@ -51,7 +51,7 @@ create table keys (
   delegate_id text collate "C",
   key_hash text collate "C" not null,
   created_at timestamp with time zone default app_now() not null,
-  ended_at timestamp with time zone,
+  revoked_at timestamp with time zone,
   constraint keys_pkey PRIMARY KEY (key_id),
   constraint keys_key_hash_key UNIQUE (key_hash),
   constraint keys_of_one CHECK (num_nonnulls(service_id, delegate_id) = 1),
@@ -61,8 +61,8 @@ create table keys (
 );
 CREATE INDEX keys_by_delegate ON keys USING btree (delegate_id, key_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX keys_by_service ON keys USING btree (service_id, key_id DESC);
-CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (ended_at IS NULL);
-CREATE UNIQUE INDEX keys_current_of_service ON keys USING btree (service_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX keys_current_of_delegate ON keys USING btree (delegate_id) WHERE (revoked_at IS NULL);
+CREATE UNIQUE INDEX keys_current_of_service ON keys USING btree (service_id) WHERE (revoked_at IS NULL);
 
 create table login_links (
   email text collate "C" not null,

@@ -1,70 +1,81 @@
+import type { z } from 'zod';
 import { openBase, runService } from '../../shared/boot.ts';
 import { call } from '../../shared/bus/call.ts';
 import { serve } from '../../shared/bus/serve.ts';
 import { chainSubmitter, funding, settlement, wallet } from '../../shared/contract/index.ts';
+import type { InternalName, ServiceContract } from '../../shared/contract/service.ts';
 import { subscribeInBatches } from '../../shared/events/batch-consumer.ts';
 import { subscribe } from '../../shared/events/consume.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
-import { delegationProgressed } from './consumers/chain-submitter.delegationProgressed.ts';
-import { tokenAccountProgressed } from './consumers/chain-submitter.tokenAccountProgressed.ts';
-import { moved } from './consumers/funding.moved.ts';
-import { finalized } from './consumers/settlement.finalized.ts';
-import { issued } from './consumers/settlement.issued.ts';
-import { reversed } from './consumers/settlement.reversed.ts';
-import type { Deps } from './deps.ts';
-import { backup } from './handlers/backup.ts';
-import { chooseDefault } from './handlers/chooseDefault.ts';
-import { countAuthorities } from './handlers/countAuthorities.ts';
-import { delegate } from './handlers/delegate.ts';
-import { find } from './handlers/find.ts';
-import { link } from './handlers/link.ts';
-import { list } from './handlers/list.ts';
-import { listTransactions } from './handlers/listTransactions.ts';
-import { onboarding } from './handlers/onboarding.ts';
-import { provision } from './handlers/provision.ts';
-import { replaceBackup } from './handlers/replaceBackup.ts';
-import { revoke } from './handlers/revoke.ts';
-import { spendingSummary } from './handlers/spendingSummary.ts';
-import { askSettlement } from './jobs/askSettlement.ts';
-import { driveTokenAccounts } from './jobs/driveTokenAccounts.ts';
-import { watchWallets } from './jobs/watchWallets.ts';
-import { takeMovements } from './movements.ts';
+import { delegate } from './delegations/delegate.ts';
+import { delegationProgressed } from './delegations/on-chain-submitter-delegation-progressed.ts';
+import { onboarding } from './delegations/onboarding.ts';
+import { revoke } from './delegations/revoke.ts';
+import { watchWallets } from './snapshots/watch-wallets.ts';
+import { listTransactions } from './transactions/list-transactions.ts';
+import { recordMovements } from './transactions/movements.ts';
+import { moved } from './transactions/on-funding-moved.ts';
+import { finalized, issued, reversed } from './transactions/on-settlement.ts';
+import { refetchPayments } from './transactions/refetch-payments.ts';
+import { spendingSummary } from './transactions/spending-summary.ts';
+import { backup } from './wallets/backup.ts';
+import { chooseDefault } from './wallets/choose-default.ts';
+import { countAuthorities } from './wallets/count-authorities.ts';
+import { find } from './wallets/find.ts';
+import { link } from './wallets/link.ts';
+import { list } from './wallets/list.ts';
+import { tokenAccountProgressed } from './wallets/on-chain-submitter-token-account-progressed.ts';
+import { provision } from './wallets/provision.ts';
+import { redispatchTokenAccounts } from './wallets/redispatch-token-accounts.ts';
+import { replaceBackup } from './wallets/replace-backup.ts';
 
-/** Checking, simulating, committing and co-signing takes longer than a look-up. */
+/** Checking, simulating, committing and co-signing takes longer than a read. */
 const SUBMIT_TIMEOUT_MS = 10_000;
-/** Together less than the gateway waits: a chain that hangs must leave time to answer what was seen before. */
-const LOOK_TIMEOUT_MS = 3000;
-const ASK_TIMEOUT_MS = 1000;
-const DRIVE_EVERY_MS = 2000;
-const ASK_EVERY_MS = 30_000;
-/** How often the watcher asks its table who is due, at most. */
+/**
+ * Both together are shorter than the gateway's timeout: when the chain hangs, there must be time left
+ * to answer with the stored snapshots.
+ */
+const OBSERVE_TIMEOUT_MS = 3000;
+const SPENT_TIMEOUT_MS = 1000;
+const REDISPATCH_EVERY_MS = 2000;
+const REFETCH_EVERY_MS = 30_000;
+/** How often the watcher queries its table for due wallets, at most. */
 const WATCH_PAUSE_MS = 500;
-/** Lists may be a moment behind: events of a moment share a statement. */
+/** Lists may be this far behind: the events of a window share a statement. */
 const BATCH_WINDOW_MS = 250;
 
 const config = loadConfig(schema);
 const base = await openBase('wallet', config);
 const { bus, pool, clock, relay, waiting, logger, quarantine } = base;
 
-const deps: Deps = {
+/** A function that calls an internal operation of another service. */
+const to =
+  <S extends ServiceContract, N extends InternalName<S>>(
+    contract: S,
+    name: N,
+    options?: { timeoutMs: number },
+  ) =>
+  (input: z.infer<S['internal'][N]['input']>) =>
+    call(bus, contract, name, input, options);
+
+const deps = {
   pool,
-  clock: clock.now,
-  cursorKey: config.CURSOR_KEY,
   relay,
   waiting,
+  /** The database's clock, epoch milliseconds. */
+  clock: clock.now,
+  cursorKey: config.CURSOR_KEY,
   chainWaitMs: config.CHAIN_WAIT_MS,
   watchEveryMs: config.WATCH_EVERY_MS,
-  observeWallets: (owners) =>
-    call(bus, chainSubmitter, 'observeWallets', { owners: [...owners] }, { timeoutMs: LOOK_TIMEOUT_MS }),
-  spentSince: (wallets) => call(bus, settlement, 'spentSince', { wallets }, { timeoutMs: ASK_TIMEOUT_MS }),
-  describeWallet: (public_key) => call(bus, chainSubmitter, 'describeWallet', { public_key }),
-  prepareDelegation: (input) => call(bus, chainSubmitter, 'prepareDelegation', input),
-  submitPrepared: (input) =>
-    call(bus, chainSubmitter, 'submitPrepared', input, { timeoutMs: SUBMIT_TIMEOUT_MS }),
-  findPaid: (settlement_ids) => call(bus, settlement, 'findPaid', { settlement_ids }),
+  observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: OBSERVE_TIMEOUT_MS }),
+  spentSince: to(settlement, 'spentSince', { timeoutMs: SPENT_TIMEOUT_MS }),
+  describeWallet: to(chainSubmitter, 'describeWallet'),
+  prepareDelegation: to(chainSubmitter, 'prepareDelegation'),
+  submitPrepared: to(chainSubmitter, 'submitPrepared', { timeoutMs: SUBMIT_TIMEOUT_MS }),
+  findPaid: to(settlement, 'findPaid'),
 };
 
 const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };
@@ -78,10 +89,9 @@ const consuming = [
     },
     quarantine,
   ),
-  subscribeInBatches(bus, settlement, { issued, finalized, reversed }, takeMovements(deps), batching),
-  subscribeInBatches(bus, funding, { moved }, takeMovements(deps), batching),
+  subscribeInBatches(bus, settlement, { issued, finalized, reversed }, recordMovements(deps), batching),
+  subscribeInBatches(bus, funding, { moved }, recordMovements(deps), batching),
 ];
-const operating = operatorHandlers({ pool, consuming });
 
 await runService(base, {
   serving: serve(
@@ -101,14 +111,14 @@ await runService(base, {
       find: find(deps),
       chooseDefault: chooseDefault(deps),
       countAuthorities: countAuthorities(deps),
-      ...operating,
+      ...operatorHandlers({ pool, consuming }),
     },
     { now: clock.now },
   ),
   consuming,
   jobs: [
-    everyMs(DRIVE_EVERY_MS, 'driveTokenAccounts', driveTokenAccounts(deps), logger),
-    everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+    everyMs(REDISPATCH_EVERY_MS, 'redispatchTokenAccounts', redispatchTokenAccounts(deps), logger),
+    everyMs(REFETCH_EVERY_MS, 'refetchPayments', refetchPayments(deps), logger),
     everyMs(Math.min(WATCH_PAUSE_MS, config.WATCH_EVERY_MS), 'watchWallets', watchWallets(deps), logger),
   ],
 });

@@ -58,7 +58,7 @@ create table quarantine (
 );
 CREATE INDEX quarantine_undecided ON quarantine USING btree (created_at) WHERE (decided_at IS NULL);
 
-create table sights (
+create table snapshots (
   wallet_id text collate "C" not null,
   token_account_exists boolean default false not null,
   token_account_seen boolean default false not null,
@@ -69,12 +69,12 @@ create table sights (
   slot bigint default 0 not null,
   seen_at timestamp with time zone,
   active_at timestamp with time zone default app_now() not null,
-  next_look_at timestamp with time zone default app_now() not null,
-  constraint sights_pkey PRIMARY KEY (wallet_id),
-  constraint sights_delegation_status_check CHECK (delegation_status = ANY (ARRAY['none'::text, 'pending'::text, 'active'::text, 'exhausted'::text, 'overwritten'::text, 'revoked'::text])),
-  constraint sights_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
+  poll_at timestamp with time zone default app_now() not null,
+  constraint snapshots_pkey PRIMARY KEY (wallet_id),
+  constraint snapshots_delegation_status_check CHECK (delegation_status = ANY (ARRAY['none'::text, 'pending'::text, 'active'::text, 'exhausted'::text, 'overwritten'::text, 'revoked'::text])),
+  constraint snapshots_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(wallet_id)
 );
-CREATE INDEX sights_due ON sights USING btree (next_look_at);
+CREATE INDEX snapshots_due ON snapshots USING btree (poll_at);
 
 create table transactions (
   object_id text collate "C" not null,
@@ -88,7 +88,7 @@ create table transactions (
   service_id uuid,
   delegate_id text collate "C",
   created_at timestamp with time zone,
-  asked_at timestamp with time zone default app_now() not null,
+  queried_at timestamp with time zone default app_now() not null,
   constraint transactions_pkey PRIMARY KEY (object_id),
   constraint transactions_amount_check CHECK (amount > 0),
   constraint transactions_check CHECK (fee_amount >= 0 AND fee_amount < amount),
@@ -100,7 +100,7 @@ create table transactions (
 CREATE INDEX transactions_by_delegate ON transactions USING btree (delegate_id, type, created_at DESC, object_id DESC) WHERE (delegate_id IS NOT NULL);
 CREATE INDEX transactions_in ON transactions USING btree (to_account_id, type, created_at DESC, object_id DESC);
 CREATE INDEX transactions_out ON transactions USING btree (from_account_id, type, created_at DESC, object_id DESC);
-CREATE INDEX transactions_unsure ON transactions USING btree (asked_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
+CREATE INDEX transactions_incomplete ON transactions USING btree (queried_at) WHERE ((type = 'payment'::text) AND ((status = 'confirmed'::text) OR (created_at IS NULL)));
 
 create table wallets (
   wallet_id text collate "C" not null,
@@ -115,7 +115,7 @@ create table wallets (
   created_at timestamp with time zone not null,
   token_account_status text,
   token_account_generation integer default 0 not null,
-  token_account_drive integer default 0 not null,
+  token_account_dispatch_count integer default 0 not null,
   token_account_progressed_at timestamp with time zone default app_now() not null,
   constraint wallets_pkey PRIMARY KEY (wallet_id),
   constraint wallets_check CHECK ((kind = 'provisioned'::text) = (token_account_status IS NOT NULL)),

@@ -3,11 +3,14 @@ import { SecretBytes, serviceConfig } from '../../shared/lib/config.ts';
 
 export const config = z.object({
   ...serviceConfig,
-  /** Encrypts the secrets of endpoints. Changing it makes every stored one useless. */
+  /** Encrypts the secrets of endpoints. A change makes the stored ones unreadable. */
   SECRETS_KEY: SecretBytes,
   CURSOR_KEY: SecretBytes,
-  /** For a stack on one machine: http, and addresses that are not public. Anywhere else it opens the inner network. */
+  /**
+   * Allows http and private addresses, for a stack on one machine. Elsewhere it would give
+   * customers access to the internal network.
+   */
   ALLOW_PRIVATE_TARGETS: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
-  /** What a receiver has for its whole answer. */
+  /** The time within which a receiver must answer completely. */
   DELIVERY_TIMEOUT_MS: z.coerce.number().int().min(100).max(15_000).default(15_000),
 });

@@ -7,41 +7,33 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { recordEvents } from './account-events.ts';
 import { config as schema } from './config.ts';
-import { depositChanged } from './consumers/funding.depositChanged.ts';
-import { refundChanged } from './consumers/funding.refundChanged.ts';
-import { withdrawalChanged } from './consumers/funding.withdrawalChanged.ts';
-import { delegateChanged } from './consumers/identity.delegateChanged.ts';
-import { keyChanged } from './consumers/identity.keyChanged.ts';
-import { expired as quoteExpired } from './consumers/quote.expired.ts';
-import { accepted } from './consumers/settlement.accepted.ts';
-import { expired } from './consumers/settlement.expired.ts';
-import { failed } from './consumers/settlement.failed.ts';
-import { finalized } from './consumers/settlement.finalized.ts';
-import { issued } from './consumers/settlement.issued.ts';
-import { redeemed } from './consumers/settlement.redeemed.ts';
-import { reversed } from './consumers/settlement.reversed.ts';
-import type { Deps } from './deps.ts';
-import { createEndpoint } from './handlers/createEndpoint.ts';
-import { deleteEndpoint } from './handlers/deleteEndpoint.ts';
-import { getEndpoint } from './handlers/getEndpoint.ts';
-import { getEvent } from './handlers/getEvent.ts';
-import { listDeliveries } from './handlers/listDeliveries.ts';
-import { listEndpoints } from './handlers/listEndpoints.ts';
-import { listEvents } from './handlers/listEvents.ts';
-import { redeliver } from './handlers/redeliver.ts';
-import { rotateEndpointSecret } from './handlers/rotateEndpointSecret.ts';
-import { testEndpoint } from './handlers/testEndpoint.ts';
-import { updateEndpoint } from './handlers/updateEndpoint.ts';
-import { startDeliver } from './jobs/deliver.ts';
-import { purge } from './jobs/purge.ts';
-import { deliveriesReading } from './readings.ts';
-import { createSecrets } from './secrets.ts';
-import { createSender } from './send.ts';
+import { startDeliver } from './deliveries/deliver.ts';
+import { deliveryGauges } from './deliveries/gauges.ts';
+import { listDeliveries } from './deliveries/list-deliveries.ts';
+import { redeliver } from './deliveries/redeliver.ts';
+import { createSender } from './deliveries/sender.ts';
+import { createEndpoint } from './endpoints/create-endpoint.ts';
+import { deleteEndpoint } from './endpoints/delete-endpoint.ts';
+import { getEndpoint } from './endpoints/get-endpoint.ts';
+import { listEndpoints } from './endpoints/list-endpoints.ts';
+import { rotateEndpointSecret } from './endpoints/rotate-endpoint-secret.ts';
+import { createSecrets } from './endpoints/secrets.ts';
+import { testEndpoint } from './endpoints/test-endpoint.ts';
+import { updateEndpoint } from './endpoints/update-endpoint.ts';
+import { getEvent } from './events/get-event.ts';
+import { listEvents } from './events/list-events.ts';
+import * as onFunding from './events/on-funding.ts';
+import * as onIdentity from './events/on-identity.ts';
+import * as onQuote from './events/on-quote.ts';
+import * as onSettlement from './events/on-settlement.ts';
+import { purge } from './events/purge.ts';
+import { recordEvents } from './events/record-events.ts';
 
 const PURGE_EVERY_MS = 60_000;
-/** A hook travels longer than this: events of a moment share a statement. */
+/**
+ * Shorter than a delivery takes, so it delays none noticeably. Events within it share a statement.
+ */
 const BATCH_WINDOW_MS = 100;
 
 const config = loadConfig(schema);
@@ -61,26 +53,15 @@ const parts = {
   }),
 };
 const deliveries = startDeliver(parts);
-const deps: Deps = { ...parts, pokeDeliveries: deliveries.poke };
+const deps = { ...parts, pokeDeliveries: deliveries.poke };
 
+const record = recordEvents(deps);
 const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };
 const consuming = [
-  subscribeInBatches(bus, quote, { expired: quoteExpired }, recordEvents(deps), batching),
-  subscribeInBatches(
-    bus,
-    settlement,
-    { accepted, issued, finalized, failed, reversed, redeemed, expired },
-    recordEvents(deps),
-    batching,
-  ),
-  subscribeInBatches(
-    bus,
-    funding,
-    { withdrawalChanged, refundChanged, depositChanged },
-    recordEvents(deps),
-    batching,
-  ),
-  subscribeInBatches(bus, identity, { delegateChanged, keyChanged }, recordEvents(deps), batching),
+  subscribeInBatches(bus, quote, onQuote, record, batching),
+  subscribeInBatches(bus, settlement, onSettlement, record, batching),
+  subscribeInBatches(bus, funding, onFunding, record, batching),
+  subscribeInBatches(bus, identity, onIdentity, record, batching),
 ];
 const operating = operatorHandlers({ pool, consuming });
 
@@ -110,5 +91,5 @@ await runService(base, {
     everyMs(PURGE_EVERY_MS, 'purge', purge(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],
-  readings: [deliveriesReading(pool)],
+  readings: [deliveryGauges(pool)],
 });

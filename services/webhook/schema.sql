@@ -42,10 +42,10 @@ create table events (
   type text not null,
   object_id text not null,
   data jsonb not null,
-  fact_key text not null,
+  event_key text not null,
   created_at timestamp with time zone default app_now() not null,
   constraint events_pkey PRIMARY KEY (event_id),
-  constraint events_account_id_fact_key_key UNIQUE (account_id, fact_key)
+  constraint events_account_id_event_key_key UNIQUE (account_id, event_key)
 );
 CREATE INDEX events_by_account ON events USING btree (account_id, event_id DESC);
 CREATE INDEX events_by_age ON events USING btree (created_at);

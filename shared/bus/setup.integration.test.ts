@@ -4,10 +4,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect, type NatsConnection } from 'nats';
-import { natsUserName } from '../../deploy/local/nats-conf.ts';
-import { createPortPicker } from '../../deploy/local/ports.ts';
-import { natsServer } from '../../deploy/local/servers.ts';
-import { createSupervisor, type Supervisor } from '../../deploy/local/supervisor.ts';
+import { createSupervisor, type Supervisor } from '../../deploy/local/processes/supervisor.ts';
+import { natsUserName } from '../../deploy/local/servers/nats-conf.ts';
+import { natsServer } from '../../deploy/local/servers/nats-server.ts';
+import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 import { ensureStreams } from './setup.ts';
 import { jobDurable } from './topology.ts';
 

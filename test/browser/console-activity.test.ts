@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Route } from 'playwright-core';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { createDelegate, createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
+import { createDelegate, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';

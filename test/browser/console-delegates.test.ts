@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
-import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { again, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';

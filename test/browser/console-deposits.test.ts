@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { linkWallet } from '../../deploy/local/people/wallet.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';

@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   createDelegate,
   createVendor,
@@ -7,7 +6,8 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import type { ConsolePage } from '../support/console.ts';
 import { again, type Payer, signInPayer } from '../support/console-payer.ts';
 import { consoleSuite } from '../support/console-suite.ts';

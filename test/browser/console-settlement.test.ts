@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createTransferCheckedInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Keypair, type PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -10,8 +9,9 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { signPrepared } from '../../deploy/local/people/wallet.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';

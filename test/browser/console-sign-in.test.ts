@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
-import { createVendor } from '../../deploy/local/people/people.ts';
-import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { createVendor } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';

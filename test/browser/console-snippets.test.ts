@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
-import { createVendor } from '../../deploy/local/people/people.ts';
+import { createVendor } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { createConsumer, createDelegate, createVendor } from '../../deploy/local/people/people.ts';
-import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { runningStack } from '../support/stack.ts';

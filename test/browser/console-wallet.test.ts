@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import type { Browser } from 'playwright-core';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { linkWallet, type WalletView } from '../../deploy/local/people/wallet.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { linkWallet, type WalletView } from '../../deploy/local/seed/wallet.ts';
 import { startBrowser } from '../support/browser.ts';
 import { walletScript } from '../support/browser-wallet.ts';
 import { type ConsolePage, openConsole, type Person, signInPerson } from '../support/console.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Webhook } from 'standardwebhooks';
-import { createApi, must } from '../../deploy/local/people/api.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { type ConsolePage, type Person, signInPerson } from '../support/console.ts';
 import { consoleSuite } from '../support/console-suite.ts';
 import { type Answer, answer, type Receiver, startReceiver } from '../support/receiver.ts';

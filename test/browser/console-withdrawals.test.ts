@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { walletScript } from '../support/browser-wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { type ConsolePage, signInPerson } from '../support/console.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { type SignIn, signIn } from '../../deploy/local/people/sign-in.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
 import { openPage, type PasskeyPage, startBrowser } from '../support/browser.ts';
 import { runningStack } from '../support/stack.ts';
 

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser, Route } from 'playwright-core';
-import { bill, KEYS, SIGNERS, tokenFor } from '../../sdk/src/pay/test-support.ts';
 import { startBrowser } from '../support/browser.ts';
+import { bill, KEYS, SIGNERS, tokenFor } from '../support/scripted-vendors.ts';
 
 /** The SDK that pays, in a page and in a worker of real Chromium: WebCrypto, streams and redirects are the browser's own. */
 

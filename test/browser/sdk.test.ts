@@ -4,14 +4,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { createApi } from '../../deploy/local/people/api.ts';
-import {
-  type Consumer,
-  createConsumer,
-  createVendor,
-  type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { linkToken } from '../../deploy/local/people/sign-in.ts';
+import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { linkToken } from '../../deploy/local/seed/sign-in.ts';
 import { newSigningKey, startScene } from '../../services/gateway/test-support.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';

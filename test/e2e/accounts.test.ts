@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
-import { signIn } from '../../deploy/local/people/sign-in.ts';
-import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signIn } from '../../deploy/local/seed/sign-in.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { runningStack } from '../support/stack.ts';
 

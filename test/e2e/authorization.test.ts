@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
-import { signIn } from '../../deploy/local/people/sign-in.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';
 import type { HttpOperation } from '../../shared/contract/service.ts';

@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -8,7 +7,8 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 
 /**

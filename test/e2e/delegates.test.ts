@@ -3,7 +3,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { type Answer, createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -14,8 +13,9 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { fund, linkWallet } from '../../deploy/local/people/wallet.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
+import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
-import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/people/people.ts';
-import { walletProof } from '../../deploy/local/people/wallet.ts';
+import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { walletProof } from '../../deploy/local/seed/wallet.ts';
 import { runningStack } from '../support/stack.ts';
 
 const stack = runningStack();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
-import { createConsumer, createDelegate, createVendor } from '../../deploy/local/people/people.ts';
+import { createConsumer, createDelegate, createVendor } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
 import { contractList } from '../../shared/contract/index.ts';
 import { type Json, operationId } from '../../shared/contract/openapi.ts';
 import type { CredentialKind } from '../../shared/contract/principal.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -7,8 +6,9 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { externalServers } from '../support/external-servers.ts';
 import { tally } from '../support/stack.ts';
 import { testStateDir } from '../support/test-state.ts';

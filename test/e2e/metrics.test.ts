@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -9,7 +8,8 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';
 import { METRICS, type MetricName, prometheusName } from '../../shared/lib/metrics-catalog.ts';
 import { chainOf } from '../support/chain.ts';
@@ -18,7 +18,7 @@ import { runningStack } from '../support/stack.ts';
 
 /**
  * The metrics of the real processes. Other suites use the same stack meanwhile, so counters are told by how much they
- * grew at least; services/chain-submitter/metrics.integration.test.ts has a process of its own and exact figures.
+ * grew at least; services/chain-submitter/operator/gauges.integration.test.ts has a process of its own and exact figures.
  */
 const stack = runningStack();
 const api = createApi(stack.gateway_url);

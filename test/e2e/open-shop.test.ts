@@ -2,15 +2,15 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { createApi } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
   createDelegate,
   createVendor,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
 import { paid } from '../../sdk/src/vendor/express.ts';
 import { createPaywall, memoryStore, type PaywallEvent } from '../../sdk/src/vendor/main.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -8,9 +7,10 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { signIn } from '../../deploy/local/people/sign-in.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signIn } from '../../deploy/local/seed/sign-in.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { externalServers } from '../support/external-servers.ts';
 import { type Ops, opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';

@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
   createDelegate,
   createVendor,
   type Delegate,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
 import { ApiError, createClient, LimitExceededError, SettlementExhaustedError } from '../../sdk/src/main.ts';
 import { BadTokenError, type PayOptions, payingFetch, resourceOf } from '../../sdk/src/pay/main.ts';
 import { chainOf } from '../support/chain.ts';

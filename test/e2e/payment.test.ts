@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -9,8 +8,9 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { signPrepared } from '../../deploy/local/people/wallet.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 

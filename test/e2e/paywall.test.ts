@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -8,7 +7,8 @@ import {
   type Delegate,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { payingFetch } from '../../sdk/src/pay/main.ts';
 import { storedClaims } from '../../sdk/src/tokens.ts';
 import { chainOf } from '../support/chain.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { races, run } from '../races/races.ts';
-import { openScene, type Scene } from '../races/scene.ts';
+import { createFixture, type Fixture } from '../races/fixture.ts';
 import { runningStack } from '../support/stack.ts';
 
 /** Each race once; `npm run races` has them again and again. */
@@ -9,13 +9,13 @@ const stack = runningStack();
 const database = new pg.Pool({ connectionString: stack.postgres_url, max: 2 });
 afterAll(() => database.end());
 
-let scene: Scene;
+let fixture: Fixture;
 beforeAll(async () => {
-  scene = await openScene(stack, database);
+  fixture = await createFixture(stack, database);
 });
 
 test.each(Object.entries(races))(
   '%s',
-  async (_name, race) => expect(await run(race, scene)).toEqual([]),
+  async (_name, race) => expect(await run(race, fixture)).toEqual([]),
   60_000,
 );

@@ -6,10 +6,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import pg from 'pg';
-import { startChain } from '../../deploy/local/chain/test-support.ts';
-import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/database.ts';
-import { environmentKeys } from '../../deploy/local/keys.ts';
-import { type Api, createApi } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -18,13 +14,17 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { allowSpending, type WalletView } from '../../deploy/local/people/wallet.ts';
-import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
-import { type RunningServers, startServers } from '../../deploy/local/start-servers.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { type Api, createApi } from '../../deploy/local/seed/api.ts';
+import { allowSpending, type WalletView } from '../../deploy/local/seed/wallet.ts';
+import { databaseUrl, ensureDatabase, urlAs } from '../../deploy/local/servers/database.ts';
+import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { migrateEnvironment, roleName } from '../../shared/db/migrate.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';
+import { startChain } from '../support/local-chain.ts';
 import { opsAt } from '../support/ops.ts';
 import { testStateDir } from '../support/test-state.ts';
 

@@ -3,14 +3,14 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createApi } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
   createVendor,
   quoteOf,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
 import { createClient, NoAnswerError, PaymentUndecidedError } from '../../sdk/src/main.ts';
 import { chainOf } from '../support/chain.ts';
 import { installSdk } from '../support/sdk-package.ts';

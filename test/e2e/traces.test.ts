@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   createConsumer,
   createDelegate,
   createVendor,
   quoteOf,
   settleWith,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import type { Trace, TracedSpan } from '../../deploy/local/traces/store.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -13,8 +12,9 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import { refund, withdraw } from '../../deploy/local/people/transfers.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import { refund, withdraw } from '../../deploy/local/seed/transfers.ts';
 import { atOnce, runningStack } from '../support/stack.ts';
 
 const stack = runningStack();

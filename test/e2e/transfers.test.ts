@@ -5,7 +5,6 @@ import {
   createTransferInstruction,
 } from '@solana/spl-token';
 import { Keypair, LAMPORTS_PER_SOL, Transaction, type TransactionInstruction } from '@solana/web3.js';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -14,7 +13,8 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import {
   approveWithdrawal,
   createRefund,
@@ -22,8 +22,8 @@ import {
   refund,
   submitRefund,
   withdraw,
-} from '../../deploy/local/people/transfers.ts';
-import { signPrepared } from '../../deploy/local/people/wallet.ts';
+} from '../../deploy/local/seed/transfers.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
 

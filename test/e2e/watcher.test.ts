@@ -10,14 +10,14 @@ import {
 } from '@solana/spl-token';
 import { Keypair, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import pg from 'pg';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
   createVendor,
   quoteOf,
   settleWith,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import { chainOf } from '../support/chain.ts';
@@ -56,7 +56,7 @@ const send = async ({ wallet }: Consumer, ...instructions: TransactionInstructio
 
 const noticed = async (walletId: string, status: string): Promise<{ token_account_exists: boolean }> => {
   for (let tries = 0; tries < 150; tries += 1) {
-    const { rows } = await database.query('select * from wallet.sights where wallet_id = $1', [walletId]);
+    const { rows } = await database.query('select * from wallet.snapshots where wallet_id = $1', [walletId]);
     if (rows[0].delegation_status === status) return rows[0];
     await sleep(100);
   }

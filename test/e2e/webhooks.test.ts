@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createApi, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -9,7 +8,8 @@ import {
   quoteOf,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
 import { answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { runningStack } from '../support/stack.ts';
 

@@ -1,6 +1,6 @@
 // `npm run economics`: every attack on what the fee payer spends, each over a chain-submitter and a local chain of its own.
-import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
-import { startServers } from '../../deploy/local/start-servers.ts';
+import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { startServers } from '../../deploy/local/servers/start-servers.ts';
 import { startSubmitterFixture } from '../support/submitter.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { attacks, type Result, runAttack } from './attack.ts';

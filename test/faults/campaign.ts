@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { replicas } from '../../deploy/local/services.ts';
-import { createClient, createPeople } from './client.ts';
-import { gather } from './evidence.ts';
+import { replicas } from '../../deploy/local/stack/programs.ts';
+import { createClient, createActors } from './client.ts';
+import { readFinalState } from './final-state.ts';
 import type { Fault } from './fault.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
 import { type Break, judge } from './invariants.ts';
-import { createLedger, type Ledger, spanOf } from './ledger.ts';
+import { createClientLog, type ClientLog, spanOf } from './client-log.ts';
 import { startLoad } from './load.ts';
 import type { Mutation } from './mutations.ts';
-import { quietPhase, TERMINAL_MS, type Terminal } from './quiet.ts';
+import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
 import { createRng, type Rng } from './rng.ts';
-import { startWatch } from './watch.ts';
-import { startWorld } from './world.ts';
+import { startMonitor } from './monitor.ts';
+import { startHarness } from './harness.ts';
 
 export type Options = {
   stateDir: string;
@@ -53,7 +53,7 @@ export type Report = {
   redeemed: number;
   /** What clients were refused: of all of them those that said "no", and those that named a settlement. */
   refusals: { all: number; no: number; named: number };
-  hedged: Ledger['hedged'];
+  hedged: ClientLog['hedged'];
   terminal: Terminal;
 };
 
@@ -93,7 +93,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
   const at = () => `${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
   const say = (line: string) => print(`${at()}  ${line}`);
 
-  const world = await startWorld({
+  const harness = await startHarness({
     stateDir,
     slotMs,
     instances: count === undefined ? undefined : replicas(count),
@@ -101,14 +101,14 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     print: () => {},
   });
   try {
-    const ledger = createLedger();
+    const clientLog = createClientLog();
     const noticed: Break[] = [];
-    const people = await createPeople(world, { payers, vendors });
-    const client = createClient(world, ledger);
-    const scene = { world, ledger, client, people, breaks: noticed };
-    const faults = chooseFaults(allFaults(scene), options.faults);
-    const watch = startWatch(world);
-    const load = startLoad({ client, people, ledger, rng: rng.fork(-1), perSecond });
+    const actors = await createActors(harness, { payers, vendors });
+    const client = createClient(harness, clientLog);
+    const fixture = { harness, clientLog, client, actors, breaks: noticed };
+    const faults = chooseFaults(allFaults(fixture), options.faults);
+    const monitor = startMonitor(harness);
+    const load = startLoad({ client, actors, clientLog, rng: rng.fork(-1), perSecond });
     say(`the stack runs, ${payers} payers pay ${vendors} vendors, ${faults.length} faults for ${seconds} s`);
 
     const events: Event[] = [];
@@ -120,7 +120,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       const heal = await fault.inject(own);
       if (heal === null) missed.push(fault.name);
       else {
-        const { attempts, paid } = ledger.counts();
+        const { attempts, paid } = clientLog.counts();
         say(`${fault.name.padEnd(40)} ${attempts} attempts, ${paid} paid`);
         await sleep(own.int(...fault.holdMs));
         await heal();
@@ -129,28 +129,28 @@ export const runCampaign = async (options: Options): Promise<Report> => {
       await sleep(own.int(0, 500));
     }
 
-    await world.healthy();
+    await harness.healthy();
     const healedAt = Date.now();
     await load.stop();
-    say('quiet phase: no more faults, nor new payments');
-    const quiet = await quietPhase(world, { client, ledger, rng, healedAt, terminalMs });
-    const seen = await watch.stop();
-    say(`${quiet.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
+    say('recovery phase: no more faults, nor new payments');
+    const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
+    const seen = await monitor.stop();
+    say(`${recovery.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
 
-    const evidence = await gather(world, ledger);
-    say(`read ${evidence.transactions.size} transactions and ${evidence.settlements.length} settlements`);
+    const finalState = await readFinalState(harness, clientLog);
+    say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);
     const breaks = [
       ...noticed,
       ...seen.breaks,
-      ...judge({ world, ledger, evidence, forks: world.forks, fickle: people.fickle }),
+      ...judge({ harness, clientLog, finalState, forks: harness.forks, fickle: actors.fickle }),
     ];
-    if (quiet.allMs === null)
+    if (recovery.allMs === null)
       breaks.push({ invariant: 'every-attempt-terminal', what: `not within ${terminalMs / 1000} s` });
     // A campaign in which nobody could pay proves nothing.
-    if (ledger.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
+    if (clientLog.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
-    const spans = ledger.attempts.map(spanOf);
-    const paidSpans = ledger.attempts.filter(({ standing }) => standing === 'paid').map(spanOf);
+    const spans = clientLog.attempts.map(spanOf);
+    const paidSpans = clientLog.attempts.filter(({ standing }) => standing === 'paid').map(spanOf);
     const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));
     const rows = faults.map(({ name }): Row => {
       const own = events.filter(({ fault }) => fault === name);
@@ -168,17 +168,17 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     return {
       rows,
       breaks,
-      ...ledger.counts(),
-      redeemed: ledger.redeemed.length,
+      ...clientLog.counts(),
+      redeemed: clientLog.redeemed.length,
       refusals: {
-        all: ledger.refusals.length,
-        no: ledger.refusals.filter(({ moneyMoved }) => moneyMoved === 'no').length,
-        named: ledger.refusals.filter(({ settlementId }) => settlementId !== undefined).length,
+        all: clientLog.refusals.length,
+        no: clientLog.refusals.filter(({ moneyMoved }) => moneyMoved === 'no').length,
+        named: clientLog.refusals.filter(({ settlementId }) => settlementId !== undefined).length,
       },
-      hedged: ledger.hedged,
-      terminal: quiet,
+      hedged: clientLog.hedged,
+      terminal: recovery,
     };
   } finally {
-    await world.stop();
+    await harness.stop();
   }
 };

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/people/api.ts';
 import {
   type Consumer,
   createConsumer,
@@ -8,11 +7,12 @@ import {
   type Quote,
   settleWith,
   type Vendor,
-} from '../../deploy/local/people/people.ts';
-import type { SignIn } from '../../deploy/local/people/sign-in.ts';
+} from '../../deploy/local/seed/actors.ts';
+import { type Api, balancedApi, createApi, lostBy, must } from '../../deploy/local/seed/api.ts';
+import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
 import { atOnce } from '../support/stack.ts';
-import type { Attempt, Ledger } from './ledger.ts';
-import type { World } from './world.ts';
+import type { Attempt, ClientLog } from './client-log.ts';
+import type { Harness } from './harness.ts';
 
 /** Longer than any answer of the API takes, so that silence is a fault and not impatience. */
 const TIMEOUT_MS = 25_000;
@@ -46,7 +46,7 @@ export type Newcomer = {
   other: string;
 };
 
-export type People = {
+export type Actors = {
   rich: Consumer[];
   poor: Consumer[];
   /** Delegates of rich payers, with limits that the load reaches. */
@@ -57,10 +57,10 @@ export type People = {
 };
 
 /** Signs everybody up while nothing is broken yet. */
-export const createPeople = async (
-  { stack }: World,
+export const createActors = async (
+  { stack }: Harness,
   { payers, vendors }: { payers: number; vendors: number },
-): Promise<People> => {
+): Promise<Actors> => {
   const api = createApi(stack.gateway_url);
   const [rich, poor, fickle, sellers] = await Promise.all([
     atOnce(payers - POOR, () => createConsumer(api, stack, { balance: BALANCE, allowance: BALANCE })),
@@ -81,7 +81,7 @@ export const createPeople = async (
 /** Signs up somebody new, while everything breaks too; null when that did not come about. */
 const signUp = async (
   api: Api,
-  stack: World['stack'],
+  stack: Harness['stack'],
   pays: 'wallet' | 'delegates',
 ): Promise<Newcomer | null> => {
   try {
@@ -103,7 +103,7 @@ const signUp = async (
 /** Clients that write down everything they ask and are told. */
 export type Client = ReturnType<typeof createClient>;
 
-export const createClient = ({ stack }: World, ledger: Ledger) => {
+export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
   const api = balancedApi(stack.gateway_urls, { timeoutMs: TIMEOUT_MS });
   const tokens = new Map<Consumer, { at: number; session: Promise<SignIn> }>();
 
@@ -126,12 +126,12 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
   };
 
   const asked = async (what: string, ask: () => Promise<{ status: number; body: unknown }>) => {
-    const call = ledger.ask(what);
+    const call = clientLog.ask(what);
     const { status, body } = await ask().catch((error: unknown) => ({
       status: null,
       body: { lost: lostBy(error) },
     }));
-    ledger.answered(call, status, body);
+    clientLog.answered(call, status, body);
     return { askedAt: call.askedAt, at: Date.now(), status, body };
   };
 
@@ -165,7 +165,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
       if (attempt.standing === 'refused') attempt.standing = 'open';
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
-      ledger.note(attempt, { ...answer, how: 'settle' });
+      clientLog.note(attempt, { ...answer, how: 'settle' });
     },
     /** A client that lost everything but the id asks what became of it. False when nobody could say. */
     look: async (attempt: Attempt): Promise<boolean> => {
@@ -175,7 +175,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
       );
       if (answer.status !== 200) return false;
       const found = (answer.body as { data: unknown[] }).data[0];
-      ledger.note(attempt, { ...answer, how: 'look', body: found ?? null });
+      clientLog.note(attempt, { ...answer, how: 'look', body: found ?? null });
       if (found === undefined) attempt.standing = 'unknown';
       return attempt.standing !== 'open';
     },
@@ -190,7 +190,7 @@ export const createClient = ({ stack }: World, ledger: Ledger) => {
       );
       const first = !attempt.redeems.some(({ status }) => status === 200);
       attempt.redeems.push({ redeemId, ...answer });
-      if (answer.status === 200 && first) ledger.redeemed.push(attempt);
+      if (answer.status === 200 && first) clientLog.redeemed.push(attempt);
       return answer.status !== null && answer.status < 500;
     },
   };

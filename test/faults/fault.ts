@@ -1,11 +1,11 @@
-import type { Client, People } from './client.ts';
+import type { Client, Actors } from './client.ts';
 import type { Break } from './invariants.ts';
-import type { Ledger } from './ledger.ts';
+import type { ClientLog } from './client-log.ts';
 import type { Rng } from './rng.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 /** What faults work on; what they themselves see break goes into `breaks`. */
-export type Scene = { world: World; ledger: Ledger; client: Client; people: People; breaks: Break[] };
+export type Fixture = { harness: Harness; clientLog: ClientLog; client: Client; actors: Actors; breaks: Break[] };
 
 /** Takes the fault away; what it broke may take longer to recover. */
 export type Heal = () => Promise<void>;

@@ -1,18 +1,18 @@
-import type { Consumer } from '../../deploy/local/people/people.ts';
+import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
-import type { Evidence, Landed, SettlementRow } from './evidence.ts';
-import { type Answer, type Attempt, bodyOf, type Ledger } from './ledger.ts';
-import type { World } from './world.ts';
+import type { FinalState, Landed, SettlementRow } from './final-state.ts';
+import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import type { Harness } from './harness.ts';
 
 /** One invariant that does not hold, with the ids to look for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
 /** What a campaign ends with, for the invariants to be held against. */
 export type Case = {
-  world: World;
-  ledger: Ledger;
-  evidence: Evidence;
+  harness: Harness;
+  clientLog: ClientLog;
+  finalState: FinalState;
   /** How often the chain was forked: only then may a confirmed transaction be replaced. */
   forks: number;
   /** The payer who takes back what is being paid. */
@@ -22,13 +22,13 @@ export type Case = {
 type Found = { what: string; attempt?: Attempt };
 export type Invariant = (of: Case) => Found[];
 
-const rowOf = ({ evidence }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
-  evidence.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
+const rowOf = ({ finalState }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
+  finalState.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
 
 /** Successful finalized transactions under a quote's reference. */
-const paymentsOf = ({ evidence }: Case, quoteId: string): Landed[] =>
-  (evidence.under.get(quoteId) ?? []).flatMap((signature) => {
-    const landed = evidence.transactions.get(signature);
+const paymentsOf = ({ finalState }: Case, quoteId: string): Landed[] =>
+  (finalState.under.get(quoteId) ?? []).flatMap((signature) => {
+    const landed = finalState.transactions.get(signature);
     return landed?.succeeded ? [landed] : [];
   });
 
@@ -41,14 +41,14 @@ const confirmations = ({ answers }: Attempt): Answer[] =>
   );
 
 /** The token balance changes that a payment is made of. */
-const movesExactly = ({ world }: Case, landed: Landed, { payer, vendor, quote }: Attempt): boolean => {
-  const account = (owner: Parameters<typeof world.chain.tokenAccount>[0]) =>
-    world.chain.tokenAccount(owner).toBase58();
+const movesExactly = ({ harness }: Case, landed: Landed, { payer, vendor, quote }: Attempt): boolean => {
+  const account = (owner: Parameters<typeof harness.chain.tokenAccount>[0]) =>
+    harness.chain.tokenAccount(owner).toBase58();
   const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
   const expected = new Map([
     [account(payer.wallet.publicKey), -gross],
     [account(vendor.payout.publicKey), gross - fee],
-    [account(world.stack.environments.test!.fee_wallet), fee],
+    [account(harness.stack.environments.test!.fee_wallet), fee],
   ]);
   const moved = [...landed.deltas].filter(([, delta]) => delta !== 0n);
   return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
@@ -57,7 +57,7 @@ const movesExactly = ({ world }: Case, landed: Landed, { payer, vendor, quote }:
 export const invariants: Record<string, Invariant> = {
   /** Every 200 has exactly one finalized successful transaction under its reference, and it moves what was quoted. */
   'answered-200-is-paid-once': (of) =>
-    of.ledger.attempts
+    of.clientLog.attempts
       .filter((attempt) => confirmations(attempt).length > 0)
       .flatMap((attempt): Found[] => {
         const row = rowOf(of, attempt);
@@ -81,7 +81,7 @@ export const invariants: Record<string, Invariant> = {
 
   /** No quote, and so no attempt, was paid twice, whatever anybody was told. */
   'quote-paid-at-most-once': (of) =>
-    [...of.evidence.under.keys()].flatMap((quoteId) => {
+    [...of.finalState.under.keys()].flatMap((quoteId) => {
       const payments = paymentsOf(of, quoteId);
       return payments.length <= 1
         ? []
@@ -89,9 +89,9 @@ export const invariants: Record<string, Invariant> = {
     }),
 
   /** What our keys signed and the chain holds is in the records, and not as proven dead. */
-  'chain-is-in-the-records': ({ evidence }) =>
-    [...evidence.transactions.values()].flatMap(({ signature, succeeded }) => {
-      const record = evidence.records.get(signature);
+  'chain-is-in-the-records': ({ finalState }) =>
+    [...finalState.transactions.values()].flatMap(({ signature, succeeded }) => {
+      const record = finalState.records.get(signature);
       if (record === undefined) return [{ what: `${signature} is in no record` }];
       return succeeded && record.status !== 'live'
         ? [{ what: `${signature} of ${record.intent_id} landed and is recorded ${record.status}` }]
@@ -99,30 +99,30 @@ export const invariants: Record<string, Invariant> = {
     }),
 
   /** What the records call final is final on the chain. */
-  'records-are-on-the-chain': ({ evidence }) =>
-    evidence.settlements
+  'records-are-on-the-chain': ({ finalState }) =>
+    finalState.settlements
       .filter(({ chain_status }) => chain_status === 'finalized')
       .flatMap(({ settlement_id, tx_hash }) =>
-        evidence.transactions.get(tx_hash ?? '')?.succeeded
+        finalState.transactions.get(tx_hash ?? '')?.succeeded
           ? []
           : [{ what: `${settlement_id}: ${tx_hash} is not on the chain` }],
       ),
 
   /** Every balance is what was funded, less and plus what the records say was paid. */
   'balances-equal-the-records': (of) => {
-    const { ledger, evidence, world } = of;
+    const { clientLog, finalState, harness } = of;
     const expected = new Map<string, bigint>();
     const add = (owner: string, amount: bigint) => expected.set(owner, (expected.get(owner) ?? 0n) + amount);
-    const payers = new Map(ledger.attempts.map(({ payer }) => [payer.walletId, payer]));
-    const vendors = new Map(ledger.attempts.map(({ vendor }) => [vendor.serviceId, vendor]));
-    for (const { owner, amount } of evidence.funded) add(owner, BigInt(amount));
-    for (const row of evidence.settlements.filter(isPaid)) {
+    const payers = new Map(clientLog.attempts.map(({ payer }) => [payer.walletId, payer]));
+    const vendors = new Map(clientLog.attempts.map(({ vendor }) => [vendor.serviceId, vendor]));
+    for (const { owner, amount } of finalState.funded) add(owner, BigInt(amount));
+    for (const row of finalState.settlements.filter(isPaid)) {
       const [gross, fee] = [BigInt(row.quote_amount), BigInt(row.fee_amount)];
       add(payers.get(row.wallet_id)!.wallet.publicKey.toBase58(), -gross);
       add(vendors.get(row.service_id)!.payout.publicKey.toBase58(), gross - fee);
-      add(world.stack.environments.test!.fee_wallet, fee);
+      add(harness.stack.environments.test!.fee_wallet, fee);
     }
-    return [...evidence.balances].flatMap(([owner, balance]) =>
+    return [...finalState.balances].flatMap(([owner, balance]) =>
       balance === (expected.get(owner) ?? 0n)
         ? []
         : [{ what: `${owner} has ${balance}, the records say ${expected.get(owner) ?? 0n}` }],
@@ -130,8 +130,8 @@ export const invariants: Record<string, Invariant> = {
   },
 
   /** `npm run reconcile` finds nothing missing, doubled, altered or unrecorded, transfer by transfer. */
-  'reconciliation-finds-nothing': ({ evidence }) =>
-    evidence.reconciled
+  'reconciliation-finds-nothing': ({ finalState }) =>
+    finalState.reconciled
       .filter(isBroken)
       .flatMap(({ account, findings }) =>
         findings.map(({ kind, amount, what }) => ({ what: `${account}: ${kind} ${amount}, ${what}` })),
@@ -141,30 +141,30 @@ export const invariants: Record<string, Invariant> = {
    * Whoever cannot pay is refused before anything is signed, so nothing of ours fails on chain, unless a fork gave the
    * money to another payment or the owner took it away.
    */
-  'nothing-fails-on-chain': ({ evidence, forks, fickle }) =>
-    [...evidence.transactions.values()]
+  'nothing-fails-on-chain': ({ finalState, forks, fickle }) =>
+    [...finalState.transactions.values()]
       .filter(({ succeeded, signature }) => {
-        const intent = evidence.records.get(signature)?.intent_id ?? '';
+        const intent = finalState.records.get(signature)?.intent_id ?? '';
         return !succeeded && forks === 0 && !intent.startsWith(`settle:${fickle.signIn.account.account_id}:`);
       })
       .map(({ signature }) => ({ what: `${signature} failed` })),
 
-  'held-is-zero': ({ evidence }) =>
-    evidence.payers
+  'held-is-zero': ({ finalState }) =>
+    finalState.payers
       .filter(({ held }) => held !== '0')
       .map(({ wallet_id, held }) => ({ what: `${wallet_id} still holds ${held}` })),
 
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {
     const live = new Set(
-      [...of.evidence.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
+      [...of.finalState.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
     );
-    return of.evidence.settlements
+    return of.finalState.settlements
       .filter((row) => !isPaid(row))
       .flatMap((row) => {
         const intent = `settle:${row.account_id}:${row.payment_attempt_id}`;
         const own = paymentsOf(of, row.quote_id).filter(
-          ({ signature }) => of.evidence.records.get(signature)?.intent_id === intent,
+          ({ signature }) => of.finalState.records.get(signature)?.intent_id === intent,
         );
         if (own.length > 0) return [{ what: `${row.settlement_id} failed and paid ${own[0]!.signature}` }];
         return live.has(intent) ? [{ what: `${row.settlement_id} failed, its bytes may land` }] : [];
@@ -173,7 +173,7 @@ export const invariants: Record<string, Invariant> = {
 
   /** Who was told that nothing moved, or that there is no such payment, has paid nothing by that attempt. */
   'refused-is-unpaid': (of) =>
-    of.ledger.attempts
+    of.clientLog.attempts
       .filter(({ standing }) => standing === 'refused' || standing === 'failed' || standing === 'unknown')
       .flatMap((attempt) => {
         const row = rowOf(of, attempt);
@@ -181,8 +181,8 @@ export const invariants: Record<string, Invariant> = {
       }),
 
   /** No refusal denied, misnamed or gave up what its account had paid, was paying or might still pay. */
-  'refusals-are-true': ({ ledger, evidence, forks }) => {
-    const rows = evidence.settlements.map((row) => {
+  'refusals-are-true': ({ clientLog, finalState, forks }) => {
+    const rows = finalState.settlements.map((row) => {
       const isFailed = row.chain_status === 'failed';
       return {
         settlementId: row.settlement_id,
@@ -195,7 +195,7 @@ export const invariants: Record<string, Invariant> = {
         paid: row.issued_at !== null && (!isFailed || forks > 0),
       };
     });
-    return untrueRefusals(ledger.refusals, rows).map(({ refusal, what }) => ({
+    return untrueRefusals(clientLog.refusals, rows).map(({ refusal, what }) => ({
       what,
       attempt: refusal.attempt,
     }));
@@ -203,7 +203,7 @@ export const invariants: Record<string, Invariant> = {
 
   /** The same attempt was always answered with the same settlement, and it is the recorded one. */
   'one-settlement-per-attempt': (of) =>
-    of.ledger.attempts.flatMap((attempt) => {
+    of.clientLog.attempts.flatMap((attempt) => {
       const told = attempt.answers.flatMap((answer) => bodyOf(answer).settlement_id ?? []);
       const ids = new Set([...told, ...(told.length > 0 ? [rowOf(of, attempt)?.settlement_id] : [])]);
       return ids.size <= 1 ? [] : [{ what: `told ${[...ids].join(' ')}`, attempt }];
@@ -211,7 +211,7 @@ export const invariants: Record<string, Invariant> = {
 
   /** A confirmed transaction is replaced only by a fork; the settlement then names the old one. */
   'hash-changes-only-by-fork': (of) =>
-    of.ledger.attempts.flatMap((attempt) => {
+    of.clientLog.attempts.flatMap((attempt) => {
       const told = new Set(confirmations(attempt).flatMap((answer) => bodyOf(answer).tx_hash ?? []));
       const row = rowOf(of, attempt);
       const known = new Set([row?.tx_hash, ...(row?.superseded_tx_hashes ?? [])]);
@@ -221,8 +221,8 @@ export const invariants: Record<string, Invariant> = {
     }),
 
   /** One redeemed_at, one redeem_id, and at most one answer that is not a repeat. */
-  'redeemed-at-most-once': ({ ledger }) =>
-    ledger.attempts.flatMap((attempt) => {
+  'redeemed-at-most-once': ({ clientLog }) =>
+    clientLog.attempts.flatMap((attempt) => {
       const done = attempt.redeems
         .filter(({ status }) => status === 200)
         .map(({ body }) => body as { redeemed_at: string; redeem_id: string; replayed: boolean });
@@ -234,21 +234,21 @@ export const invariants: Record<string, Invariant> = {
     }),
 
   'every-attempt-terminal': (of) => [
-    ...of.ledger.attempts
+    ...of.clientLog.attempts
       .filter(({ standing }) => standing === 'open')
       .map((attempt) => ({ what: 'no client could learn what became of it', attempt })),
-    ...of.evidence.settlements
+    ...of.finalState.settlements
       .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')
       .map(({ settlement_id, status, chain_status }) => ({
         what: `${settlement_id} is ${status}, ${chain_status}`,
       })),
-    ...of.evidence.intents
+    ...of.finalState.intents
       .filter(({ status }) => status !== 'finalized' && status !== 'failed')
       .map(({ intent_id, status }) => ({ what: `${intent_id} is ${status}` })),
   ],
 
-  'outboxes-and-quarantine-empty': ({ evidence }) =>
-    evidence.left
+  'outboxes-and-quarantine-empty': ({ finalState }) =>
+    finalState.left
       .filter(({ rows }) => rows > 0)
       .map(({ table, rows }) => ({ what: `${rows} rows in ${table}` })),
 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, Quote, Vendor } from '../../deploy/local/people/people.ts';
-import { type Client, FIRST_PRICE, type Newcomer, type People } from './client.ts';
-import type { Attempt, Hedge, Ledger } from './ledger.ts';
+import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
+import { type Client, FIRST_PRICE, type Newcomer, type Actors } from './client.ts';
+import type { Attempt, Hedge, ClientLog } from './client-log.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;
@@ -25,12 +25,12 @@ type Payer = { payer: Consumer; key: string | null };
  */
 export const startLoad = (options: {
   client: Client;
-  people: People;
-  ledger: Ledger;
+  actors: Actors;
+  clientLog: ClientLog;
   rng: Rng;
   perSecond: number;
 }) => {
-  const { client, people, ledger, rng, perSecond } = options;
+  const { client, actors, clientLog, rng, perSecond } = options;
   let running = true;
   /** Attempts that may begin now; a crowd is begun on credit. */
   let credit = 0;
@@ -45,17 +45,17 @@ export const startLoad = (options: {
   };
 
   const settleForAWhile = async (attempt: Attempt, own: Rng, copies: number): Promise<void> => {
-    if (copies > 1) ledger.hedge('copies at once');
+    if (copies > 1) clientLog.hedge('copies at once');
     await Promise.all(Array.from({ length: copies }, () => client.settle(attempt)));
     for (let tries = 1; tries < TRIES && running && attempt.standing === 'open'; tries += 1) {
-      // The others are impatient: their money is looked after in the quiet phase.
+      // The others are impatient: their money is looked after in the recovery phase.
       if (own.chance(0.3)) return;
       await sleep(own.int(100, 1000));
       await client.settle(attempt);
     }
     if (attempt.standing === 'paid' && own.chance(0.2)) await client.settle(attempt);
     if (attempt.standing === 'refused' && running && own.chance(0.4)) {
-      ledger.hedge('after a refusal');
+      clientLog.hedge('after a refusal');
       await sleep(own.int(0, 500));
       await client.settle(attempt);
     }
@@ -78,11 +78,11 @@ export const startLoad = (options: {
   ): Promise<void> => {
     const another = kind === 'another quote' ? await client.quote(vendor, terms(rng), () => running) : quote;
     if (another === null) return;
-    ledger.hedge(kind);
+    clientLog.hedge(kind);
     const attempt =
       kind === 'another delegate'
-        ? ledger.begin(payer, vendor, quote, { key: other, id })
-        : ledger.begin(payer, vendor, another, { key, ...(kind === 'another quote' ? { id } : {}) });
+        ? clientLog.begin(payer, vendor, quote, { key: other, id })
+        : clientLog.begin(payer, vendor, another, { key, ...(kind === 'another quote' ? { id } : {}) });
     await client.settle(attempt);
   };
 
@@ -99,14 +99,14 @@ export const startLoad = (options: {
     quote: Quote,
     own: Rng,
   ): Promise<void> => {
-    const begin = () => ledger.begin(payer, vendor, quote, { key });
+    const begin = () => clientLog.begin(payer, vendor, quote, { key });
     const attempt = begin();
     // Other buyers of the same account with the same quote: one of them pays.
     const rivals = own.chance(0.06) ? own.int(1, MOST_AT_ONCE) : 0;
     const all = [attempt, ...Array.from({ length: rivals }, begin)];
     const copies = own.chance(0.1) ? own.int(2, MOST_AT_ONCE + 1) : 1;
     await Promise.all(all.map((one) => settle(one, own, one === attempt ? copies : 1)));
-    const other = people.agents.find((agent) => agent.payer === payer)?.other ?? null;
+    const other = actors.agents.find((agent) => agent.payer === payer)?.other ?? null;
     await hedgeAfter(attempt, own, other);
     if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
   };
@@ -117,10 +117,10 @@ export const startLoad = (options: {
   });
 
   const pay = async (own: Rng): Promise<void> => {
-    const vendor = own.pick(people.vendors);
+    const vendor = own.pick(actors.vendors);
     const poor = own.chance(0.06);
-    const agent = !poor && own.chance(0.25) ? own.pick(people.agents) : null;
-    const by = agent ?? { payer: own.pick(poor ? people.poor : people.rich), key: null };
+    const agent = !poor && own.chance(0.25) ? own.pick(actors.agents) : null;
+    const by = agent ?? { payer: own.pick(poor ? actors.poor : actors.rich), key: null };
     // A run on a wallet, or on a limit, that can pay a part of it only. The wallet gets a little more now and then, also
     // while they run.
     const crowd = poor || (agent !== null && own.chance(0.2)) ? MOST_AT_ONCE : 1;
@@ -138,13 +138,13 @@ export const startLoad = (options: {
     key: string | null,
     own: Rng,
   ): Promise<Attempt | null> => {
-    const vendor = own.pick(people.vendors);
+    const vendor = own.pick(actors.vendors);
     const quote = await client.quote(vendor, { quote_amount: FIRST_PRICE.toString() }, () => running);
     if (quote === null) return null;
-    ledger.hedge(key === null ? 'a first payment' : 'a limit that fits once');
+    clientLog.hedge(key === null ? 'a first payment' : 'a limit that fits once');
     // The money of a wallet is what a provider says, and providers lie here: a limit is settlement's own.
     const causedByItself = key === null ? [] : ['limit_exceeded'];
-    const attempt = ledger.begin(payer, vendor, quote, { key, causedByItself });
+    const attempt = clientLog.begin(payer, vendor, quote, { key, causedByItself });
     await settle(attempt, own, own.int(2, MOST_AT_ONCE + 1));
     await hedgeAfter(attempt, own, other);
     if (attempt.standing === 'paid' && own.chance(0.3)) await askOtherwise('a second id', attempt, other);

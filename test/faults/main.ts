@@ -1,7 +1,7 @@
 // `npm run faults`: breaks a stack of its own for a while and proves that no payment was lost and none made twice.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
+import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { type Options, runCampaign } from './campaign.ts';
 import { faultNames } from './faults/index.ts';

@@ -15,7 +15,7 @@ export type Mutation = {
 };
 
 const noLookForReference = {
-  file: 'services/chain-submitter/found.ts',
+  file: 'services/chain-submitter/intents/adoption.ts',
   from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
 };
@@ -57,7 +57,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       noLookForReference,
       {
-        file: 'services/chain-submitter/jobs/settle.ts',
+        file: 'services/chain-submitter/intents/settle.ts',
         from: '$' + '{job.payment_attempt_id}`',
         to: '$' + '{job.payment_attempt_id}:$' + '{Math.random()}`',
       },
@@ -69,7 +69,7 @@ export const mutations: readonly Mutation[] = [
     rule: '8 (and the look of 12, which finds what it lost)',
     patches: [
       {
-        file: 'services/chain-submitter/launch.ts',
+        file: 'services/chain-submitter/broadcast/broadcast.ts',
         from: '  try {\n    const isAlone',
         to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const isAlone",
       },
@@ -82,12 +82,12 @@ export const mutations: readonly Mutation[] = [
     rule: '11 (and the look of 12, which finds what it lost)',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/expire.ts',
+        file: 'services/chain-submitter/broadcast/expiry.ts',
         from: 'sent.filter(({ lastValidBlockHeight }) => lastValidBlockHeight < height)',
         to: 'sent.filter(() => height > 0)',
       },
       {
-        file: 'services/chain-submitter/jobs/expire.ts',
+        file: 'services/chain-submitter/broadcast/expiry.ts',
         from: 'if (!(await isProvenDead(deps, flight)))',
         to: 'if (isProvenDead.length === 0)',
       },
@@ -100,7 +100,7 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/agreement.ts',
+        file: 'services/chain-submitter/broadcast/agreement.ts',
         from: 'if (deps.rpc.providers.length === 1) return true;',
         to: 'if (deps.rpc.providers.length > 0) return true;',
       },
@@ -112,8 +112,8 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/poll.ts',
-        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : askEverybody(deps, flight)',
+        file: 'services/chain-submitter/broadcast/poller.ts',
+        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : queryAllProviders(deps, transaction)',
         to: 'Promise.resolve(views.filter(({ status }) => status?.err))',
       },
     ],
@@ -124,7 +124,7 @@ export const mutations: readonly Mutation[] = [
     rule: '12',
     patches: [
       {
-        file: 'services/chain-submitter/reference.ts',
+        file: 'services/chain-submitter/transactions/reference.ts',
         from: '.update(`$' + '{environment}/$' + '{id}`)',
         to: ".update(id.startsWith('fund/') ? id : environment)",
       },
@@ -136,8 +136,8 @@ export const mutations: readonly Mutation[] = [
     rule: '14',
     patches: [
       {
-        file: 'services/chain-submitter/jobs/poll.ts',
-        from: 'if (flight.missed >= MISSES_BEFORE_FORK) looks',
+        file: 'services/chain-submitter/broadcast/poller.ts',
+        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK) polls',
         to: 'if (flight.missed < 0) looks',
       },
     ],

@@ -38,7 +38,7 @@ const tally = (breaks: readonly Break[]): string[] => {
   return [...counts].map(([kind, count]) => `  ${count} ${kind}`);
 };
 
-/** What a campaign ends with, for people. */
+/** The result of a campaign as lines of text. */
 export const reportLines = (report: Report): string[] => {
   const { rows, breaks, attempts, paid, answers, redeemed, refusals, hedged, terminal } = report;
   const { open, p50Ms, p99Ms, allMs } = terminal;

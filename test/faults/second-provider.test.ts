@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import {
-  newPayer,
-  signedTransfer,
-  startChain,
-  type TestChain,
-} from '../../deploy/local/chain/test-support.ts';
-import { createRpc } from '../../services/chain-submitter/rpc.ts';
+import { createRpc } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { newPayer, signedTransfer, startChain, type TestChain } from '../support/local-chain.ts';
 import { INVENTED_SLOT } from './lies.ts';
 import { type SecondProvider, startSecondProvider } from './second-provider.ts';
 

@@ -1,11 +1,11 @@
 // `npm run races`: races that must have one winner, again and again over a stack of its own.
 import pg from 'pg';
-import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/command-line.ts';
-import { HIGH_HOURLY_CAPS } from '../../deploy/local/settings.ts';
-import { startStack } from '../../deploy/local/stack.ts';
+import { readCommandLine, refuse, wholeNumber } from '../../deploy/local/processes/command-line.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
+import { startStack } from '../../deploy/local/stack/stack.ts';
 import { testStateDir } from '../support/test-state.ts';
 import { races, run } from './races.ts';
-import { openScene } from './scene.ts';
+import { createFixture } from './fixture.ts';
 
 const usage = `Usage: npm run races -- [options]
 
@@ -41,11 +41,11 @@ const results = new Map(chosen.map(([name]) => [name, { breaks: new Set<string>(
 let broken = 0;
 let done = 0;
 try {
-  const scene = await openScene(running.stack, database);
+  const fixture = await createFixture(running.stack, database);
   for (let round = 1; round <= rounds && performance.now() < deadline; round += 1) {
     for (const [name, race] of chosen) {
       const startedAt = performance.now();
-      const found = await run(race, scene);
+      const found = await run(race, fixture);
       const result = results.get(name)!;
       result.seconds += (performance.now() - startedAt) / 1000;
       for (const what of found) result.breaks.add(what);

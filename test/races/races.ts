@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApproveCheckedInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
-import { must } from '../../deploy/local/people/api.ts';
-import { type Consumer, type Paid, settleWith } from '../../deploy/local/people/people.ts';
-import { signPrepared } from '../../deploy/local/people/wallet.ts';
+import { type Consumer, type Paid, settleWith } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
-import { BALANCE, PRICE, RACERS, type Scene } from './scene.ts';
+import { BALANCE, PRICE, RACERS, type Fixture } from './fixture.ts';
 
 /**
  * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. The
  * refusals that were given on the way are compared with the records after each (`run`).
  */
-export type Race = (scene: Scene) => Promise<string[]>;
+export type Race = (fixture: Fixture) => Promise<string[]>;
 
-type Answer = Awaited<ReturnType<Scene['settleToTheEnd']>>;
+type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
 const outcome = ({ status, body }: Answer) => body.error?.code ?? status;
 const outcomes = (answers: readonly Answer[]) => JSON.stringify(tally(answers.map(outcome)));
 
 const unless = (holds: boolean, what: string): string[] => (holds ? [] : [what]);
 
 /** Whatever was answered: so many payments left the wallet, and it holds nothing. */
-const paidExactly = async ({ chain, rows }: Scene, buyer: Consumer, count: number, balance = BALANCE) => {
+const paidExactly = async ({ chain, rows }: Fixture, buyer: Consumer, count: number, balance = BALANCE) => {
   const left = await chain.balance(buyer.wallet.publicKey);
   const expected = balance - PRICE * BigInt(count);
   const held = async () => {
@@ -38,14 +38,14 @@ const paidExactly = async ({ chain, rows }: Scene, buyer: Consumer, count: numbe
 
 /** Of 64 settles during which the owner took the permission back. */
 const moneyAgrees = async (
-  scene: Scene,
+  fixture: Fixture,
   buyer: Consumer & { accountId: string },
   first: Paid,
   answers: readonly Answer[],
 ) => {
   const paid = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ status }) => status !== 200);
-  const after = await scene.settleToTheEnd(buyer, (await scene.quotes(1))[0]!);
+  const after = await fixture.settleToTheEnd(buyer, (await fixture.quotes(1))[0]!);
   const hashes = new Set([first.tx_hash, ...paid.map(({ body }) => body.tx_hash)]);
   return [
     ...unless(
@@ -54,59 +54,59 @@ const moneyAgrees = async (
     ),
     ...unless(hashes.size === paid.length + 1, `${hashes.size} transactions for ${paid.length + 1} payments`),
     ...unless(outcome(after) === 'delegation_inactive', `afterwards ${outcome(after)}`),
-    ...(await paidExactly(scene, buyer, paid.length + 1)),
+    ...(await paidExactly(fixture, buyer, paid.length + 1)),
   ];
 };
 
-const sameAttempt: Race = async (scene) => {
-  const buyer = await scene.buyerWith();
-  const [quote] = await scene.quotes(1);
+const sameAttempt: Race = async (fixture) => {
+  const buyer = await fixture.buyerWith();
+  const [quote] = await fixture.quotes(1);
   const id = crypto.randomUUID();
-  const answers = await atOnce(RACERS, () => scene.settleToTheEnd(buyer, quote!, id));
+  const answers = await atOnce(RACERS, () => fixture.settleToTheEnd(buyer, quote!, id));
   const told = new Set(answers.map(({ body }) => `${body.settlement_id} ${body.tx_hash}`));
   return [
     ...unless(
       answers.every(({ status }) => status === 200) && told.size === 1,
       `${outcomes(answers)}, ${[...told]}`,
     ),
-    ...(await paidExactly(scene, buyer, 1)),
+    ...(await paidExactly(fixture, buyer, 1)),
   ];
 };
 
 /** Two replicas each see the other's hold first: every copy is the same payment all the same. */
 const sameAttemptOfALimit =
   (limits: (price: string) => { total?: string; daily?: string }): Race =>
-  async (scene) => {
-    const buyer = await scene.buyerWith();
-    const [first, quote] = await scene.quotes(2);
+  async (fixture) => {
+    const buyer = await fixture.buyerWith();
+    const [first, quote] = await fixture.quotes(2);
     // The wallet has paid before, so that the limit alone can stand in the way.
-    await must(scene.settleToTheEnd(buyer, first!), 'settle');
-    const delegate = await scene.delegateOf(buyer, limits(PRICE.toString()));
+    await must(fixture.settleToTheEnd(buyer, first!), 'settle');
+    const delegate = await fixture.delegateOf(buyer, limits(PRICE.toString()));
     const asking = { ...delegate, causedByItself: ['limit_exceeded'] };
     const id = crypto.randomUUID();
-    const answers = await scene.whileCommitsWait(buyer, () =>
-      atOnce(RACERS, () => scene.settleToTheEnd(asking, quote!, id)),
+    const answers = await fixture.whileCommitsWait(buyer, () =>
+      atOnce(RACERS, () => fixture.settleToTheEnd(asking, quote!, id)),
     );
     return [
       ...unless(outcomes(answers) === JSON.stringify({ 200: RACERS }), outcomes(answers)),
-      ...(await paidExactly(scene, buyer, 2)),
+      ...(await paidExactly(fixture, buyer, 2)),
     ];
   };
 
 const NEWCOMERS = 16;
 
 /** Wallets that settlement has never seen: every copy looks at the chain first, and then meets another's hold. */
-const firstPayments: Race = async (scene) => {
-  const buyers = await atOnce(NEWCOMERS, () => scene.buyerWith(PRICE, PRICE));
-  const quotes = await scene.quotes(NEWCOMERS);
+const firstPayments: Race = async (fixture) => {
+  const buyers = await atOnce(NEWCOMERS, () => fixture.buyerWith(PRICE, PRICE));
+  const quotes = await fixture.quotes(NEWCOMERS);
   const ids = quotes.map(() => crypto.randomUUID());
   const who = (racer: number) => racer % NEWCOMERS;
   const answers = await atOnce(RACERS, (racer) => {
     const at = who(racer);
     const buyer = { ...buyers[at]!, causedByItself: ['insufficient_funds', 'delegation_inactive'] };
-    return scene.settleToTheEnd(buyer, quotes[at]!, ids[at]);
+    return fixture.settleToTheEnd(buyer, quotes[at]!, ids[at]);
   });
-  const wallets = await Promise.all(buyers.map((buyer) => paidExactly(scene, buyer, 1, PRICE)));
+  const wallets = await Promise.all(buyers.map((buyer) => paidExactly(fixture, buyer, 1, PRICE)));
   return [
     ...unless(outcomes(answers) === JSON.stringify({ 200: RACERS }), outcomes(answers)),
     ...wallets.flat(),
@@ -114,64 +114,64 @@ const firstPayments: Race = async (scene) => {
 };
 
 /** Whoever of an account asks for what the account has paid is told which settlement it is. */
-const paidByAnother: Race = async (scene) => {
-  const buyer = await scene.buyerWith();
-  const [quote, other] = await scene.quotes(2);
-  const delegates = await atOnce(2, () => scene.delegateOf(buyer, {}));
+const paidByAnother: Race = async (fixture) => {
+  const buyer = await fixture.buyerWith();
+  const [quote, other] = await fixture.quotes(2);
+  const delegates = await atOnce(2, () => fixture.delegateOf(buyer, {}));
   const id = crypto.randomUUID();
-  const paid = await must(scene.settleToTheEnd(delegates[0]!, quote!, id), 'settle');
+  const paid = await must(fixture.settleToTheEnd(delegates[0]!, quote!, id), 'settle');
   const answers = await atOnce(RACERS, (i) => {
-    if (i % 3 === 0) return scene.settleToTheEnd(delegates[1]!, quote!, id);
+    if (i % 3 === 0) return fixture.settleToTheEnd(delegates[1]!, quote!, id);
     return i % 3 === 1
-      ? scene.settleToTheEnd(delegates[i % 2]!, quote!)
-      : scene.settleToTheEnd(buyer, other!, id);
+      ? fixture.settleToTheEnd(delegates[i % 2]!, quote!)
+      : fixture.settleToTheEnd(buyer, other!, id);
   });
   const named = answers.filter(({ body }) => refusalIn(body)?.settlementId === paid.settlement_id);
   return [
     ...unless(named.length === RACERS, `${named.length} of ${RACERS} answers name the settlement`),
-    ...(await paidExactly(scene, buyer, 1)),
+    ...(await paidExactly(fixture, buyer, 1)),
   ];
 };
 
-const sameQuote: Race = async (scene) => {
-  const buyer = await scene.buyerWith();
-  const [quote] = await scene.quotes(1);
-  const answers = await atOnce(RACERS, () => scene.settleToTheEnd(buyer, quote!));
+const sameQuote: Race = async (fixture) => {
+  const buyer = await fixture.buyerWith();
+  const [quote] = await fixture.quotes(1);
+  const answers = await atOnce(RACERS, () => fixture.settleToTheEnd(buyer, quote!));
   return [
     ...unless(
       outcomes(answers) === JSON.stringify({ 200: 1, quote_already_settled: RACERS - 1 }),
       outcomes(answers),
     ),
-    ...(await paidExactly(scene, buyer, 1)),
+    ...(await paidExactly(fixture, buyer, 1)),
   ];
 };
 
-const runOnAWallet: Race = async (scene) => {
+const runOnAWallet: Race = async (fixture) => {
   const payable = 10;
   const balance = PRICE * BigInt(payable);
-  const buyer = await scene.buyerWith(balance);
-  const quotes = await scene.quotes(RACERS);
-  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(buyer, quotes[i]!));
-  const failed = (await scene.chain.history(buyer.wallet.publicKey)).filter(({ err }) => err !== null);
+  const buyer = await fixture.buyerWith(balance);
+  const quotes = await fixture.quotes(RACERS);
+  const answers = await atOnce(RACERS, (i) => fixture.settleToTheEnd(buyer, quotes[i]!));
+  const failed = (await fixture.chain.history(buyer.wallet.publicKey)).filter(({ err }) => err !== null);
   return [
     ...unless(
       outcomes(answers) === JSON.stringify({ 200: payable, insufficient_funds: RACERS - payable }),
       outcomes(answers),
     ),
     ...unless(failed.length === 0, `${failed.length} transactions failed on chain`),
-    ...(await paidExactly(scene, buyer, payable, balance)),
+    ...(await paidExactly(fixture, buyer, payable, balance)),
   ];
 };
 
-const runOnALimit: Race = async (scene) => {
+const runOnALimit: Race = async (fixture) => {
   const payable = 10;
-  const buyer = await scene.buyerWith();
+  const buyer = await fixture.buyerWith();
   const limit = (PRICE * BigInt(payable + 1)).toString();
-  const delegate = await scene.delegateOf(buyer, { daily: limit, total: limit });
-  const [first, ...quotes] = await scene.quotes(RACERS + 1);
-  await must(scene.settleToTheEnd(delegate, first!), 'settle');
-  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(delegate, quotes[i]!));
-  const [used] = await scene.rows<{ used: string }>(
+  const delegate = await fixture.delegateOf(buyer, { daily: limit, total: limit });
+  const [first, ...quotes] = await fixture.quotes(RACERS + 1);
+  await must(fixture.settleToTheEnd(delegate, first!), 'settle');
+  const answers = await atOnce(RACERS, (i) => fixture.settleToTheEnd(delegate, quotes[i]!));
+  const [used] = await fixture.rows<{ used: string }>(
     "select total_held || ' ' || total_spent || ' ' || day_spent as used from settlement.delegates where delegate_id = $1",
     [delegate.id],
   );
@@ -181,36 +181,36 @@ const runOnALimit: Race = async (scene) => {
       outcomes(answers),
     ),
     ...unless(used?.used === `0 ${limit} ${limit}`, `the delegate used ${used?.used} of ${limit}`),
-    ...(await paidExactly(scene, buyer, payable + 1)),
+    ...(await paidExactly(fixture, buyer, payable + 1)),
   ];
 };
 
-const delegatesOnAWallet: Race = async (scene) => {
+const delegatesOnAWallet: Race = async (fixture) => {
   const payable = 10;
-  const buyer = await scene.buyerWith(BALANCE, PRICE * BigInt(payable));
-  const quotes = await scene.quotes(RACERS);
-  const delegates = await atOnce(RACERS, () => scene.delegateOf(buyer, { total: PRICE.toString() }));
-  const answers = await atOnce(RACERS, (i) => scene.settleToTheEnd(delegates[i]!, quotes[i]!));
+  const buyer = await fixture.buyerWith(BALANCE, PRICE * BigInt(payable));
+  const quotes = await fixture.quotes(RACERS);
+  const delegates = await atOnce(RACERS, () => fixture.delegateOf(buyer, { total: PRICE.toString() }));
+  const answers = await atOnce(RACERS, (i) => fixture.settleToTheEnd(delegates[i]!, quotes[i]!));
   return [
     ...unless(
       outcomes(answers) === JSON.stringify({ 200: payable, delegation_inactive: RACERS - payable }),
       outcomes(answers),
     ),
-    ...(await paidExactly(scene, buyer, payable)),
+    ...(await paidExactly(fixture, buyer, payable)),
   ];
 };
 
 type Redeemed = { redeemed_at?: string; redeem_id?: string; replayed?: boolean };
-const redeem = ({ api, vendor }: Scene, { settlement_id, settlement_token }: Paid, redeemId?: string) =>
+const redeem = ({ api, vendor }: Fixture, { settlement_id, settlement_token }: Paid, redeemId?: string) =>
   api<Redeemed>(`POST /v1/settlements/${settlement_id}/redeem`, {
     token: vendor.apiKey,
     body: { settlement_token, ...(redeemId === undefined ? {} : { redeem_id: redeemId }) },
   });
 
-const redeems: Race = async (scene) => {
-  const buyer = await scene.buyerWith();
-  const paid = await must(scene.settleToTheEnd(buyer, (await scene.quotes(1))[0]!), 'settle');
-  const answers = await atOnce(RACERS, (i) => redeem(scene, paid, `replica-${i}`));
+const redeems: Race = async (fixture) => {
+  const buyer = await fixture.buyerWith();
+  const paid = await must(fixture.settleToTheEnd(buyer, (await fixture.quotes(1))[0]!), 'settle');
+  const answers = await atOnce(RACERS, (i) => redeem(fixture, paid, `replica-${i}`));
   const told = new Set(answers.map(({ body }) => `${body.redeemed_at} ${body.redeem_id}`));
   const firsts = answers.filter(({ body }) => body.replayed === false).length;
   return [
@@ -225,10 +225,10 @@ const redeems: Race = async (scene) => {
 const SPREAD_MS = 1500;
 const EXPIRED_WITHIN_MS = 20_000;
 
-const redeemAgainstExpiry: Race = async (scene) => {
-  const { api, rows } = scene;
-  const buyer = await scene.buyerWith();
-  const quotes = await scene.quotes(RACERS);
+const redeemAgainstExpiry: Race = async (fixture) => {
+  const { api, rows } = fixture;
+  const buyer = await fixture.buyerWith();
+  const quotes = await fixture.quotes(RACERS);
   const paid = await atOnce(RACERS, (i) => must(settleWith(api, buyer.token, quotes[i]!), 'settle'));
   const ids = paid.map(({ settlement_id }) => settlement_id);
   // Windows of 30 s and more cannot be waited for: they end now, spread over the time in which the redeems come.
@@ -239,7 +239,7 @@ const redeemAgainstExpiry: Race = async (scene) => {
   );
   const first = await atOnce(RACERS, async (i) => {
     await sleep(Math.random() * SPREAD_MS);
-    return redeem(scene, paid[i]!);
+    return redeem(fixture, paid[i]!);
   });
   const statuses = async () =>
     new Map(
@@ -252,7 +252,7 @@ const redeemAgainstExpiry: Race = async (scene) => {
     );
   const deadline = Date.now() + EXPIRED_WITHIN_MS;
   while ([...(await statuses()).values()].includes('issued') && Date.now() < deadline) await sleep(100);
-  const again = await atOnce(RACERS, (i) => redeem(scene, paid[i]!));
+  const again = await atOnce(RACERS, (i) => redeem(fixture, paid[i]!));
   const recorded = await statuses();
   return first.flatMap(({ status, body }, i) => [
     ...unless(status === 200 || status === 410, `redeem answered ${status}`),
@@ -265,11 +265,11 @@ const redeemAgainstExpiry: Race = async (scene) => {
   ]);
 };
 
-const revokeAgainstSettles: Race = async (scene) => {
-  const { api } = scene;
-  const buyer = await scene.buyerWith();
+const revokeAgainstSettles: Race = async (fixture) => {
+  const { api } = fixture;
+  const buyer = await fixture.buyerWith();
   const path = `POST /v1/wallets/${buyer.walletId}/revoke` as const;
-  const { first, answers } = await scene.settlesAgainst(buyer, async () => {
+  const { first, answers } = await fixture.settlesAgainst(buyer, async () => {
     const prepared = await must(
       api<{ transaction: string }>(path, { token: buyer.token, body: {} }),
       'revoke',
@@ -277,15 +277,15 @@ const revokeAgainstSettles: Race = async (scene) => {
     const transaction = signPrepared(prepared.transaction, buyer.wallet);
     await must(api(path, { token: buyer.token, body: { transaction } }), 'revoke');
   });
-  return moneyAgrees(scene, buyer, first, answers);
+  return moneyAgrees(fixture, buyer, first, answers);
 };
 
-const overwrittenAgainstSettles: Race = async (scene) => {
-  const buyer = await scene.buyerWith();
-  const { connection, mint, tokenAccount } = scene.chain;
+const overwrittenAgainstSettles: Race = async (fixture) => {
+  const buyer = await fixture.buyerWith();
+  const { connection, mint, tokenAccount } = fixture.chain;
   const owner = buyer.wallet.publicKey;
-  await scene.lamportsFor(buyer);
-  const { first, answers } = await scene.settlesAgainst(buyer, async () => {
+  await fixture.lamportsFor(buyer);
+  const { first, answers } = await fixture.settlesAgainst(buyer, async () => {
     const { blockhash } = await connection.getLatestBlockhash();
     const transaction = new Transaction({ feePayer: owner, recentBlockhash: blockhash });
     const stranger = Keypair.generate().publicKey;
@@ -294,7 +294,7 @@ const overwrittenAgainstSettles: Race = async (scene) => {
       .sign(buyer.wallet);
     await connection.sendRawTransaction(transaction.serialize());
   });
-  return moneyAgrees(scene, buyer, first, answers);
+  return moneyAgrees(fixture, buyer, first, answers);
 };
 
 export const races: Record<string, Race> = {
@@ -318,7 +318,7 @@ export const races: Record<string, Race> = {
 };
 
 /** Runs a race and compares every refusal that was given on the way with the records. */
-export const run = async (race: Race, scene: Scene): Promise<string[]> => {
-  const broken = await race(scene);
-  return [...broken, ...(await scene.untrueRefusals())];
+export const run = async (race: Race, fixture: Fixture): Promise<string[]> => {
+  const broken = await race(fixture);
+  return [...broken, ...(await fixture.untrueRefusals())];
 };

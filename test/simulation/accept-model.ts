@@ -1,6 +1,6 @@
 import { EPOCH, model } from './database.ts';
 import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 /** One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON. */
 type Values = {
@@ -28,7 +28,7 @@ const isOver = (cap: bigint | null, amount: bigint): boolean => cap !== null && 
  * the unique indexes decide last; rows that the statement locks (`for update`) are seen in their newest version.
  */
 export const acceptModel = (
-  world: World,
+  harness: Harness,
   {
     settlements,
     payers,
@@ -41,7 +41,7 @@ export const acceptModel = (
     insertOutbox: (json: string) => unknown[];
   },
 ) => {
-  const { now, random, off } = world;
+  const { now, random, off } = harness;
   const appNow = () => EPOCH + now();
   /** When each row became visible: a snapshot may be from before. */
   const insertedAt = new Map<string, number>();
@@ -156,8 +156,8 @@ export const acceptModel = (
       progressed_at: now(),
       issued_at: null,
     });
-    world.call(settlementId, `S${settlements.size}(${attemptId})`);
-    world.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
+    harness.call(settlementId, `S${settlements.size}(${attemptId})`);
+    harness.trace('settlements', `${settlementId} is accepted, held ${payer.held} of ${payer.balance}`);
   };
 
   return model<{ input: string; messages: string }>(

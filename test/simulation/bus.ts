@@ -1,7 +1,7 @@
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import { Away, type Outbox } from './database.ts';
-import { isMistake, type Process, type World } from './world.ts';
+import { isMistake, type Process, type Harness } from './harness.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
@@ -25,26 +25,26 @@ export type Bus = ReturnType<typeof createBus>;
  * The streams: they drop a repeated id inside their window, deliver until acknowledged, and lose, repeat, delay and
  * reorder as the run says. A killed server comes back with what it stored, or with nothing.
  */
-export const createBus = (world: World) => {
-  const { random } = world;
+export const createBus = (harness: Harness) => {
+  const { random } = harness;
   const publishedAt = new Map<string, number>();
   const consumers = new Map<Process, Map<string, Handle>>();
   const stored = new Set<Message>();
   let awayUntil = 0;
-  const isAway = () => world.now() < awayUntil;
+  const isAway = () => harness.now() < awayUntil;
 
   const deliver = (message: Message): void => {
     if (!stored.has(message)) return;
     if (isAway()) {
-      world.schedule(awayUntil - world.now(), () => deliver(message));
+      harness.schedule(awayUntil - harness.now(), () => deliver(message));
       return;
     }
     const able = [...consumers].filter(
       ([process, handlers]) =>
-        process.alive && process.pausedUntil <= world.now() && handlers.has(message.subject),
+        process.alive && process.pausedUntil <= harness.now() && handlers.has(message.subject),
     );
     if (able.length === 0) {
-      world.schedule(500, () => deliver(message));
+      harness.schedule(500, () => deliver(message));
       return;
     }
     const [process, handlers] = random.pick(able);
@@ -52,18 +52,18 @@ export const createBus = (world: World) => {
     const { deliveries } = message;
     // A refusal takes the place of the wait for an acknowledgement: there is one next delivery, not two.
     const again = (delay: number) =>
-      world.schedule(delay, () => {
+      harness.schedule(delay, () => {
         if (message.deliveries === deliveries) deliver(message);
       });
     again(ACK_WAIT_MS);
     handlers.get(message.subject)!(message.payload as never).then(
       () => {
         // An acknowledgement may be lost as well.
-        if (process.alive && !isAway() && !random.chance(world.faults.repeat / 4)) stored.delete(message);
+        if (process.alive && !isAway() && !random.chance(harness.faults.repeat / 4)) stored.delete(message);
       },
       (error: unknown) => {
-        if (isMistake(error)) world.fault(error);
-        world.trace(process.name, `message failed: ${(error as Error).message}`);
+        if (isMistake(error)) harness.fault(error);
+        harness.trace(process.name, `message failed: ${(error as Error).message}`);
         again(250 * 2 ** Math.min(message.deliveries, 5));
       },
     );
@@ -72,26 +72,26 @@ export const createBus = (world: World) => {
   const store = (row: OutboxRow) => {
     if (!HEARD.includes(row.subject)) return;
     const last = publishedAt.get(row.msg_id);
-    if (last !== undefined && world.now() - last < DUPLICATE_WINDOW_MS) return;
-    publishedAt.set(row.msg_id, world.now());
-    const { loss, repeat, slow } = world.faults;
+    if (last !== undefined && harness.now() - last < DUPLICATE_WINDOW_MS) return;
+    publishedAt.set(row.msg_id, harness.now());
+    const { loss, repeat, slow } = harness.faults;
     const what = `${row.subject} ${JSON.stringify(row.payload).replace(/"quote_token.*/, '')}`;
-    if (random.chance(loss)) return world.trace('bus', `loses ${what}`);
+    if (random.chance(loss)) return harness.trace('bus', `loses ${what}`);
     const copies = random.chance(repeat) ? 2 : 1;
     for (let copy = 0; copy < copies; copy++) {
       const payload: unknown = JSON.parse(JSON.stringify(row.payload));
       const message: Message = { subject: row.subject, payload, deliveries: 0 };
       stored.add(message);
       const delay = random.chance(slow) ? random.between(0, 8000) : random.between(1, 20);
-      world.schedule(delay, () => deliver(message));
+      harness.schedule(delay, () => deliver(message));
     }
   };
 
   return {
     publish: (process: Process, row: OutboxRow): Promise<void> =>
-      world.io(process, LATENCY_MS, () => {
+      harness.io(process, LATENCY_MS, () => {
         if (isAway()) throw new Away('nobody listens');
-        const away = random.chance(world.faults.lostAnswer);
+        const away = random.chance(harness.faults.lostAnswer);
         if (!away || random.chance(0.5)) store(row);
         if (away) throw new Away('the server did not answer');
       }),
@@ -101,8 +101,8 @@ export const createBus = (world: World) => {
     /** The server is killed; `wiped`: with everything it stored, what it knew of repeated ids too. */
     kill: (awayMs: number, wiped: boolean) => {
       const lost = wiped ? `, ${stored.size} messages lost` : '';
-      world.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);
-      awayUntil = world.now() + awayMs;
+      harness.trace('bus', `is away for ${awayMs.toFixed(0)} ms${lost}`);
+      awayUntil = harness.now() + awayMs;
       if (!wiped) return;
       stored.clear();
       publishedAt.clear();
@@ -115,30 +115,30 @@ export const createBus = (world: World) => {
  * left.
  */
 export const createRelay = (
-  world: World,
+  harness: Harness,
   { bus, outbox, process }: { bus: Bus; outbox: Outbox; process: Process },
 ): Pick<Relay, 'dispatch'> => {
   const remove = (id: bigint) =>
-    world
+    harness
       .io(process, LATENCY_MS, () => {
         outbox.rows.delete(id);
       })
       .catch(() => {});
   const send = async (row: OutboxRow, batchWindowMs: number) => {
-    if (batchWindowMs > 0) await world.sleep(process, batchWindowMs);
+    if (batchWindowMs > 0) await harness.sleep(process, batchWindowMs);
     await bus.publish(process, row);
-    await world.sleep(process, DELETE_AFTER_MS);
+    await harness.sleep(process, DELETE_AFTER_MS);
     await remove(row.outbox_id);
   };
   const sweep = async () => {
-    const old = [...outbox.rows.values()].filter(({ created_at }) => created_at < world.now() - SWEEP_AGE_MS);
+    const old = [...outbox.rows.values()].filter(({ created_at }) => created_at < harness.now() - SWEEP_AGE_MS);
     for (const row of old) {
       await bus.publish(process, row);
       await remove(row.outbox_id);
     }
   };
   const loop = (): void =>
-    world.inside(process, SWEEP_EVERY_MS, () => {
+    harness.inside(process, SWEEP_EVERY_MS, () => {
       if (outbox.rows.size === 0) return loop();
       void sweep()
         .catch(() => {})

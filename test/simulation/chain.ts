@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
-import { readInstruction } from '../../services/chain-submitter/instructions/decode.ts';
-import { decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
-import type { World } from './world.ts';
+import { readInstruction } from '../../services/chain-submitter/transactions/decode.ts';
+import { decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
+import type { Harness } from './harness.ts';
 
 export const SLOT_MS = 400;
 /** Blocks that a blockhash is good for. */
@@ -79,8 +79,8 @@ export type Chain = ReturnType<typeof createChain>;
  * One chain with slots, blockhashes that run out, confirmation, finality and forks. A fork takes back blocks that are
  * not final; their transactions land again later, or never do.
  */
-export const createChain = (world: World) => {
-  const { random } = world;
+export const createChain = (harness: Harness) => {
+  const { random } = harness;
   const accounts = new Map<string, TokenAccount>();
   const blocks: Block[] = [];
   const hashes = new Map<string, number>();
@@ -132,7 +132,7 @@ export const createChain = (world: World) => {
     const landed: Landed = { payment, slot: block.slot, error, deltas, before };
     block.landed.push(landed);
     landedBySignature.set(payment.signature, landed);
-    world.trace(
+    harness.trace(
       'chain',
       `slot ${block.slot}: ${payment.signature} lands${error === null ? '' : ` and fails ${JSON.stringify(error)}`}`,
     );
@@ -140,7 +140,7 @@ export const createChain = (world: World) => {
 
   /** Makes the blocks up to now. */
   const advance = () => {
-    const slot = Math.floor(world.now() / SLOT_MS);
+    const slot = Math.floor(harness.now() / SLOT_MS);
     while ((blocks.at(-1)?.slot ?? -1) < slot) {
       const block = addBlock((blocks.at(-1)?.slot ?? -1) + 1);
       if (pending.length === 0) continue;
@@ -153,7 +153,7 @@ export const createChain = (world: World) => {
   /** Takes bytes into the pool of what may land. */
   const accept = (payment: Payment) => {
     advance();
-    const { late } = world.faults;
+    const { late } = harness.faults;
     const slot = blocks.at(-1)!.slot;
     const last = (hashes.get(payment.blockhash) ?? 0) + BLOCKHASH_BLOCKS;
     // Late: any slot of the blockhash's life, the very last ones among them.
@@ -172,7 +172,7 @@ export const createChain = (world: World) => {
     forks += 1;
     const gone = blocks.splice(Math.max(1, indexBehind(slots) + 1));
     const lost = gone.flatMap((block) => block.landed).reverse();
-    world.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
+    harness.trace('chain', `fork: ${gone.length} blocks are gone, ${lost.length} transactions with them`);
     for (const { hash } of gone) hashes.delete(hash);
     const tip = gone.at(-1)?.slot ?? 0;
     addBlock(tip);
@@ -181,7 +181,7 @@ export const createChain = (world: World) => {
       landedBySignature.delete(payment.signature);
       rolledBack.add(payment.signature);
       const again = payment.outside !== undefined || random.chance(0.5);
-      world.trace('chain', `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`);
+      harness.trace('chain', `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`);
       if (again) pending.push({ payment, slot: tip + random.int(1, 30) });
     }
   };

@@ -5,9 +5,9 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import { type Call, calls, EPOCH } from './database.ts';
-import { parties } from './parties.ts';
+import { actors } from './actors.ts';
 import type { SettlementReplica } from './processes.ts';
-import type { Process, World } from './world.ts';
+import type { Process, Harness } from './harness.ts';
 
 export type Quote = { quoteId: string; token: string; grossMicro: bigint; expiresAt: number; payer: number };
 export type Attempt = {
@@ -39,7 +39,7 @@ class Unanswered extends ServiceError {
 
 /** A quote token as the quote service signs it. */
 export const createQuote = (
-  world: World,
+  harness: Harness,
   {
     number,
     payer,
@@ -47,31 +47,31 @@ export const createQuote = (
     livesMs,
   }: { number: number; payer: number; grossMicro: bigint; livesMs: number },
 ): Quote => {
-  const quoteId = parties.quoteId(number);
-  const expiresAt = EPOCH + world.now() + livesMs;
+  const quoteId = actors.quoteId(number);
+  const expiresAt = EPOCH + harness.now() + livesMs;
   const claims: Omit<QuoteClaims, 'kid' | 'typ'> = {
     env: 'test',
     quote_id: quoteId,
-    vendor_account_id: parties.vendor.account_id,
-    service_id: parties.vendor.service_id,
+    vendor_account_id: actors.vendor.account_id,
+    service_id: actors.vendor.service_id,
     service_name: 'simulated',
-    payout_address: parties.vendor.payout,
-    mint: parties.mint,
+    payout_address: actors.vendor.payout,
+    mint: actors.mint,
     quote_amount: String(grossMicro),
     fee_amount: String(grossMicro / 100n),
     currency: 'USDC',
-    issued_at: isoTime(EPOCH + world.now()),
+    issued_at: isoTime(EPOCH + harness.now()),
     expires_at: isoTime(expiresAt),
-    redeem_window_seconds: world.random.int(30, 120),
+    redeem_window_seconds: harness.random.int(30, 120),
     scope: null,
   };
-  world.call(quoteId, `Q${number}`);
-  return { quoteId, token: signToken('quote', claims, parties.quoteKey), grossMicro, expiresAt, payer };
+  harness.call(quoteId, `Q${number}`);
+  return { quoteId, token: signToken('quote', claims, actors.quoteKey), grossMicro, expiresAt, payer };
 };
 
 /** The payers' programs and the vendor's: they ask, repeat, and keep a ledger of what they were told. */
 export const createClients = (
-  world: World,
+  harness: Harness,
   {
     replicas,
     onPaid,
@@ -80,7 +80,7 @@ export const createClients = (
     onPaid: (settlementId: string, quote: Quote) => void;
   },
 ) => {
-  const { random } = world;
+  const { random } = harness;
   const process: Process = { name: 'client', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
   const attempts: Attempt[] = [];
   /** Every refusal that settlement gave, in virtual time. */
@@ -94,13 +94,13 @@ export const createClients = (
     const able = replicas().filter((one) => one.process.alive);
     if (able.length === 0) throw new Unanswered('nobody serves');
     const replica = random.pick(able);
-    const timeout = world.sleep(process, CALL_TIMEOUT_MS).then(() => {
+    const timeout = harness.sleep(process, CALL_TIMEOUT_MS).then(() => {
       throw new Unanswered('no answer in time');
     });
     const work = run(replica).finally(() => underWay.delete(work));
     underWay.set(work, replica.process);
     const answer = await Promise.race([work, timeout]);
-    if (random.chance(world.faults.lostAnswer)) throw new Unanswered('answer lost');
+    if (random.chance(harness.faults.lostAnswer)) throw new Unanswered('answer lost');
     return answer;
   };
 
@@ -112,7 +112,7 @@ export const createClients = (
       return;
     }
     if (paid.settlement_id !== answer.settlement_id || paid.settlement_token !== answer.settlement_token)
-      world.fail('same attempt, same settlement', `${attemptId} was answered with two settlements`);
+      harness.fail('same attempt, same settlement', `${attemptId} was answered with two settlements`);
   };
 
   /** Keeps a refusal as the gateway words it. */
@@ -121,12 +121,12 @@ export const createClients = (
     { askedAt, read, error }: { askedAt: number; read: Call; error: ServiceError },
   ): void => {
     const said = refusalIn(errorAnswer(error, 'moves').body)!;
-    const { account_id: accountId } = parties.payers[payer]!;
+    const { account_id: accountId } = actors.payers[payer]!;
     const { attemptReadAt, quoteReadAt } = read;
     const readAt =
       attemptReadAt === null || quoteReadAt === null ? askedAt : Math.min(attemptReadAt, quoteReadAt);
     refusals.push({
-      ...{ accountId, attemptId, quoteId, causedByItself, askedAt, readAt, at: world.now() },
+      ...{ accountId, attemptId, quoteId, causedByItself, askedAt, readAt, at: harness.now() },
       ...said,
     });
   };
@@ -134,11 +134,11 @@ export const createClients = (
   /** One call of settle. True: the answer is final. */
   const ask = async (attempt: Attempt): Promise<boolean> => {
     const { attemptId, quote, delegateId } = attempt;
-    const askedAt = world.now();
+    const askedAt = harness.now();
     const read: Call = { attemptReadAt: null, quoteReadAt: null, isRefused: false };
     // Before it is accepted a refusal records nothing: the same id may be paid later.
     const wasPaid = attempt.paid !== null;
-    const { account_id, wallet_id } = parties.payers[quote.payer]!;
+    const { account_id, wallet_id } = actors.payers[quote.payer]!;
     const caller =
       delegateId === null
         ? { kind: 'jwt' as const, account_id, session_id: 'session', auth_time: 0 }
@@ -146,13 +146,13 @@ export const createClients = (
     const input = { quote_token: quote.token, payment_attempt_id: attemptId };
     try {
       const answer = await call((replica) => calls.run(read, () => replica.settle(input, caller)));
-      world.trace('client', `${attemptId}: ${answer.status} ${answer.settlement_id}`);
+      harness.trace('client', `${attemptId}: ${answer.status} ${answer.settlement_id}`);
       if (answer.status !== 'confirmed') return false;
       told(attempt, answer);
       return true;
     } catch (error) {
       const code = error instanceof ServiceError ? error.code : 'internal_error';
-      world.trace('client', `${attemptId}: ${code} (${(error as Error).message})`);
+      harness.trace('client', `${attemptId}: ${code} (${(error as Error).message})`);
       if (error instanceof ServiceError && !(error instanceof Unanswered))
         keep(attempt, { askedAt, read, error });
       if (TRANSIENT.includes(code)) return false;
@@ -163,14 +163,14 @@ export const createClients = (
 
   const redeem = async ({ paid, attemptId }: Attempt): Promise<void> => {
     if (paid === null) return;
-    const { account_id, service_id } = parties.vendor;
+    const { account_id, service_id } = actors.vendor;
     const caller = { kind: 'service_key' as const, account_id, service_id, key_id: 'key' };
     const { settlement_id, settlement_token } = paid;
     try {
       await call((replica) => replica.redeem({ settlement_id, settlement_token }, caller));
-      world.trace('vendor', `redeems ${attemptId}`);
+      harness.trace('vendor', `redeems ${attemptId}`);
     } catch (error) {
-      world.trace('vendor', `could not redeem ${attemptId}: ${(error as Error).message}`);
+      harness.trace('vendor', `could not redeem ${attemptId}: ${(error as Error).message}`);
     }
   };
 
@@ -183,7 +183,7 @@ export const createClients = (
     const other = others.length === 0 ? quote : random.pick(others).quote;
     const otherwise = random.pick([
       { attemptId: `${attemptId}+${attempts.length}`, quote, delegateId },
-      { attemptId, quote, delegateId: parties.delegateId(OTHER_DELEGATE + quote.payer) },
+      { attemptId, quote, delegateId: actors.delegateId(OTHER_DELEGATE + quote.payer) },
       { attemptId, quote: other, delegateId },
     ]);
     const attempt: Attempt = { ...otherwise, causedByItself: [], paid: null, refused: null };
@@ -195,15 +195,15 @@ export const createClients = (
   const pursue = async (attempt: Attempt): Promise<void> => {
     pursuing += 1;
     for (let tries = 0; tries < 40 && !(await ask(attempt)); tries++)
-      await world.sleep(process, random.between(200, 6000));
+      await harness.sleep(process, random.between(200, 6000));
     if (random.chance(0.3)) await ask(attempt);
     if (attempt.paid !== null && random.chance(0.3)) await askOtherwise(attempt);
     if (random.chance(0.5)) {
-      await world.sleep(process, random.between(0, 20_000));
+      await harness.sleep(process, random.between(0, 20_000));
       await redeem(attempt);
     }
     if (random.chance(0.3)) {
-      await world.sleep(process, random.between(0, 30_000));
+      await harness.sleep(process, random.between(0, 30_000));
       await ask(attempt);
     }
     pursuing -= 1;
@@ -222,11 +222,11 @@ export const createClients = (
     ) => {
       const attempt: Attempt = { attemptId, quote, ...by, paid: null, refused: null };
       attempts.push(attempt);
-      world.inside(process, delayMs, () => void pursue(attempt));
+      harness.inside(process, delayMs, () => void pursue(attempt));
       // An impatient client asks several times at once.
       const copies = random.chance(0.4) ? random.int(1, MOST_COPIES) : 0;
       for (let copy = 0; copy < copies; copy++)
-        world.inside(process, delayMs + random.between(0, COPIES_WITHIN_MS), () => void ask(attempt));
+        harness.inside(process, delayMs + random.between(0, COPIES_WITHIN_MS), () => void ask(attempt));
     },
   };
 };

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
-import { Broken, type Process, type World } from './world.ts';
+import { Broken, type Process, type Harness } from './harness.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
@@ -64,7 +64,7 @@ export class UniqueViolation extends Error {
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** The outbox table of one service. */
-export const createOutbox = (world: World) => {
+export const createOutbox = (harness: Harness) => {
   const rows = new Map<bigint, OutboxRow & { created_at: number }>();
   let last = 0n;
   return {
@@ -74,7 +74,7 @@ export const createOutbox = (world: World) => {
       (JSON.parse(json) as { subject: string; msg_id: string; payload: unknown }[]).map((message) => {
         last += 1n;
         const row = { ...message, outbox_id: last, traceparent: null };
-        rows.set(last, { ...row, created_at: world.now() });
+        rows.set(last, { ...row, created_at: harness.now() });
         return row;
       }),
   };
@@ -93,7 +93,7 @@ export type Database = ReturnType<typeof createDatabase>;
  * A service's schema. Processes reach it through `connect`, which gives the store code the pool it asks for; a
  * statement that no model stands for ends the run, so the model cannot fall behind unseen.
  */
-export const createDatabase = (world: World, service: keyof typeof known, models: readonly Model[]) => {
+export const createDatabase = (harness: Harness, service: keyof typeof known, models: readonly Model[]) => {
   const places = known[service];
   const modelOf = (sql: string): Model => {
     const place = places.get(sql) ?? placeOf(sql);
@@ -112,7 +112,7 @@ export const createDatabase = (world: World, service: keyof typeof known, models
       const found = modelOf(statement.sql);
       return found.run(bind(found, statement) as never);
     } catch (error) {
-      if (!(error instanceof Away || error instanceof UniqueViolation)) world.fault(error);
+      if (!(error instanceof Away || error instanceof UniqueViolation)) harness.fault(error);
       throw error;
     }
   };
@@ -139,18 +139,18 @@ export const createDatabase = (world: World, service: keyof typeof known, models
   return {
     /** The server is killed and comes back with everything that was committed. */
     kill: (awayMs: number) => {
-      world.trace(service, `database is away for ${awayMs.toFixed(0)} ms`);
-      awayUntil = world.now() + awayMs;
+      harness.trace(service, `database is away for ${awayMs.toFixed(0)} ms`);
+      awayUntil = harness.now() + awayMs;
     },
     upSince: () => awayUntil,
     connect: (process: Process): Pool => {
       const step = <T>(effect: () => T | Promise<T>): Promise<T> => {
         const of = calls.getStore();
-        return world.io(process, LATENCY_MS, () => {
-          if (world.now() < awayUntil) throw new Away('connection refused');
-          const lost = world.random.chance(world.faults.lostAnswer);
+        return harness.io(process, LATENCY_MS, () => {
+          if (harness.now() < awayUntil) throw new Away('connection refused');
+          const lost = harness.random.chance(harness.faults.lostAnswer);
           // Half of the lost answers are of statements that never got there.
-          if (lost && world.random.chance(0.5)) throw new Away('connection refused');
+          if (lost && harness.random.chance(0.5)) throw new Away('connection refused');
           current = of;
           const result = effect();
           current = undefined;

@@ -1,13 +1,13 @@
 import {
-  HOLDS_NOTHING,
+  RESERVES_NOTHING,
   refunds as machine,
   type RefundEvent,
   type RefundState,
-} from '../../services/funding/domain/refund.ts';
-import type { RefundRow } from '../../services/funding/store/refunds.ts';
-import { refundState } from '../../services/funding/store/transfers.ts';
+} from '../../services/funding/transfers/model/refund.ts';
+import type { RefundRow } from '../../services/funding/transfers/store/refunds.ts';
+import { refundState } from '../../services/funding/transfers/store.ts';
 import { createOutbox, EPOCH, type Model, model } from './database.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 export type Refund = Omit<RefundRow, 'status' | 'elapsed'> & {
   /** `new` and `void` are never shown to anybody. */
@@ -33,12 +33,12 @@ const guardedBy = (event: RefundEvent, sets: string): RegExp => {
 };
 
 /** The refunds of funding with the guards of services/funding/store. Nobody withdraws in the simulation. */
-export const createFundingTables = (world: World) => {
+export const createFundingTables = (harness: Harness) => {
   const refunds = new Map<string, Refund>();
-  const outbox = createOutbox(world);
-  const { now } = world;
+  const outbox = createOutbox(harness);
+  const { now } = harness;
   const appNow = () => EPOCH + now();
-  const isNothing = (row: Refund) => HOLDS_NOTHING.includes(row.status);
+  const isNothing = (row: Refund) => RESERVES_NOTHING.includes(row.status);
 
   const show = (row: Refund | undefined): unknown[] =>
     row === undefined ? [] : [{ ...row, elapsed: row.pending_until <= appNow() }];
@@ -46,7 +46,7 @@ export const createFundingTables = (world: World) => {
   const transition = (row: Refund, event: RefundEvent): boolean => {
     const to = machine.next(row.status, event);
     if (to === null) return false;
-    world.trace('refunds', `${row.refund_id}: ${row.status} → ${to}`);
+    harness.trace('refunds', `${row.refund_id}: ${row.status} → ${to}`);
     row.status = to;
     row.progressedAt = now();
     return true;
@@ -57,14 +57,14 @@ export const createFundingTables = (world: World) => {
     'refund_id' | 'settlement_id' | 'vendor_account_id' | 'reason' | 'created_at' | 'pending_until'
   >;
   const insert = (given: Inserted): unknown[] => {
-    world.call(given.refund_id, `R${refunds.size}`);
+    harness.call(given.refund_id, `R${refunds.size}`);
     const empty = { service_id: '', delegate_id: null, payout_address: '', payer_account_id: '' };
     const transfer = { amount: 0n, destination_address: '', destination_token_account: '', tx_hash: null };
     refunds.set(given.refund_id, {
       ...{ ...empty, ...transfer, ...given, failure_code: null, failure_message: null },
       ...{ status: 'new', generation: 0, slot: null, progressedAt: now(), isReleased: false },
     });
-    world.trace('refunds', `${given.refund_id} of ${given.settlement_id} is begun`);
+    harness.trace('refunds', `${given.refund_id} of ${given.settlement_id} is begun`);
     return [];
   };
 
@@ -144,7 +144,7 @@ export const createFundingTables = (world: World) => {
           return { id: row.refund_id };
         }),
     ),
-    model<{ id: string }>(/with gone as \(delete from refunds/, 'id id', ({ id }) => {
+    model<{ id: string }>(/with deleted as \(delete from refunds/, 'id id', ({ id }) => {
       const row = refunds.get(id);
       if (row?.status === 'void') refunds.delete(id);
       else if (row !== undefined && isNothing(row)) row.isReleased = true;

@@ -1,15 +1,15 @@
-import { tokenAccountOf } from '../../services/chain-submitter/addresses.ts';
-import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/domain/intent.ts';
+import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
+import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/intents/model/state.ts';
 import { untrueRefusals } from '../support/refusals.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
 import { EPOCH } from './database.ts';
 import type { FundingTables, Refund } from './funding-tables.ts';
-import { parties } from './parties.ts';
+import { actors } from './actors.ts';
 import type { Vendor } from './refunds.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
-import { Broken } from './world.ts';
+import { Broken } from './harness.ts';
 
 export type Judged = {
   chain: Chain;
@@ -52,7 +52,7 @@ export const checkStep = (judged: Judged): void => {
     const sum = held.get(payer.wallet_id) ?? 0n;
     require(payer.held === sum, 'held is the sum of open holds', () => `${payer.held} for ${sum}`);
     if (!undisturbed) continue;
-    const purse = chain.accounts.get(tokenAccountOf(payer.owner, parties.mint))!;
+    const purse = chain.accounts.get(tokenAccountOf(payer.owner, actors.mint))!;
     const open = (unpaid.get(payer.wallet_id) ?? 0n) <= purse.amount;
     require(open, 'never more held than there is', () => `of ${payer.wallet_id}: ${purse.amount}`);
   }
@@ -203,7 +203,7 @@ const checkRefunds = ({ chain, submitter, settlement, funding, vendor }: Judged)
   const rows = [...signedAt].map(([id, acceptedAt]) => {
     const intent = submitter.intents.get(`refund:${id}`)!;
     const isFailed = intent.status === 'failed';
-    const both = { settlementId: id, accountId: parties.vendor.account_id, attemptId: id, quoteId: id };
+    const both = { settlementId: id, accountId: actors.vendor.account_id, attemptId: id, quoteId: id };
     return { ...both, acceptedAt, failedAt: isFailed ? 0 : null, paid: !isFailed || forked.has(id) };
   });
   const [found] = untrueRefusals(vendor.refusals, rows);

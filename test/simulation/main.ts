@@ -1,4 +1,4 @@
-import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
+import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { runSeeds, WORKERS } from './pool.ts';
 import type { Outcome } from './simulate.ts';
 

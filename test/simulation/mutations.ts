@@ -1,7 +1,7 @@
-import { readCommandLine, wholeNumber } from '../../deploy/local/command-line.ts';
+import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
 import { runSeeds } from './pool.ts';
 import type { Outcome } from './simulate.ts';
-import { RULES, type Rule } from './world.ts';
+import { RULES, type Rule } from './harness.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Outcome } from './simulate.ts';
-import type { Rule } from './world.ts';
+import type { Rule } from './harness.ts';
 
 export type Task = { seed: number; off: Rule | null; traced: boolean };
 

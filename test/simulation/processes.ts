@@ -1,20 +1,20 @@
-import { createChainView } from '../../services/chain-submitter/chain.ts';
-import { createCommits } from '../../services/chain-submitter/commits.ts';
-import type { Deps as SubmitterDeps } from '../../services/chain-submitter/deps.ts';
-import { createDriver } from '../../services/chain-submitter/drive.ts';
-import { createFlights } from '../../services/chain-submitter/flights.ts';
-import { cancelPrepared } from '../../services/chain-submitter/handlers/cancelPrepared.ts';
-import { observePrepared } from '../../services/chain-submitter/handlers/observePrepared.ts';
-import { observeWallet } from '../../services/chain-submitter/handlers/observeWallet.ts';
-import { prepareTransfer } from '../../services/chain-submitter/handlers/prepareTransfer.ts';
-import { submitPrepared } from '../../services/chain-submitter/handlers/submitPrepared.ts';
-import { expireFlights } from '../../services/chain-submitter/jobs/expire.ts';
-import { createLooks, pollDue } from '../../services/chain-submitter/jobs/poll.ts';
-import { rebroadcast } from '../../services/chain-submitter/jobs/rebroadcast.ts';
-import { reconcile } from '../../services/chain-submitter/jobs/reconcile.ts';
-import { settle as settleJob } from '../../services/chain-submitter/jobs/settle.ts';
-import { rpcOver } from '../../services/chain-submitter/rpc.ts';
-import { keepAlive } from '../../services/chain-submitter/store/workers.ts';
+import { expireInFlight } from '../../services/chain-submitter/broadcast/expiry.ts';
+import { createInFlightTransactions } from '../../services/chain-submitter/broadcast/in-flight.ts';
+import { createPolls, pollDue } from '../../services/chain-submitter/broadcast/poller.ts';
+import { rebroadcast } from '../../services/chain-submitter/broadcast/rebroadcast.ts';
+import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
+import { rpcOver } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { createChainView } from '../../services/chain-submitter/chain/token-accounts.ts';
+import { createExecutor } from '../../services/chain-submitter/intents/executor.ts';
+import { createGroupCommit } from '../../services/chain-submitter/intents/group-commit.ts';
+import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
+import { upsertWorker } from '../../services/chain-submitter/intents/store/workers.ts';
+import { sweep } from '../../services/chain-submitter/intents/sweep.ts';
+import type { OwnBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
+import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
+import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
+import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
+import { submitPrepared } from '../../services/chain-submitter/user-signed/submit-prepared.ts';
 import { releaseRefund } from '../../services/settlement/refunds/release-refund.ts';
 import { reserveRefund } from '../../services/settlement/refunds/reserve-refund.ts';
 import { expireSettlements } from '../../services/settlement/settlements/expire-settlements.ts';
@@ -29,9 +29,9 @@ import type { Logger } from '../../shared/lib/logger.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
-import { parties } from './parties.ts';
+import { actors } from './actors.ts';
 import { createProvider, type Profile } from './providers.ts';
-import { isMistake, type Process, type World } from './world.ts';
+import { isMistake, type Process, type Harness } from './harness.ts';
 
 /** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
 const POLL_MS = 400;
@@ -39,30 +39,30 @@ const SECOND_MS = 1000;
 const SETTLE_WAIT_MS = 15_000;
 
 const quiet = () => {};
-export const loggerOf = (world: World, process: Process): Logger => {
+export const loggerOf = (harness: Harness, process: Process): Logger => {
   const say = (fields: unknown, text?: string) => {
     const { err } = (fields ?? {}) as { err?: Error };
-    if (isMistake(err)) world.fault(err);
-    world.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
+    if (isMistake(err)) harness.fault(err);
+    harness.trace(process.name, `${text ?? String(fields)}${err === undefined ? '' : `: ${err.message}`}`);
   };
   return { trace: quiet, debug: quiet, info: say, warn: say, error: say, fatal: say } as unknown as Logger;
 };
 
 /** A service's work by the clock: one round after the other, errors left to the next. */
-export const every = (world: World, process: Process, ms: number, round: () => Promise<void>): void =>
-  world.inside(process, ms, () => {
+export const every = (harness: Harness, process: Process, ms: number, round: () => Promise<void>): void =>
+  harness.inside(process, ms, () => {
     void round()
       .catch((error: unknown) => {
-        if (isMistake(error)) world.fault(error);
+        if (isMistake(error)) harness.fault(error);
       })
-      .then(() => every(world, process, ms, round));
+      .then(() => every(harness, process, ms, round));
   });
 
-type Surroundings = { world: World; bus: Bus; chain: Chain };
+type Surroundings = { harness: Harness; bus: Bus; chain: Chain };
 
 /** A run of chain-submitter: the product's driver, jobs and stores, on virtual time and ports. */
 export const startSubmitter = (
-  { world, bus, chain }: Surroundings,
+  { harness, bus, chain }: Surroundings,
   {
     process,
     database,
@@ -75,27 +75,27 @@ export const startSubmitter = (
     profiles: readonly Profile[];
   },
 ) => {
-  const seenBy = world.off === 'expiry proof: every provider' ? profiles.slice(0, 1) : profiles;
+  const seenBy = harness.off === 'expiry proof: every provider' ? profiles.slice(0, 1) : profiles;
   const providers = seenBy.map((profile, index) =>
-    createProvider(world, chain, parties, { process, number: index + 1, profile }),
+    createProvider(harness, chain, actors, { process, number: index + 1, profile }),
   );
-  const rpc = rpcOver(providers, (ms) => world.sleep(process, ms));
+  const rpc = rpcOver(providers, (ms) => harness.sleep(process, ms));
   const pool = database.connect(process);
   const parts = {
     pool,
-    relay: createRelay(world, { bus, outbox, process }),
-    clock: () => EPOCH + world.now() + process.skewMs,
-    logger: loggerOf(world, process),
+    relay: createRelay(harness, { bus, outbox, process }),
+    clock: () => EPOCH + harness.now() + process.skewMs,
+    logger: loggerOf(harness, process),
     workerId: process.name,
     environment: 'test',
-    network: parties.network,
-    keys: parties.publicKeys,
+    network: actors.network,
+    keys: actors.publicKeys,
     rpc,
-    chain: createChainView(rpc, parties.mint),
-    signers: parties.signers,
+    chain: createChainView(rpc, actors.mint),
+    signers: actors.signers,
     caps: {
       reserveMicro: async () =>
-        world.random.chance(world.faults.lostAnswer)
+        harness.random.chance(harness.faults.lostAnswer)
           ? { reached: 'wallet' as const, capMicro: 0n }
           : { release: () => {} },
     },
@@ -103,30 +103,30 @@ export const startSubmitter = (
       ...{ fees_settle: 1n, rent_settle: 1n, fees_user: 1n, rent_user: 1n, fees_revoke: 1n },
       ...{ cosignatures: 1n, revokes: 1n },
     },
-    ownWork: {
+    ownBudgets: {
       ...{ beginCreation: () => true, endCreation: () => {}, claimOf: () => null, reserve: async () => {} },
       beforeSigning: async () => ({ release: () => {} }),
-    } as unknown as SubmitterDeps['ownWork'],
+    } as unknown as OwnBudgets,
     cosigning: { check: async () => {}, reserve: async () => {} },
-    commits: createCommits(pool, process.name),
-    flights: createFlights(),
+    groupCommit: createGroupCommit(pool, process.name),
+    inFlight: createInFlightTransactions(),
   };
-  const deps: SubmitterDeps = { ...parts, driver: createDriver(parts) };
+  const deps = { ...parts, executor: createExecutor(parts) };
   const start = async (): Promise<void> => {
     try {
-      await keepAlive(deps.pool, deps.workerId);
+      await upsertWorker(deps.pool, deps.workerId);
     } catch {
-      return world.inside(process, 200, () => void start());
+      return harness.inside(process, 200, () => void start());
     }
-    const looks = createLooks((work) => {
+    const polls = createPolls((work) => {
       void work.catch((error: unknown) => {
-        if (isMistake(error)) world.fault(error);
+        if (isMistake(error)) harness.fault(error);
       });
     });
-    every(world, process, SECOND_MS, () => reconcile(deps));
-    every(world, process, SECOND_MS, () => expireFlights(deps));
-    every(world, process, SECOND_MS, () => rebroadcast(deps));
-    every(world, process, POLL_MS, () => pollDue(deps, looks));
+    every(harness, process, SECOND_MS, () => sweep(deps));
+    every(harness, process, SECOND_MS, () => expireInFlight(deps));
+    every(harness, process, SECOND_MS, () => rebroadcast(deps));
+    every(harness, process, POLL_MS, () => pollDue(deps, polls));
     bus.consume(process, { 'job.chain-submitter.settle': settleJob(deps) });
   };
   void start();
@@ -142,7 +142,7 @@ export const startSubmitter = (
 export type Submitter = ReturnType<typeof startSubmitter>;
 
 /** Waiting requests of all replicas; a wake that goes over the network may be lost. */
-export const createWaiters = (world: World) => {
+export const createWaiters = (harness: Harness) => {
   const replicas = new Map<Process, Map<string, Set<(record?: unknown) => void>>>();
   return (process: Process): Waiting => {
     const waiters = new Map<string, Set<(record?: unknown) => void>>();
@@ -158,7 +158,7 @@ export const createWaiters = (world: World) => {
             resolve(record);
           };
           waiters.set(key, set.add(done));
-          world.inside(process, timeoutMs, () => done());
+          harness.inside(process, timeoutMs, () => done());
         });
         return { woken, cancel: () => done() };
       },
@@ -168,7 +168,7 @@ export const createWaiters = (world: World) => {
         else
           for (const others of replicas.values())
             for (const done of others.get(key) ?? [])
-              if (!world.random.chance(world.faults.loss)) world.schedule(5, () => done());
+              if (!harness.random.chance(harness.faults.loss)) harness.schedule(5, () => done());
       },
       stop: async () => {},
     };
@@ -177,7 +177,7 @@ export const createWaiters = (world: World) => {
 
 /** A run of settlement: the product's handlers, consumer, jobs and stores, on virtual time and ports. */
 export const startSettlement = (
-  { world, bus }: Omit<Surroundings, 'chain'>,
+  { harness, bus }: Omit<Surroundings, 'chain'>,
   {
     process,
     database,
@@ -195,7 +195,7 @@ export const startSettlement = (
   const deps: Parameters<typeof settle>[0] &
     Parameters<typeof redeem>[0] &
     Parameters<typeof settleProgressed>[0] = {
-    logger: loggerOf(world, process),
+    logger: loggerOf(harness, process),
     isChainReadable: async () => true,
     budgetRefillsInSeconds: async () => null,
     isPaused: async () => false,
@@ -204,15 +204,15 @@ export const startSettlement = (
       throw new Error('no database is restored in the simulation');
     },
     pool: database.connect(process),
-    clock: () => EPOCH + world.now() + process.skewMs,
+    clock: () => EPOCH + harness.now() + process.skewMs,
     environment: 'test',
-    publicKeys: parties.publicKeys,
-    signingKey: parties.settlementKey,
-    mint: parties.mint,
-    feeWallet: parties.network.feeWallet,
+    publicKeys: actors.publicKeys,
+    signingKey: actors.settlementKey,
+    mint: actors.mint,
+    feeWallet: actors.network.feeWallet,
     settleWaitMs: SETTLE_WAIT_MS,
-    relay: { ...createRelay(world, { bus, outbox, process }), stop: async () => {} },
-    quarantine: async ({ reason }) => world.fail('no fact contradicts a record', reason),
+    relay: { ...createRelay(harness, { bus, outbox, process }), stop: async () => {} },
+    quarantine: async ({ reason }) => harness.fail('no fact contradicts a record', reason),
     waiting,
     terms: createTermsCache(),
     caps: {
@@ -221,20 +221,20 @@ export const startSettlement = (
       limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
     },
     findWallet: async (accountId) =>
-      parties.payers.find(({ account_id }) => account_id === accountId) ?? null,
+      actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
       const able = submitters().filter((one) => one.process.alive);
       const away = new ServiceError('service_unavailable', 'nobody answers', { money_moved: 'no' });
       if (able.length === 0) throw away;
       // The caller gives up on a callee that died or sleeps.
-      const gaveUp = world.sleep(process, 5000).then(() => {
+      const gaveUp = harness.sleep(process, 5000).then(() => {
         throw away;
       });
-      return Promise.race([world.random.pick(able).observe({ owner }), gaveUp]);
+      return Promise.race([harness.random.pick(able).observe({ owner }), gaveUp]);
     },
   };
-  every(world, process, 2 * SECOND_MS, expireSettlements(deps));
-  every(world, process, 2 * SECOND_MS, resumeSettlements(deps));
+  every(harness, process, 2 * SECOND_MS, expireSettlements(deps));
+  every(harness, process, 2 * SECOND_MS, resumeSettlements(deps));
   bus.consume(process, { 'evt.chain-submitter.settleProgressed': settleProgressed(deps) });
   return {
     process,

@@ -1,4 +1,4 @@
-import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/rpc.ts';
+import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import {
   type Chain,
   CONFIRMED_SLOTS,
@@ -10,8 +10,8 @@ import {
   type TokenAccount,
 } from './chain.ts';
 import { EPOCH } from './database.ts';
-import { decode, type Parties, TOKEN_PROGRAM } from './parties.ts';
-import type { Process, World } from './world.ts';
+import { decode, type Actors, TOKEN_PROGRAM } from './actors.ts';
+import type { Process, Harness } from './harness.ts';
 
 /**
  * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it keeps no history beyond a
@@ -45,15 +45,15 @@ const accountBytes = ({ owner, amount, delegate, allowance }: TokenAccount, mint
 
 /** A provider of the environment as one process sees it. */
 export const createProvider = (
-  world: World,
+  harness: Harness,
   chain: Chain,
-  { mint, network }: Pick<Parties, 'mint' | 'network'>,
+  { mint, network }: Pick<Actors, 'mint' | 'network'>,
   { process, number, profile }: { process: Process; number: number; profile: Profile },
 ): Provider => {
-  const { random } = world;
+  const { random } = harness;
   const tip = () => chain.indexBehind(profile.lagSlots);
-  const isForgetful = () => world.now() < profile.forgetfulUntil;
-  const lies = () => world.now() < profile.liesUntil && random.chance(LIES);
+  const isForgetful = () => harness.now() < profile.forgetfulUntil;
+  const lies = () => harness.now() < profile.liesUntil && random.chance(LIES);
   /** What was sent to it: it can invent an inclusion with all amounts. */
   const sent = new Map<string, Payment>();
   const slotNow = () => chain.blockAt(tip()).slot;
@@ -65,8 +65,8 @@ export const createProvider = (
   };
 
   const call = <T>(what: string, effect: () => T): Promise<T> =>
-    world.io(process, LATENCY_MS, () => {
-      if (random.chance(world.faults.rpcError) || world.now() < profile.awayUntil)
+    harness.io(process, LATENCY_MS, () => {
+      if (random.chance(harness.faults.rpcError) || harness.now() < profile.awayUntil)
         throw new RpcUnavailable(`provider ${number}: ${what}`);
       return effect();
     });
@@ -98,7 +98,7 @@ export const createProvider = (
   const statusOf = (signature: string, history: boolean) => {
     if (lies()) return invented();
     // A lie: the node says that it does not know what it does know.
-    if (!history && random.chance(world.faults.rpcLie)) return null;
+    if (!history && random.chance(harness.faults.rpcLie)) return null;
     const landed = seen(signature, 0);
     if (landed === undefined) return null;
     const age = slotNow() - landed.slot;
@@ -115,7 +115,7 @@ export const createProvider = (
     blockHeight: (commitment) =>
       call('blockHeight', () => {
         // Mutation: as if bytes were dead as soon as anybody asks.
-        if (world.off === 'expiry proof: block height') return tip() + 1000;
+        if (harness.off === 'expiry proof: block height') return tip() + 1000;
         return commitment === 'finalized' ? finalized() : confirmed();
       }),
     latestBlockhash: () =>
@@ -146,10 +146,10 @@ export const createProvider = (
       call('send', () => {
         const payment = readPayment(wire);
         if (profile.liesUntil > 0) sent.set(payment.signature, payment);
-        if (random.chance(world.faults.dropped)) return payment.signature;
+        if (random.chance(harness.faults.dropped)) return payment.signature;
         chain.accept(payment);
         // Taken, and the answer is lost.
-        if (random.chance(world.faults.rpcError) || world.now() < profile.awayUntil)
+        if (random.chance(harness.faults.rpcError) || harness.now() < profile.awayUntil)
           throw new RpcUnavailable(`provider ${number}: send`);
         return payment.signature;
       }),
@@ -160,7 +160,7 @@ export const createProvider = (
       })),
     listSignatures: (address, before) =>
       call('listSignatures', () => {
-        if (isForgetful() || world.off === 'reference look-up before signing' || before !== undefined)
+        if (isForgetful() || harness.off === 'reference look-up before signing' || before !== undefined)
           return [];
         return [...chain.all()]
           .filter(({ payment }) => payment.reference === address)

@@ -1,11 +1,11 @@
-import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/wire.ts';
+import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
 import { errorAnswer } from '../../services/gateway/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
 import type { FundingReplica } from './funding.ts';
-import { parties } from './parties.ts';
-import type { Process, World } from './world.ts';
+import { actors } from './actors.ts';
+import type { Process, Harness } from './harness.ts';
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRIES = 12;
@@ -14,18 +14,18 @@ const TRIES = 12;
 const sign = (transaction: string): string => {
   const { message } = disassemble(Buffer.from(transaction, 'base64'));
   const { signers } = decodeMessage(message);
-  const own = signBytes(message, parties.vendor.key);
+  const own = signBytes(message, actors.vendor.key);
   return assemble(
     message,
-    signers.map((signer) => (signer === parties.vendor.payout ? own : null)),
+    signers.map((signer) => (signer === actors.vendor.payout ? own : null)),
   ).toString('base64');
 };
 
 /** The vendor's program: it refunds, signs, submits, changes its mind, and keeps what it was refused. */
-export const createVendor = (world: World, replicas: () => readonly FundingReplica[]) => {
-  const { random } = world;
+export const createVendor = (harness: Harness, replicas: () => readonly FundingReplica[]) => {
+  const { random } = harness;
   const process: Process = { name: 'vendor', alive: true, pausedUntil: 0, startedAt: 0, skewMs: 0 };
-  const { account_id, service_id } = parties.vendor;
+  const { account_id, service_id } = actors.vendor;
   const caller = { kind: 'service_key' as const, account_id, service_id, key_id: 'key' };
   /** What submissions were refused with; a refund stands for attempt and quote alike. */
   const refusals: Refusal[] = [];
@@ -34,7 +34,7 @@ export const createVendor = (world: World, replicas: () => readonly FundingRepli
   const keep = (refundId: string, askedAt: number, error: ServiceError): void => {
     const { code, moneyMoved } = refusalIn(errorAnswer(error, 'moves').body)!;
     refusals.push({
-      ...{ accountId: account_id, attemptId: refundId, quoteId: refundId, askedAt, at: world.now() },
+      ...{ accountId: account_id, attemptId: refundId, quoteId: refundId, askedAt, at: harness.now() },
       ...{ code, moneyMoved, safeAction: undefined, settlementId: undefined },
     });
   };
@@ -46,17 +46,17 @@ export const createVendor = (world: World, replicas: () => readonly FundingRepli
   ): Promise<T | null> => {
     const able = replicas().filter((one) => one.process.alive);
     if (able.length === 0) return null;
-    const askedAt = world.now();
-    const timeout = world.sleep(process, CALL_TIMEOUT_MS).then(() => null);
+    const askedAt = harness.now();
+    const timeout = harness.sleep(process, CALL_TIMEOUT_MS).then(() => null);
     try {
       return await Promise.race([run(random.pick(able)), timeout]);
     } catch (error) {
       if (!(error instanceof ServiceError)) {
-        world.trace('vendor', `refund ${refundId ?? '(new)'}: ${(error as Error).message}`);
+        harness.trace('vendor', `refund ${refundId ?? '(new)'}: ${(error as Error).message}`);
         return null;
       }
       if (refundId !== null) keep(refundId, askedAt, error);
-      world.trace('vendor', `refund ${refundId ?? '(new)'}: ${error.code} (${error.message})`);
+      harness.trace('vendor', `refund ${refundId ?? '(new)'}: ${error.code} (${error.message})`);
       return null;
     }
   };
@@ -68,7 +68,7 @@ export const createVendor = (world: World, replicas: () => readonly FundingRepli
     if (opened === null) return;
     const { refund_id } = opened;
     let transaction = sign(opened.transaction);
-    if (random.chance(0.15)) await world.sleep(process, random.between(0, 90_000));
+    if (random.chance(0.15)) await harness.sleep(process, random.between(0, 90_000));
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (random.chance(0.1)) void ask(refund_id, (replica) => replica.cancel({ refund_id }, caller));
       // Submits what it has while it asks for new bytes: of both, one is submitted.
@@ -81,7 +81,7 @@ export const createVendor = (world: World, replicas: () => readonly FundingRepli
       }
       const answer = await ask(refund_id, (replica) => replica.submit({ refund_id, transaction }, caller));
       if (answer !== null && answer.status !== 'pending_signature') return;
-      await world.sleep(process, random.between(200, 8000));
+      await harness.sleep(process, random.between(200, 8000));
     }
   };
 
@@ -93,7 +93,7 @@ export const createVendor = (world: World, replicas: () => readonly FundingRepli
       const parts = random.chance(0.3) ? random.int(2, 4) : 1;
       for (let part = 0; part < parts; part += 1) {
         underWay += 1;
-        world.inside(process, random.between(0, 10_000), () => {
+        harness.inside(process, random.between(0, 10_000), () => {
           void pursue(settlementId, netMicro).finally(() => {
             underWay -= 1;
           });

@@ -4,7 +4,7 @@ import type { RedeemRequest } from '../../services/settlement/settlements/store/
 import type { SettlementRow } from '../../services/settlement/settlements/store/settlements.ts';
 import { acceptModel } from './accept-model.ts';
 import { type Call, createOutbox, currentCall, EPOCH, type Model, model } from './database.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 export type Settlement = SettlementRow & {
   holding: boolean;
@@ -46,13 +46,13 @@ export type SettlementTables = ReturnType<typeof createSettlementTables>;
  * The tables of settlement with the guards of services/settlement/store. States move by the real transition table;
  * what a statement sees of other rows is as old as its snapshot, which is where races are decided by the unique indexes.
  */
-export const createSettlementTables = (world: World) => {
+export const createSettlementTables = (harness: Harness) => {
   const settlements = new Map<string, Settlement>();
   const payers = new Map<string, Payer>();
   const delegates = new Map<string, Delegate>();
   const reservations = new Map<string, Reservation>();
-  const outbox = createOutbox(world);
-  const { now } = world;
+  const outbox = createOutbox(harness);
+  const { now } = harness;
   const rows = () => [...settlements.values()];
   const appNow = () => EPOCH + now();
 
@@ -69,7 +69,7 @@ export const createSettlementTables = (world: World) => {
   const move = (row: Settlement, event: Event): boolean => {
     const to = next({ status: row.status, chain: row.chain_status }, event);
     if (to === null) return false;
-    world.trace(
+    harness.trace(
       'settlements',
       `${row.settlement_id}: ${row.status}/${row.chain_status} → ${to.status}/${to.chain}`,
     );
@@ -90,7 +90,7 @@ export const createSettlementTables = (world: World) => {
   };
 
   const release = (row: Settlement, includedSlot: bigint | null) => {
-    if (world.off !== 'counters of a delegate') moveDelegate(row, includedSlot === null ? 'none' : 'spent');
+    if (harness.off !== 'counters of a delegate') moveDelegate(row, includedSlot === null ? 'none' : 'spent');
     if (!row.holding) return;
     const payer = payers.get(row.wallet_id)!;
     const { quote_amount: gross } = row;
@@ -175,7 +175,7 @@ export const createSettlementTables = (world: World) => {
   };
 
   const claimStalled = ({ limit }: { limit: number }): unknown[] => {
-    if (world.off === 'sweeper of settlement') return [];
+    if (harness.off === 'sweeper of settlement') return [];
     const stalled = rows()
       .filter((row) => {
         if (row.chain_status !== 'pending' && row.chain_status !== 'confirmed') return false;
@@ -186,20 +186,20 @@ export const createSettlementTables = (world: World) => {
     return stalled.map((row) => {
       row.dispatch_count += 1;
       row.progressed_at = now();
-      world.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
+      harness.trace('settlements', `${row.settlement_id} is dispatched again (${row.dispatch_count})`);
       const { owner, authority } = payers.get(row.wallet_id)!;
-      const generation = world.off === 'generation in the job' ? 0 : row.generation;
+      const generation = harness.off === 'generation in the job' ? 0 : row.generation;
       return { ...row, generation, owner, authority };
     });
   };
 
   /** Mutations: a call does not read what it should. */
   const isNotRead = (call: Call | undefined): boolean =>
-    world.off === 'attempt looked up first' ||
-    (world.off === 'attempt looked up after a refusal' && call?.isRefused === true);
+    harness.off === 'attempt looked up first' ||
+    (harness.off === 'attempt looked up after a refusal' && call?.isRefused === true);
 
   const models: Model[] = [
-    acceptModel(world, { settlements, payers, delegates, insertOutbox: outbox.insert }),
+    acceptModel(harness, { settlements, payers, delegates, insertOutbox: outbox.insert }),
     model<{ accountId: string; attemptId: string }>(
       /from settlements where account_id = \$1 and payment_attempt_id = \$2$/,
       'accountId attemptId',
@@ -240,7 +240,7 @@ export const createSettlementTables = (world: World) => {
       ({ quoteId, accountId }) => {
         const call = currentCall();
         if (call !== undefined) call.quoteReadAt = now();
-        if (isNotRead(call) || world.off === 'quote looked up after a refusal') return [];
+        if (isNotRead(call) || harness.off === 'quote looked up after a refusal') return [];
         return show(
           rows().find(
             (row) => row.quote_id === quoteId && row.account_id === accountId && row.status !== 'failed',
@@ -333,7 +333,7 @@ export const createSettlementTables = (world: World) => {
         if (reservations.has(refundId)) return [];
         reservations.set(refundId, { settlement_id: id, amount, released: false });
         settlements.get(id)!.refund_reserved += amount;
-        world.trace('settlements', `${id}: ${amount} reserved for ${refundId}`);
+        harness.trace('settlements', `${id}: ${amount} reserved for ${refundId}`);
         return [{ id }];
       },
     ),
@@ -345,9 +345,9 @@ export const createSettlementTables = (world: World) => {
         if (reserved === undefined)
           reservations.set(refundId, { settlement_id: null, amount: 0n, released: true });
         if (reserved === undefined || reserved.released) return [];
-        if (world.off !== 'reservation given back once') reserved.released = true;
+        if (harness.off !== 'reservation given back once') reserved.released = true;
         settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
-        world.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`);
+        harness.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`);
         return [];
       },
     ),

@@ -5,7 +5,7 @@ import { createDatabase } from './database.ts';
 import { type FundingReplica, startFunding } from './funding.ts';
 import { createFundingTables } from './funding-tables.ts';
 import { checkEnd, checkStep, isAtRest, type Judged } from './invariants.ts';
-import { parties } from './parties.ts';
+import { actors } from './actors.ts';
 import {
   createWaiters,
   type SettlementReplica,
@@ -17,7 +17,7 @@ import type { Profile } from './providers.ts';
 import { createVendor } from './refunds.ts';
 import { createSettlementTables, type Delegate } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
-import { Broken, createWorld, type Faults, type Process, type Rule, type World } from './world.ts';
+import { Broken, createHarness, type Faults, type Process, type Rule, type Harness } from './harness.ts';
 
 const QUIET: Faults = {
   loss: 0,
@@ -56,8 +56,8 @@ export const simulate = async (
   { off = null, traced = false }: { off?: Rule | null; traced?: boolean } = {},
 ): Promise<Outcome> => {
   const faults: Faults = { ...QUIET };
-  const world = createWorld(seed, { off, faults });
-  const { random } = world;
+  const harness = createHarness(seed, { off, faults });
+  const { random } = harness;
   const mild = (most: number) => (random.chance(0.6) ? random.between(0, most) : 0);
   Object.assign(faults, {
     loss: mild(0.5),
@@ -74,44 +74,44 @@ export const simulate = async (
     skew: random.chance(0.25) ? 0.5 : 0,
   } satisfies Faults);
 
-  const chain = createChain(world);
-  const bus = createBus(world);
-  const submitterTables = createSubmitterTables(world, {
+  const chain = createChain(harness);
+  const bus = createBus(harness);
+  const submitterTables = createSubmitterTables(harness, {
     sendEarly: (wire) => chain.accept(readPayment(wire)),
   });
-  const settlementTables = createSettlementTables(world);
-  const fundingTables = createFundingTables(world);
+  const settlementTables = createSettlementTables(harness);
+  const fundingTables = createFundingTables(harness);
   const databases = {
-    funding: createDatabase(world, 'funding', fundingTables.models),
-    submitter: createDatabase(world, 'submitter', submitterTables.models),
-    settlement: createDatabase(world, 'settlement', settlementTables.models),
+    funding: createDatabase(harness, 'funding', fundingTables.models),
+    submitter: createDatabase(harness, 'submitter', submitterTables.models),
+    settlement: createDatabase(harness, 'settlement', settlementTables.models),
   };
   const faultsMs = random.chance(0.2) ? LONG_FAULTS_MS : FAULTS_MS;
   const profiles = profilesOf(random.int(0, 6), random.chance(0.5), random.int(2, 60), faultsMs);
   const submitters: Submitter[] = [];
   const replicas: SettlementReplica[] = [];
   const fundings: FundingReplica[] = [];
-  const waiters = createWaiters(world);
+  const waiters = createWaiters(harness);
   let born = 0;
   const processOf = (kind: string): Process => ({
     name: `${kind}-${++born}`,
     alive: true,
     pausedUntil: 0,
-    startedAt: world.now(),
-    skewMs: random.chance(world.faults.skew) ? random.between(-120_000, 120_000) : 0,
+    startedAt: harness.now(),
+    skewMs: random.chance(harness.faults.skew) ? random.between(-120_000, 120_000) : 0,
   });
   const starts = {
     submitter: (process: Process) => {
       const { outbox } = submitterTables;
       const database = databases.submitter;
-      submitters.push(startSubmitter({ world, bus, chain }, { process, database, outbox, profiles }));
+      submitters.push(startSubmitter({ harness, bus, chain }, { process, database, outbox, profiles }));
     },
     settlement: (process: Process) => {
       const { outbox } = settlementTables;
       const database = databases.settlement;
       const waiting = waiters(process);
       replicas.push(
-        startSettlement({ world, bus }, { process, database, outbox, waiting, submitters: () => submitters }),
+        startSettlement({ harness, bus }, { process, database, outbox, waiting, submitters: () => submitters }),
       );
     },
     funding: (process: Process) => {
@@ -119,18 +119,18 @@ export const simulate = async (
       const database = databases.funding;
       const others = { submitters: () => submitters, settlements: () => replicas };
       fundings.push(
-        startFunding({ world, bus }, { process, database, outbox, waiting: waiters(process), ...others }),
+        startFunding({ harness, bus }, { process, database, outbox, waiting: waiters(process), ...others }),
       );
     },
   };
   const start = (kind: keyof typeof starts) => starts[kind](processOf(kind));
-  world.onCrash((process) => {
+  harness.onCrash((process) => {
     const kind = process.name.split('-')[0] as keyof typeof starts;
-    world.schedule(random.between(300, 4000), () => start(kind));
+    harness.schedule(random.between(300, 4000), () => start(kind));
   });
 
-  const vendor = createVendor(world, () => fundings);
-  const clients = createClients(world, {
+  const vendor = createVendor(harness, () => fundings);
+  const clients = createClients(harness, {
     replicas: () => replicas,
     onPaid: (settlementId, { grossMicro }) => {
       if (random.chance(0.35)) vendor.refund(settlementId, (grossMicro * 99n) / 100n);
@@ -139,8 +139,8 @@ export const simulate = async (
   openAccounts(chain.accounts, random.int(4, 9));
   for (let quotes = random.int(2, 5), number = 0; number < quotes; number++) {
     const begin = random.between(0, 20_000);
-    world.schedule(begin, () => {
-      const quote = createQuote(world, {
+    harness.schedule(begin, () => {
+      const quote = createQuote(harness, {
         number,
         payer: random.int(0, 2),
         grossMicro: BigInt(random.int(1, 4)) * 1_000_000n,
@@ -150,7 +150,7 @@ export const simulate = async (
       for (let rival = 0; rival < rivals; rival++) {
         const delayMs = random.chance(0.6) ? random.between(0, 15) : random.between(0, 20_000);
         const { delegates } = settlementTables;
-        const by = chooseBy(world, quote, { delegates, number, isFirst: rival === 0 });
+        const by = chooseBy(harness, quote, { delegates, number, isFirst: rival === 0 });
         clients.begin(`a${number}.${rival}`, quote, { delayMs, by });
       }
     });
@@ -162,29 +162,29 @@ export const simulate = async (
   const forks = random.chance(losesMore ? 1 : 0.4) ? random.int(1, 3) : 0;
   for (let fork = 0; fork < forks; fork++) {
     undisturbed = false;
-    world.schedule(random.between(3000, faultsMs), () => chain.fork(random.int(2, 28)));
+    harness.schedule(random.between(3000, faultsMs), () => chain.fork(random.int(2, 28)));
   }
   if (random.chance(losesMore ? 1 : 0.3)) {
     const lose = () =>
-      loseRows(world, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
-    world.schedule(random.between(5000, faultsMs), lose);
+      loseRows(harness, { submitters, submitter: submitterTables, settlement: settlementTables, chain });
+    harness.schedule(random.between(5000, faultsMs), lose);
   }
   // Work that waits for the end of a pause meets its deadline at any of its steps.
   if (random.chance(0.15)) {
     const pausedMs = random.between(20_000, 140_000);
-    world.schedule(random.between(0, 20_000), () => submitterTables.pause(pausedMs));
+    harness.schedule(random.between(0, 20_000), () => submitterTables.pause(pausedMs));
   }
   if (random.chance(0.2)) {
     const database = random.pick([databases.submitter, databases.settlement, databases.funding]);
-    world.schedule(random.between(1000, faultsMs), () => database.kill(random.between(100, 20_000)));
+    harness.schedule(random.between(1000, faultsMs), () => database.kill(random.between(100, 20_000)));
   }
   if (random.chance(0.3)) {
     const wiped = random.chance(0.6);
-    world.schedule(random.between(1000, faultsMs), () => bus.kill(random.between(100, 10_000), wiped));
+    harness.schedule(random.between(1000, faultsMs), () => bus.kill(random.between(100, 10_000), wiped));
   }
   if (random.chance(0.25)) {
     undisturbed = false;
-    world.schedule(random.between(0, 40_000), () =>
+    harness.schedule(random.between(0, 40_000), () =>
       drain(chain, random.int(0, 2), random.pick(['spends', 'revokes', 'overwrites'])),
     );
   }
@@ -199,12 +199,12 @@ export const simulate = async (
     undisturbed,
     awake: () => {
       const since = databases.submitter.upSince();
-      return submitters.some(({ process }) => isAwake(process, since, world.now()));
+      return submitters.some(({ process }) => isAwake(process, since, harness.now()));
     },
-    now: world.now,
+    now: harness.now,
   };
   const realNow = performance.now;
-  performance.now = world.now;
+  performance.now = harness.now;
   let broken: Outcome['broken'] = null;
   try {
     for (let count = 0; count < 2; count++) {
@@ -213,30 +213,30 @@ export const simulate = async (
       start('funding');
     }
     const check = () => checkStep(judged);
-    await world.run(faultsMs, check);
+    await harness.run(faultsMs, check);
     Object.assign(faults, QUIET);
-    world.trace('world', 'faults are over');
+    harness.trace('harness', 'faults are over');
     const settled = () =>
       clients.attempts.length > 0 && clients.isIdle() && vendor.isIdle() && isQuiet(judged) && bus.isEmpty();
-    await world.run(faultsMs + HEAL_MS, check, settled);
+    await harness.run(faultsMs + HEAL_MS, check, settled);
     // Time for what may still fall due: a late landing of dead bytes, a sweep of what is final.
-    await world.run(world.now() + 62_000, check, () => chain.isIdle());
-    await world.run(world.now() + 2000, check);
+    await harness.run(harness.now() + 62_000, check, () => chain.isIdle());
+    await harness.run(harness.now() + 2000, check);
     for (const attempt of clients.attempts) {
       if (attempt.paid === null) continue;
       let answered = false;
       void clients.ask(attempt).then(() => {
         answered = true;
       });
-      await world.run(world.now() + 30_000, check, () => answered);
+      await harness.run(harness.now() + 30_000, check, () => answered);
     }
     // A process that wakes only now tells once more what it was asked before it slept.
-    await world.run(world.now() + 60_000, check, settled);
+    await harness.run(harness.now() + 60_000, check, settled);
     checkEnd(judged);
   } catch (error) {
     const invariant = error instanceof Broken ? error.invariant : 'the code runs';
     broken = { invariant, message: error instanceof Broken ? error.message : String((error as Error).stack) };
-    world.trace('world', `BROKEN ${broken.message}`);
+    harness.trace('harness', `BROKEN ${broken.message}`);
   } finally {
     performance.now = realNow;
   }
@@ -246,9 +246,9 @@ export const simulate = async (
     broken,
     refusals: clients.refusals.length,
     refunds: fundingTables.refunds.size,
-    trace: broken === null && !traced ? [] : world.readable(),
+    trace: broken === null && !traced ? [] : harness.readable(),
     payments,
-    virtualMs: world.now(),
+    virtualMs: harness.now(),
   };
 };
 
@@ -256,14 +256,14 @@ export const simulate = async (
  * Who pays: the account itself, a delegate whose limit fits this payment once, or one that several payments share.
  */
 const chooseBy = (
-  world: World,
+  harness: Harness,
   { payer, grossMicro }: Quote,
   { delegates, number, isFirst }: { delegates: Map<string, Delegate>; number: number; isFirst: boolean },
 ): Pick<Attempt, 'delegateId' | 'causedByItself'> => {
-  const { random } = world;
-  const { account_id } = parties.payers[payer]!;
+  const { random } = harness;
+  const { account_id } = actors.payers[payer]!;
   const add = (delegateNumber: number, caps: Partial<Delegate>) => {
-    const delegate_id = parties.delegateId(delegateNumber);
+    const delegate_id = actors.delegateId(delegateNumber);
     const none = { per_payment: null, daily: null, monthly: null, total: null };
     if (!delegates.has(delegate_id))
       delegates.set(delegate_id, { ...none, delegate_id, account_id, held: 0n, spent: 0n, ...caps });
@@ -292,7 +292,7 @@ const isAwake = ({ alive, startedAt, pausedUntil }: Process, since: number, now:
  * before (docs/faults.md).
  */
 const loseRows = (
-  world: World,
+  harness: Harness,
   {
     submitters,
     submitter,
@@ -300,14 +300,14 @@ const loseRows = (
     chain,
   }: Pick<Judged, 'submitter' | 'settlement' | 'chain'> & { submitters: readonly Submitter[] },
 ): void => {
-  for (const { process } of submitters) world.crash(process);
+  for (const { process } of submitters) harness.crash(process);
   for (const { intent_id, object_id, kind } of [...submitter.intents.values()]) {
     if (kind !== 'settle') continue;
     const asked = settlement.settlements.get(object_id)!.chain_status;
     const bytes = [...submitter.transactions.values()].filter((one) => one.intent_id === intent_id);
     const decided = bytes.every(({ signature, wire }) => chain.isFinal(signature) || chain.isDead(wire));
     if (bytes.length === 0 || !decided || asked === 'finalized' || asked === 'failed') continue;
-    world.trace('intents', `${object_id}: its rows are lost`);
+    harness.trace('intents', `${object_id}: its rows are lost`);
     submitter.intents.delete(intent_id);
     for (const { signature } of bytes) {
       submitter.transactions.delete(signature);
@@ -331,9 +331,9 @@ const profilesOf = (kind: number, first: boolean, lagSlots: number, faultsMs: nu
 
 const openAccounts = (accounts: ReturnType<typeof createChain>['accounts'], millions: number): void => {
   const empty = { amount: 0n, delegate: null, allowance: 0n };
-  accounts.set(parties.vendor.tokenAccount, { ...empty, owner: parties.vendor.payout });
-  accounts.set(parties.network.feeAccount, { ...empty, owner: parties.network.feeWallet });
-  for (const { owner, authority, token_account: tokenAccount } of parties.payers) {
+  accounts.set(actors.vendor.tokenAccount, { ...empty, owner: actors.vendor.payout });
+  accounts.set(actors.network.feeAccount, { ...empty, owner: actors.network.feeWallet });
+  for (const { owner, authority, token_account: tokenAccount } of actors.payers) {
     const amount = BigInt(millions) * 1_000_000n;
     accounts.set(tokenAccount, { owner, amount, delegate: authority, allowance: amount });
   }
@@ -345,12 +345,12 @@ const drain = (
   payer: number,
   act: 'spends' | 'revokes' | 'overwrites',
 ): void => {
-  const { token_account: tokenAccount } = parties.payers[payer]!;
+  const { token_account: tokenAccount } = actors.payers[payer]!;
   chain.outside(`payer ${payer} ${act} outside`, (accounts) => {
     const account = accounts.get(tokenAccount)!;
     if (act === 'spends') account.amount /= 2n;
     else if (act === 'revokes') Object.assign(account, { delegate: null, allowance: 0n });
-    else Object.assign(account, { delegate: parties.vendor.payout, allowance: account.amount });
+    else Object.assign(account, { delegate: actors.vendor.payout, allowance: account.amount });
   });
 };
 

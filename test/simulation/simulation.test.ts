@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { RULES } from './world.ts';
+import { RULES } from './harness.ts';
 
 const run = promisify(execFile);
 

@@ -1,13 +1,13 @@
-import { type Event, intents as intentMachine } from '../../services/chain-submitter/domain/intent.ts';
-import { preparations as preparationMachine } from '../../services/chain-submitter/domain/preparation.ts';
+import { type Event, intents as intentMachine } from '../../services/chain-submitter/intents/model/state.ts';
+import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/intents/store/intents.ts';
 import {
   type TransactionStatus,
   transactions as transactionMachine,
-} from '../../services/chain-submitter/domain/transaction.ts';
-import type { ClaimedIntent, IntentRow } from '../../services/chain-submitter/store/intents.ts';
-import type { PreparationRow } from '../../services/chain-submitter/store/preparations.ts';
+} from '../../services/chain-submitter/transactions/model.ts';
+import { preparations as preparationMachine } from '../../services/chain-submitter/user-signed/model.ts';
+import type { PreparationRow } from '../../services/chain-submitter/user-signed/store/preparations.ts';
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
 export type Transaction = {
@@ -48,16 +48,16 @@ export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
  * index of live transactions, conditional updates by the real transition tables, leases.
  * @param sendEarly what the mutation "commit before send" does with bytes that are not committed yet
  */
-export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: (wire: Buffer) => void }) => {
+export const createSubmitterTables = (harness: Harness, { sendEarly }: { sendEarly: (wire: Buffer) => void }) => {
   const intents = new Map<string, Intent>();
   const transactions = new Map<string, Transaction>();
   const workers = new Map<string, number>();
   const preparations = new Map<string, PreparationRow>();
   /** Rows that a set-back database has lost: signature to what the intent was for. */
   const lost = new Map<string, string>();
-  const outbox = createOutbox(world);
+  const outbox = createOutbox(harness);
   let pausedUntil = 0;
-  const { now } = world;
+  const { now } = harness;
 
   const liveOf = (intentId: string) =>
     [...transactions.values()].find(({ intent_id, status }) => intent_id === intentId && status === 'live');
@@ -83,7 +83,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       .flatMap((row) => {
         const known = intents.get(row.intent_id);
         if (known !== undefined) {
-          if (world.off !== 'unique intent (inbox)') return [];
+          if (harness.off !== 'unique intent (inbox)') return [];
           // Without the index there are two: the one that was there is moved out of the way.
           const aside = `${row.intent_id}#${intents.size}`;
           intents.set(aside, { ...known, intent_id: aside, row: aside });
@@ -103,7 +103,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
           row: row.intent_id,
         };
         intents.set(row.intent_id, intent);
-        world.trace('intents', `${row.object_id} is accepted`);
+        harness.trace('intents', `${row.object_id} is accepted`);
         return [claimed(intent)];
       });
 
@@ -124,7 +124,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     driving: string[];
     limit: number;
   }): unknown[] => {
-    if (only === null && world.off === 'sweeper of chain-submitter') return [];
+    if (only === null && harness.off === 'sweeper of chain-submitter') return [];
     const free = [...intents.values()]
       .filter((intent) => isFree(intent, only, workerId, driving))
       .sort((a, b) => a.next_at - b.next_at)
@@ -139,7 +139,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       if (intent === undefined || intent.generation !== given.generation) return [];
       const to = intentMachine.next(intent.status, event);
       if (to === null) return [];
-      world.trace('intents', `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`);
+      harness.trace('intents', `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`);
       intent.status = to;
       intent.tx_hash = given.tx_hash ?? intent.tx_hash;
       if (event === 'fork') intent.slot = null;
@@ -170,8 +170,8 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     const { intent_id, generation, sign_before } = row;
     const intent = intents.get(intent_id);
     if (intent === undefined) return false;
-    if (world.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before) return false;
-    if (world.off === 'one live generation') return true;
+    if (harness.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before) return false;
+    if (harness.off === 'one live generation') return true;
     return intent.generation === generation - 1 && intentMachine.next(intent.status, 'sign') !== null;
   };
   const commitSigned = ({ json }: SignedRows): unknown[] => {
@@ -179,7 +179,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     // One statement: a row that breaks a constraint undoes them all.
     for (const { intent_id, generation, signature } of rows) {
       const own = [...transactions.values()].filter((one) => one.intent_id === intent_id);
-      const guarded = world.off !== 'one live generation';
+      const guarded = harness.off !== 'one live generation';
       if (guarded && liveOf(intent_id) !== undefined) throw new UniqueViolation('transactions_one_live');
       if (guarded && own.some((one) => one.generation === generation))
         throw new UniqueViolation('transactions_intent_id_generation_key');
@@ -187,9 +187,9 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     }
     return rows.map(({ intent_id, generation, signature, wire, last_valid, subject, msg_id, payload }) => {
       const intent = intents.get(intent_id)!;
-      world.call(signature, `T${transactions.size + 1}`);
+      harness.call(signature, `T${transactions.size + 1}`);
       const text = `generation ${generation} of ${intent.object_id} is signed and committed: ${signature}`;
-      world.trace('intents', text);
+      harness.trace('intents', text);
       const next_at = now() + REST_MS;
       Object.assign(intent, {
         status: intentMachine.to('sign'),
@@ -240,9 +240,9 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       ),
     ),
     model<SignedRows>(/with s as \(\s*select \* from jsonb_to_recordset/, 'json rest', (values) => {
-      if (world.off === 'commit before send') {
+      if (harness.off === 'commit before send') {
         for (const { wire } of JSON.parse(values.json) as Signed[]) sendEarly(Buffer.from(wire, 'base64'));
-        if (world.random.chance(0.1)) throw new Away('connection refused');
+        if (harness.random.chance(0.1)) throw new Away('connection refused');
       }
       return commitSigned(values);
     }),
@@ -260,7 +260,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
           return [];
         if (intentMachine.next(intents.get(transaction.intent_id)!.status, 'sign') === null) return [];
         transaction.status = transactionMachine.to('expire');
-        world.trace('intents', `${signature} is proven dead`);
+        harness.trace('intents', `${signature} is proven dead`);
         return [{ signature }];
       },
     ),
@@ -285,7 +285,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         if (liveOf(id) !== undefined) throw new UniqueViolation('transactions_one_live');
         Object.assign(intent, { status: to, tx_hash: signature, slot: null });
         transaction.status = transactionMachine.to('revive');
-        world.trace('intents', `${signature} of ${intent.object_id} is live again`);
+        harness.trace('intents', `${signature} of ${intent.object_id} is live again`);
         const { wire, last_valid_block_height } = transaction;
         return [{ wire, last_valid_block_height }];
       },
@@ -325,7 +325,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         if (known !== undefined && preparationMachine.next(known.status, 'prepare') === null) return [];
         const ends = { status: 'open', submitted_message: null, tx_hash: null } as const;
         preparations.set(id, { ...row, message: bytesOf(row.message), request: JSON.parse(json), ...ends });
-        world.trace('preparations', `${id} is prepared`);
+        harness.trace('preparations', `${id} is prepared`);
         return [{ preparation_id: id }];
       },
     ),
@@ -338,7 +338,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
         const status = preparationMachine.next(row.status, 'submit');
         if (status === null) return [];
         Object.assign(row, { status, tx_hash: txHash, submitted_message: bytesOf(submitted) });
-        world.trace('preparations', `${id} is submitted`);
+        harness.trace('preparations', `${id} is submitted`);
         return [{ preparation_id: id }];
       },
     ),
@@ -347,7 +347,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
       const status = row === undefined ? null : preparationMachine.next(row.status, 'cancel');
       if (row === undefined || status === null) return [];
       row.status = status;
-      world.trace('preparations', `${id} is cancelled`);
+      harness.trace('preparations', `${id} is cancelled`);
       return [{ preparation_id: id }];
     }),
     model(/select paused from settings/, '', () => [{ paused: now() < pausedUntil }]),
@@ -364,7 +364,7 @@ export const createSubmitterTables = (world: World, { sendEarly }: { sendEarly: 
     /** The operator's pause: nothing new is signed until it ends. */
     pause: (ms: number) => {
       pausedUntil = now() + ms;
-      world.trace('operator', `pauses payments for ${ms.toFixed(0)} ms`);
+      harness.trace('operator', `pauses payments for ${ms.toFixed(0)} ms`);
     },
   };
 };

@@ -1,6 +1,6 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
-import type { StackEnvironment } from '../../deploy/local/stack-file.ts';
+import type { StackEnvironment } from '../../deploy/local/stack/stack-file.ts';
 
 /** The chain as an outsider sees it: a plain web3.js client, nothing of the services. */
 export const chainOf = (environment: StackEnvironment) => {

@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js';
-import { createApi } from '../../deploy/local/people/api.ts';
-import type { Consumer } from '../../deploy/local/people/people.ts';
-import { allowSpending, fund, linkWallet } from '../../deploy/local/people/wallet.ts';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+import type { Consumer } from '../../deploy/local/seed/actors.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { type Person, signInPerson } from './console.ts';
 
 export type Payer = Person & Pick<Consumer, 'wallet' | 'walletId'>;

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { createApi } from '../../deploy/local/people/api.ts';
-import { linkToken } from '../../deploy/local/people/sign-in.ts';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+import { createApi } from '../../deploy/local/seed/api.ts';
+import { linkToken } from '../../deploy/local/seed/sign-in.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /** The console of a running stack in real Chromium: pages that are signed in, and what they must never do. */
 

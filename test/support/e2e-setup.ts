@@ -1,4 +1,4 @@
-import { type RunningStack, startStack } from '../../deploy/local/stack.ts';
+import { type RunningStack, startStack } from '../../deploy/local/stack/stack.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { testStateDir } from './test-state.ts';

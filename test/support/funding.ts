@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { environmentKeys } from '../../deploy/local/keys.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { forward } from '../../shared/bus/call.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { serve } from '../../shared/bus/serve.ts';

@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { issued } from '../../services/identity/consumers/settlement.issued.ts';
-import type { Deps } from '../../services/identity/deps.ts';
-import { handlers } from '../../services/identity/handlers.ts';
-import { endServices } from '../../services/identity/jobs/endServices.ts';
-import { startSendMails } from '../../services/identity/jobs/sendMails.ts';
-import { createMailer } from '../../services/identity/mail.ts';
-import { notePayments, type Payment } from '../../services/identity/store/payments.ts';
 import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
 import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
+import { accountHandlers } from '../../services/identity/accounts/handlers.ts';
+import { delegateHandlers } from '../../services/identity/delegates/handlers.ts';
+import { keyHandlers } from '../../services/identity/keys/handlers.ts';
+import { createMailer } from '../../services/identity/mails/mailer.ts';
+import { startSendMails } from '../../services/identity/mails/send-mails.ts';
+import { accountStatusHandlers } from '../../services/identity/operator/handlers.ts';
+import { passkeyHandlers } from '../../services/identity/passkeys/handlers.ts';
+import { issued } from '../../services/identity/payments/on-settlement-issued.ts';
+import { type Payment, recordPayments } from '../../services/identity/payments/store.ts';
+import { endServices } from '../../services/identity/services/end-services.ts';
+import { serviceHandlers } from '../../services/identity/services/handlers.ts';
+import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -114,47 +119,47 @@ export const startIdentity = async () => {
   const relay = startRelay(pool, bus, logger);
   cleanups.push(relay.stop);
   const defaults = new Map<string, string | null>();
-  const deps: Deps = {
+  const deps = {
     pool,
     logger,
     clock: clock.now,
-    environment: 'test',
+    environment: 'test' as const,
     signingKey,
     identitySecret,
     cursorKey: Buffer.alloc(32, 8),
     // Not over the bus: a stand-in for another service there would answer for every test on this server.
-    checkPayoutAddress: async (address) => {
+    checkPayoutAddress: async (address: string) => {
       if (address === REFUSED_PAYOUT) throw new ServiceError('validation_error', 'a program');
     },
     // What is told, for the test at once and for the bus.
     relay: {
-      dispatch: (rows) => {
+      dispatch: (rows: readonly OutboxRow[]) => {
         told.push(...rows);
         relay.dispatch(rows);
       },
     },
     rp: RP,
     // Every wallet is the account's but this one; the wallet service's own tests say how it tells.
-    defaultWallet: async (accountId) => defaults.get(accountId) ?? null,
-    chooseDefaultWallet: async (accountId, walletId) => {
+    findDefaultWallet: async (accountId: string) => defaults.get(accountId) ?? null,
+    setDefaultWallet: async (accountId: string, walletId: string | null) => {
       if (walletId === FOREIGN_WALLET) return false;
       defaults.set(accountId, walletId);
       return true;
     },
     pokeMails: mails.poke,
     payoutDelayHours: 24,
-    hasWallet: async (accountId, walletId) => wallets.has(`${accountId}/${walletId}`),
+    hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of the others, on the same database.
     putDelegate: putDelegate({ pool: settlementPool }),
-    findDelegates: (account_id, delegate_ids) =>
+    findDelegates: (account_id: string, delegate_ids: string[]) =>
       findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
-    activityOf: async () => activity,
+    getActivity: async () => activity,
   };
   const subscription = subscribeInBatches(
     bus,
     settlement,
     { issued },
-    (payments: readonly Payment[]) => notePayments(pool, payments),
+    (payments: readonly Payment[]) => recordPayments(pool, payments),
     {
       quarantine: quarantineInto(pool, logger),
       batchWindowMs: 20,
@@ -165,7 +170,16 @@ export const startIdentity = async () => {
   const serving = serve(
     bus,
     identity,
-    { ...handlers(deps), ...operating },
+    {
+      ...accountHandlers(deps),
+      ...sessionHandlers(deps),
+      ...passkeyHandlers(deps),
+      ...keyHandlers(deps),
+      ...serviceHandlers(deps),
+      ...delegateHandlers(deps),
+      ...accountStatusHandlers(deps),
+      ...operating,
+    },
     { now: clock.now, calls: idempotentCalls(pool) },
   );
   cleanups.push(serving.stop);

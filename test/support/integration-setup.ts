@@ -1,4 +1,4 @@
-import { type RunningServers, startServers } from '../../deploy/local/start-servers.ts';
+import { type RunningServers, startServers } from '../../deploy/local/servers/start-servers.ts';
 import { externalServers } from './external-servers.ts';
 import { totals } from './last-line.ts';
 import { testStateDir } from './test-state.ts';

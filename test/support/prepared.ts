@@ -5,7 +5,7 @@ import {
   TransactionInstruction,
   TransactionMessage,
 } from '@solana/web3.js';
-import { PROGRAMS } from '../../services/chain-submitter/addresses.ts';
+import { PROGRAMS } from '../../services/chain-submitter/chain/addresses.ts';
 import { privateKeyFromSeed, signBytes } from '../../shared/lib/ed25519.ts';
 
 /** What somebody makes of a prepared transaction before it is signed. */

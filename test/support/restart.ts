@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signal } from '../../deploy/local/processes.ts';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+import { signal } from '../../deploy/local/processes/process-identity.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 const BACK_MS = 30_000;
 

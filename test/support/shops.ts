@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createPortPicker } from '../../deploy/local/ports.ts';
+import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 
 /** The stack that the e2e project started, read afresh: pids and ports may change while tests run. */
 export const runningStack = (): Stack => {

@@ -11,9 +11,8 @@ import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@s
 import bs58 from 'bs58';
 import { connect } from 'nats';
 import pg from 'pg';
-import { startChain } from '../../deploy/local/chain/test-support.ts';
-import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/keys.ts';
-import { seedChain } from '../../deploy/local/seed-chain.ts';
+import { seedChain } from '../../deploy/local/seed/seed-chain.ts';
+import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/stack/keys.ts';
 import type { Bus } from '../../shared/bus/connect.ts';
 import { publish } from '../../shared/bus/publish.ts';
 import type { Progress } from '../../shared/contract/chain-submitter.ts';
@@ -24,6 +23,7 @@ import { newId, newServiceId } from '../../shared/lib/id.ts';
 import { createTestBus, type TestBus } from './bus.ts';
 import { chainOf } from './chain.ts';
 import { createTestDatabase } from './database.ts';
+import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
 
 export type Fact = { name: string; progress: Progress };

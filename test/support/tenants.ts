@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import pg from 'pg';
-import { type Api, must } from '../../deploy/local/people/api.ts';
-import { quoteOf, settleWith } from '../../deploy/local/people/people.ts';
-import { type SignIn, signIn } from '../../deploy/local/people/sign-in.ts';
-import { allowSpending, fund, linkWallet, walletProof } from '../../deploy/local/people/wallet.ts';
-import type { Stack } from '../../deploy/local/stack-file.ts';
+import { quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
+import { type Api, must } from '../../deploy/local/seed/api.ts';
+import { type SignIn, signIn } from '../../deploy/local/seed/sign-in.ts';
+import { allowSpending, fund, linkWallet, walletProof } from '../../deploy/local/seed/wallet.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
 import { createAuthenticator, type Options } from './authenticator.ts';
 
 /** One account with one of everything that an account can have, and a credential of every kind. */
@@ -167,7 +167,7 @@ export const createSnapshot = async (postgresUrl: string) => {
         const owned = has.split(' ').map((column) => `${column} = $1`);
         const { rows } = await pool.query<{ digest: string | null }>(
           `select md5(string_agg(row, ',' order by row)) as digest
-           from (select (to_jsonb(t) - '{look_at,looks}'::text[])::text as row from ${name} t where ${owned.join(' or ')}) rows`,
+           from (select (to_jsonb(t) - '{poll_at,poll_count}'::text[])::text as row from ${name} t where ${owned.join(' or ')}) rows`,
           [accountId],
         );
         found[name] = rows[0]!.digest ?? 'nothing';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { outsideFolder } from '../../deploy/local/postgres.ts';
-import { identify } from '../../deploy/local/processes.ts';
+import { identify } from '../../deploy/local/processes/process-identity.ts';
+import { outsideFolder } from '../../deploy/local/servers/postgres-server.ts';
 
 const localDir = path.resolve(import.meta.dirname, '../../.local');
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRpc } from '../../services/chain-submitter/rpc.ts';
+import { createRpc } from '../../services/chain-submitter/chain/rpc-pool.ts';
 
 const LOOK_EVERY_MS = 1000;
 const TELL_EVERY = 10;

@@ -1,4 +1,4 @@
-import { type NatsConf, type NatsUser, natsConf } from '../../deploy/local/nats-conf.ts';
+import { type NatsConf, type NatsUser, natsConf } from '../../deploy/local/servers/nats-conf.ts';
 import { consumerConfigs, streamConfigs } from '../../shared/bus/setup.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import { labelsOf, type Manifest } from './manifests.ts';

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeAtomically } from '../../deploy/local/atomic-file.ts';
-import { urlAs } from '../../deploy/local/database.ts';
-import { environmentKeys } from '../../deploy/local/keys.ts';
-import { superuserPassword } from '../../deploy/local/postgres.ts';
+import { writeAtomically } from '../../deploy/local/processes/atomic-file.ts';
+import { urlAs } from '../../deploy/local/servers/database.ts';
+import { superuserPassword } from '../../deploy/local/servers/postgres-server.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import {
   gatewayEnvironment,
   type RunningEnvironment,
   serviceEnvironment,
-} from '../../deploy/local/service-environment.ts';
+} from '../../deploy/local/stack/service-environment.ts';
 import { natsRights } from '../../shared/bus/topology.ts';
 import type { BusUser, ServiceName } from '../../shared/contract/service.ts';
 import { SERVICE_NAMES } from '../../shared/contract/service.ts';

@@ -1,4 +1,4 @@
-import { programNames } from '../../deploy/local/services.ts';
+import { programNames } from '../../deploy/local/stack/programs.ts';
 import type { ServiceName } from '../../shared/contract/service.ts';
 
 /** Where the connections of a workload may go, besides DNS and the collector of its telemetry. */

@@ -1,4 +1,4 @@
-import { referenceOf } from '../../services/chain-submitter/reference.ts';
+import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 
 /** What the services have written down about money, as a list of transfers that the chain must hold. */
 export type Move = { account: string; amount: bigint };

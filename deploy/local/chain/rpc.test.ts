@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair, PublicKey, SystemProgram, type Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { base64, newPayer, signedTransfer, startChain, type TestChain } from './test-support.ts';
+import {
+  base64,
+  newPayer,
+  signedTransfer,
+  startChain,
+  type TestChain,
+} from '../../../test/support/local-chain.ts';
 
 let chain: TestChain;
 let payer: Keypair;

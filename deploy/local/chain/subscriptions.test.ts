@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
-import { base64, newPayer, signedTransfer, startChain, type TestChain } from './test-support.ts';
+import {
+  base64,
+  newPayer,
+  signedTransfer,
+  startChain,
+  type TestChain,
+} from '../../../test/support/local-chain.ts';
 
 type Message = {
   id?: unknown;

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { isLocalHost, pageHeaders } from '../local-page.ts';
+import { isLocalHost, pageHeaders } from '../pages/local-page.ts';
 import { inboxPage } from './inbox-page.ts';
 import type { MailStore } from './store.ts';
 

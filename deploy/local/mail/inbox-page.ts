@@ -1,4 +1,4 @@
-import { escapeHtml } from '../local-page.ts';
+import { escapeHtml } from '../pages/local-page.ts';
 import type { CaughtMessage } from './store.ts';
 
 /**

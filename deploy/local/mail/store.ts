@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { writeAtomically } from '../atomic-file.ts';
+import { writeAtomically } from '../processes/atomic-file.ts';
 
 /** One recipient's copy of a mail; `html` is empty when the mail has none. */
 export type CaughtMessage = { to: string; subject: string; text: string; html: string; received_at: string };

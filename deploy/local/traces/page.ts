@@ -1,4 +1,4 @@
-import { escapeHtml } from '../local-page.ts';
+import { escapeHtml } from '../pages/local-page.ts';
 import { type Branch, type Trace, type TracedSpan, treeOf } from './store.ts';
 
 const LISTED = 200;

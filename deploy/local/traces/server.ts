@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { isLocalHost, pageHeaders } from '../local-page.ts';
+import { isLocalHost, pageHeaders } from '../pages/local-page.ts';
 import { listPage, tracePage } from './page.ts';
 import { createTraceStore, Export } from './store.ts';
 

@@ -1,16 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { NoAnswerError } from '../errors.ts';
-import { refusal } from '../test-support.ts';
-import {
-  BadTokenError,
-  NotAllowedError,
-  NotDeliveredError,
-  PaidRedirectError,
-  PaymentDeclinedError,
-  PriceAboveCapError,
-  QuoteLapsedError,
-  ResourceMismatchError,
-} from './main.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -21,7 +10,18 @@ import {
   startWorld,
   tokenFor,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/scripted-vendors.ts';
+import { NoAnswerError } from '../errors.ts';
+import {
+  BadTokenError,
+  NotAllowedError,
+  NotDeliveredError,
+  PaidRedirectError,
+  PaymentDeclinedError,
+  PriceAboveCapError,
+  QuoteLapsedError,
+  ResourceMismatchError,
+} from './main.ts';
 
 /** What a vendor, or somebody between, tries in order to be paid more, twice, or for another's bill. */
 

@@ -1,14 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
-import { refusal } from '../test-support.ts';
-import {
-  BodyTooLargeError,
-  memoryPayments,
-  NotDeliveredError,
-  PaymentKeyReusedError,
-  type PaymentStore,
-  PriceAboveCapError,
-} from './main.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
 import {
   errorOf,
   honest,
@@ -17,7 +8,16 @@ import {
   startWorld,
   type Visit,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/scripted-vendors.ts';
+import { InsufficientFundsError, PaymentUndecidedError } from '../main.ts';
+import {
+  BodyTooLargeError,
+  memoryPayments,
+  NotDeliveredError,
+  PaymentKeyReusedError,
+  type PaymentStore,
+  PriceAboveCapError,
+} from './main.ts';
 
 let world: World;
 beforeEach(async () => {

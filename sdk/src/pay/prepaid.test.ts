@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { memoryPayments, NotDeliveredError } from './main.ts';
 import {
   bill,
   errorOf,
@@ -9,7 +8,8 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/scripted-vendors.ts';
+import { memoryPayments, NotDeliveredError } from './main.ts';
 
 /** Many calls on one payment: the quote's scope has `units`, the vendor takes one for each request id. */
 

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ApiError, PaidElsewhereError } from '../main.ts';
-import { type Asked, refusal } from '../test-support.ts';
-import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
+import { type Asked, refusal } from '../../../test/support/scripted-server.ts';
 import {
   bill,
   errorOf,
@@ -12,7 +10,9 @@ import {
   tokenFor,
   type Visit,
   type World,
-} from './test-support.ts';
+} from '../../../test/support/scripted-vendors.ts';
+import { ApiError, PaidElsewhereError } from '../main.ts';
+import { memoryPayments, NotDeliveredError, PriceAboveCapError, QuoteTakenError } from './main.ts';
 
 /** One quote is handed to many, and another buyer pays it first. */
 

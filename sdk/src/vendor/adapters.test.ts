@@ -5,11 +5,11 @@ import express, { type Request as ExpressRequest } from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
+import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
 import * as forExpress from './express.ts';
 import * as forFastify from './fastify.ts';
 import * as forHono from './hono.ts';
 import type { Paywall } from './main.ts';
-import { PUBLIC_URL, startVendorApi, type VendorApi } from './test-support.ts';
 
 /** What only a framework's own server shows: bodies, streams, connections that break. */
 const PRICE = { price: '50000' };

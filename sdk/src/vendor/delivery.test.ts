@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { memoryStore } from './main.ts';
 import {
   at,
   RESOURCE,
@@ -9,7 +8,8 @@ import {
   startVendorApi,
   told,
   type VendorApi,
-} from './test-support.ts';
+} from '../../../test/support/vendor-api.ts';
+import { memoryStore } from './main.ts';
 
 let api: VendorApi;
 beforeEach(async () => {

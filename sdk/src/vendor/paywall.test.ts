@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Dialect, memoryStore } from './main.ts';
 import {
   at,
   PUBLIC_URL,
@@ -10,7 +9,8 @@ import {
   startVendorApi,
   told,
   type VendorApi,
-} from './test-support.ts';
+} from '../../../test/support/vendor-api.ts';
+import { type Dialect, memoryStore } from './main.ts';
 
 let api: VendorApi;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { refusal } from '../test-support.ts';
+import { refusal } from '../../../test/support/scripted-server.ts';
+import { PUBLIC_URL, startVendorApi, type VendorApi } from '../../../test/support/vendor-api.ts';
 import { memoryStore, type PaywallOptions, type PaywallStore } from './main.ts';
-import { PUBLIC_URL, startVendorApi, type VendorApi } from './test-support.ts';
 
 const RESOURCE = `${PUBLIC_URL}/forecast`;
 let api: VendorApi;

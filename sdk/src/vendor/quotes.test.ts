@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../../shared/lib/id.ts';
+import {
+  at,
+  RESOURCE,
+  reasonOf,
+  startVendorApi,
+  told,
+  type VendorApi,
+} from '../../../test/support/vendor-api.ts';
 import { memoryStore, type PaywallOptions } from './main.ts';
-import { at, RESOURCE, reasonOf, startVendorApi, told, type VendorApi } from './test-support.ts';
 
 /** Many who ask for the price share a quote; none of them makes the vendor ask the API for more. */
 

@@ -1,12 +1,13 @@
 import { reservedAmounts } from '../../../shared/db/budget.ts';
 import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Network, UserOrder } from '../domain/order.ts';
-import { findFactor, insertRefundCosignature, isRefundUsed } from '../store/cosigning.ts';
-import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './budgets.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { UserOrder } from '../intents/model/order.ts';
+import { cosigningScope } from './cosigning-usage.ts';
+import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { feeLamports, isRevoke, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
-import { numberScope } from './number.ts';
-import { reserveCreation } from './rent.ts';
+import { findFactor, insertRefundCosignature, isRefundCosigned } from './store/cosigning_factors.ts';
+import { reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that its owner signs and the platform pays for. */
 export type Cosigned = {
@@ -49,7 +50,7 @@ const feeClaims = async (
   const revokes = isRevoke(order);
   const name = revokes ? 'fees_revoke' : 'fees_user';
   const number: Claim = {
-    ...{ name, dimension: 'account', scope: numberScope(name, accountId), period: 'day', amount: 1n },
+    ...{ name, dimension: 'account', scope: cosigningScope(name, accountId), period: 'day', amount: 1n },
     cap: (revokes ? limits.revokes : limits.cosignatures) * factor,
   };
   const claims = [number, ...claimsOf(limits, name, accountId, feeLamports(order, network))];
@@ -70,7 +71,7 @@ export const createCosigning = (deps: Deps): Cosigning => {
   return {
     check: async (cosigned) => {
       const { order, settlementId, creates } = cosigned;
-      const isPaid = settlementId !== null && !(await isRefundUsed(pool, settlementId));
+      const isPaid = settlementId !== null && !(await isRefundCosigned(pool, settlementId));
       const claims = [
         ...(isPaid ? [] : await feeClaims(pool, deps, cosigned)),
         ...(creates === null ? [] : claimsOf(limits, 'rent_user', order.accountId, TOKEN_ACCOUNT_LAMPORTS)),

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Network, Order } from '../domain/order.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { Order } from '../intents/model/order.ts';
 import { feeLamports, isRevoke, settleLamports } from './lamports.ts';
 
 const network = { feePayer: 'payer', fundingAuthority: 'mint', computeBudget: null } as unknown as Network;

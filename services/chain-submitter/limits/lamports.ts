@@ -1,5 +1,6 @@
-import { isUserSigned, type Network, type Order } from '../domain/order.ts';
-import { signersOf } from '../policy.ts';
+import type { Network } from '../chain/model/network.ts';
+import { isUserSigned, type Order } from '../intents/model/order.ts';
+import { signersOf } from '../transactions/policy.ts';
 
 /** What Solana takes for each signature. */
 const SIGNATURE_LAMPORTS = 5_000n;

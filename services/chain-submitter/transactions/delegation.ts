@@ -1,8 +1,9 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { DelegationOrder, Network } from '../domain/order.ts';
-import { approveChecked } from '../instructions/approveChecked.ts';
-import { createTokenAccount } from '../instructions/createTokenAccount.ts';
-import { revoke } from '../instructions/revoke.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { DelegationOrder } from '../intents/model/order.ts';
+import { approveChecked } from './instructions/approve-checked.ts';
+import { createTokenAccount } from './instructions/create-token-account.ts';
+import { revoke } from './instructions/revoke.ts';
 
 /** Approves a delegate authority (with the token account first where it is missing), or revokes. */
 export const delegation = (

@@ -1,7 +1,8 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { FundOrder, Network } from '../domain/order.ts';
-import { createTokenAccount } from '../instructions/createTokenAccount.ts';
-import { mintTo } from '../instructions/mintTo.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { FundOrder } from '../intents/model/order.ts';
+import { createTokenAccount } from './instructions/create-token-account.ts';
+import { mintTo } from './instructions/mint-to.ts';
 
 /** Test USDC for a wallet, and its token account where it is missing. */
 export const fund = (

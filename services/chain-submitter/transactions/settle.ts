@@ -1,8 +1,9 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network, SettleOrder } from '../domain/order.ts';
-import { computeBudget } from '../instructions/computeBudget.ts';
-import { createTokenAccount } from '../instructions/createTokenAccount.ts';
-import { transferChecked } from '../instructions/transferChecked.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { SettleOrder } from '../intents/model/order.ts';
+import { computeBudget } from './instructions/compute-budget.ts';
+import { createTokenAccount } from './instructions/create-token-account.ts';
+import { transferChecked } from './instructions/transfer-checked.ts';
 
 /**
  * docs/spec/interface.md, "On-chain transaction of a settle", in its order: the vendor's token

@@ -1,7 +1,8 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import type { Network, TransferOrder } from '../domain/order.ts';
-import { createTokenAccount } from '../instructions/createTokenAccount.ts';
-import { transferChecked } from '../instructions/transferChecked.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { TransferOrder } from '../intents/model/order.ts';
+import { createTokenAccount } from './instructions/create-token-account.ts';
+import { transferChecked } from './instructions/transfer-checked.ts';
 
 /** A withdrawal or refund: the payee's token account when it is missing, then the transfer by its owner's authority. */
 export const transfer = (

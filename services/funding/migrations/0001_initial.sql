@@ -7,8 +7,8 @@ create table dev_funds (
   amount bigint not null check (amount > 0),
   status text not null default 'new' check (status in ('new', 'signed', 'confirmed', 'finalized', 'failed')),
   generation integer not null default 0,
-  -- How often the job was published; a re-drive needs a message id of its own.
-  drive integer not null default 0,
+  -- How often the job was dispatched again. Each dispatch needs a message id of its own.
+  dispatch_count integer not null default 0,
   tx_hash text,
   slot bigint,
   failure_message text,
@@ -31,17 +31,17 @@ create table deposits (
     'created', 'awaiting_payment', 'processing', 'settling', 'completed', 'failed', 'cancelled', 'expired')),
   -- The provider's page for the customer.
   payment_url text,
-  -- USDC micro-units: what the provider said last, and what arrived.
+  -- USDC micro-units: what the provider reported last, and what arrived.
   promised_amount bigint check (promised_amount > 0),
   amount bigint check (amount > 0),
-  -- The transfer that we saw: the transaction and the place of the instruction in it.
+  -- The transfer that we observed: the transaction and the instruction in it.
   tx_hash text,
   tx_instruction text,
   problem_code text,
   problem_message text,
-  -- When to ask the provider or the chain again, and how often that was done since the last change.
-  look_at timestamptz default app_now() + interval '1 minute',
-  looks integer not null default 0,
+  -- When the provider or the chain is polled next, and how often it was polled since the last change.
+  poll_at timestamptz default app_now() + interval '1 minute',
+  poll_count integer not null default 0,
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,
   completed_at timestamptz,
@@ -50,13 +50,13 @@ create table deposits (
   check ((tx_hash is null) = (completed_at is null)),
   check ((problem_code is null) = (problem_message is null))
 );
--- One transfer completes one deposit, whatever a provider says.
+-- One transfer completes one deposit, whatever a provider reports.
 create unique index deposits_by_transfer on deposits (tx_hash, tx_instruction);
 create index deposits_by_account on deposits (account_id, deposit_id desc);
-create index deposits_due on deposits (look_at) where look_at is not null;
+create index deposits_due on deposits (poll_at) where poll_at is not null;
 
--- What providers have said, each thing once. Several payments at a provider may belong to one deposit: a customer
--- whose first card was declined tries another.
+-- What providers have reported, each report once. Several payments at a provider may belong to one deposit: a
+-- customer whose first card was declined tries another.
 create table deposit_reports (
   report_id bigint generated always as identity primary key,
   deposit_id text collate "C" not null references deposits,
@@ -77,7 +77,7 @@ create table withdrawals (
   withdrawal_id text collate "C" primary key,
   account_id text collate "C" not null,
   wallet_id text collate "C" not null,
-  -- The wallet's key: whose signature moves the money.
+  -- The wallet's key, which signs the withdrawal.
   owner text collate "C" not null,
   amount bigint not null check (amount > 0),
   destination_address text collate "C" not null,
@@ -96,7 +96,7 @@ create table withdrawals (
   check ((status = 'failed') = (failure_code is not null))
 );
 create index withdrawals_by_account on withdrawals (account_id, withdrawal_id desc);
--- Of the background job: small, because finished rows leave it.
+-- For the sweep. It is small, because finished withdrawals are not in it.
 create index withdrawals_open on withdrawals (progressed_at)
   where status in ('pending_approval', 'submitted', 'confirmed');
 
@@ -105,14 +105,14 @@ create table refunds (
   settlement_id text collate "C" not null,
   vendor_account_id text collate "C" not null,
   reason text,
-  -- new: written before anything is reserved of the settlement, so that no reservation is ever without its row;
-  -- void: given up before it was prepared. Neither is shown to anybody.
+  -- new: inserted before anything is reserved of the settlement, so that every reservation has a row;
+  -- void: abandoned before it was prepared. Neither is ever shown.
   status text not null default 'new' check (status in ('new', 'void',
     'pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired')),
   service_id uuid,
   payout_address text collate "C",
   payer_account_id text collate "C",
-  -- The delegate that had paid what is given back: it sees the refunds of its own payments.
+  -- The delegate that made the payment. It sees the refunds of its own payments.
   delegate_id text collate "C",
   amount bigint check (amount > 0),
   -- The payer's wallet.
@@ -123,7 +123,7 @@ create table refunds (
   slot bigint,
   failure_code text,
   failure_message text,
-  -- When settlement was told that this refund takes nothing of it any more.
+  -- When the reservation at settlement was released.
   released_at timestamptz,
   created_at timestamptz not null,
   pending_until timestamptz not null,
@@ -147,14 +147,15 @@ create index refunds_to_release on refunds (progressed_at)
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,
-  -- SHA-256 of the key, and of the checked request with the scope of its credential.
+  -- SHA-256 of the key, and of the validated request with the scope of its credential.
   key_hash bytea not null,
   fingerprint bytea not null,
-  -- What a call with several steps has begun to create.
+  -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- What the call was answered, without a secret; null while it is under way. Not jsonb: the same text as the first time.
+  -- The answer of the call, without secrets; null while it is in progress. json keeps the text of the answer;
+  -- jsonb would not.
   answer json,
-  -- Until then what was begun is left to the call that has begun it.
+  -- Until then only the call that has begun the object may continue it.
   leased_until timestamptz not null,
   created_at timestamptz not null default app_now(),
   primary key (account_id, operation, key_hash),

@@ -1,28 +1,28 @@
 -- Up Migration
--- Ids are TypeIDs under the C collation. No secret is at rest: links and refresh tokens are derived from ids by
--- IDENTITY_SECRET, keys are kept as SHA-256.
+-- Ids are TypeIDs under the C collation. No secret is stored: the tokens of links and sessions are
+-- derived from ids by IDENTITY_SECRET, and of a key only the SHA-256 is stored.
 create table accounts (
   account_id text collate "C" primary key,
-  -- Normalised (domain/email.ts): one person, one spelling.
+  -- Normalised (sessions/model/email.ts): every mailbox has one spelling.
   email text collate "C" not null unique,
   created_at timestamptz not null default app_now(),
   display_name text,
   mail_key_events boolean not null default true,
-  -- Off: an agent may pay hundreds of times a day.
+  -- Off by default, because an agent may pay hundreds of times a day.
   mail_payments boolean not null default false,
   spending_alert_threshold bigint check (spending_alert_threshold > 0),
-  -- How an account stands with the operators (docs/adr/0018).
+  -- The account status, which operators set (docs/adr/0018).
   frozen_at timestamptz,
   limit_factor integer not null default 1 check (limit_factor between 1 and 1000)
 );
-create index accounts_standing on accounts (account_id) where frozen_at is not null or limit_factor > 1;
+create index accounts_by_status on accounts (account_id) where frozen_at is not null or limit_factor > 1;
 
--- One row per address, so that "the newest link only" holds by itself.
+-- One row per address, so that only the newest link of an address exists.
 create table login_links (
   email text collate "C" primary key,
   link_id text collate "C" not null,
   token_hash text collate "C" not null unique,
-  -- SHA-256 of the nonce of the browser that asked for the link; null where no page of ours asked.
+  -- SHA-256 of the nonce of the browser that requested the link; null when no page of ours did.
   browser_hash text collate "C",
   created_at timestamptz not null default app_now(),
   expires_at timestamptz not null,
@@ -34,9 +34,9 @@ create table sessions (
   session_id text collate "C" primary key,
   account_id text collate "C" not null references accounts,
   amr text[] not null,
-  -- The sign-in itself (auth_time): refresh does not renew it.
+  -- The time of the sign-in (auth_time). A refresh does not change it.
   signed_in_at timestamptz not null default app_now(),
-  -- Which refresh token is the current one; each use moves on by one.
+  -- The generation of the current refresh token. Each use increments it.
   generation integer not null default 1 check (generation > 0),
   rotated_at timestamptz not null default app_now(),
   idle_expires_at timestamptz not null,
@@ -46,14 +46,15 @@ create table sessions (
 create index sessions_by_account on sessions (account_id, session_id desc);
 create index sessions_by_expiry on sessions (expires_at);
 
--- Only what verifies: no attestation is asked for, so none is kept.
+-- The fields that verify a sign-in. No attestation is requested, so none is stored.
 create table passkeys (
   passkey_id text collate "C" primary key,
   account_id text collate "C" not null references accounts,
-  -- Chosen by the authenticator, unique for it; base64url.
+  -- The authenticator creates it; base64url.
   credential_id text collate "C" not null unique,
   public_key bytea not null,
-  -- 0 for ever in synced passkeys. Once above 0 it only ever grows, or the passkey was copied.
+  -- Always 0 for synced passkeys. Above 0 it must grow with each use; if it does not, the passkey
+  -- was copied.
   counter bigint not null check (counter >= 0),
   transports text[] not null,
   label text not null,
@@ -63,11 +64,12 @@ create table passkeys (
 );
 create index passkeys_by_account on passkeys (account_id, passkey_id desc);
 
--- Challenges handed out and not yet answered. An answer deletes its row, so that of many only one finds it.
+-- Issued challenges without an answer. An answer deletes the row, so of concurrent answers one
+-- finds it.
 create table passkey_challenges (
   challenge text collate "C" primary key,
   ceremony text not null check (ceremony in ('register', 'login')),
-  -- Whose sign-in asked: a registration is answered by the same.
+  -- The session that requested a registration. Only the same session may answer.
   session_id text collate "C",
   expires_at timestamptz not null,
   check ((ceremony = 'register') = (session_id is not null))
@@ -81,14 +83,14 @@ create table services (
   price bigint not null check (price > 0),
   payout_address text collate "C" not null,
   redeem_window_seconds integer not null check (redeem_window_seconds between 30 and 604800),
-  -- How long the key before stays valid when a key is rotated.
+  -- How long the previous key stays valid after a rotation.
   key_grace_hours integer not null default 24 check (key_grace_hours between 0 and 168),
-  -- A payout address that does not act yet.
+  -- A payout address that is not effective yet.
   next_payout_address text collate "C",
   next_payout_at timestamptz,
   status text not null default 'active' check (status in ('active', 'closing', 'closed')),
   closing_at timestamptz,
-  -- When the job looks whether a closing service has ended.
+  -- When the job checks next whether a closing service may end.
   end_check_at timestamptz,
   created_at timestamptz not null,
   check ((next_payout_address is null) = (next_payout_at is null))
@@ -96,7 +98,7 @@ create table services (
 create index services_by_account on services (account_id, created_at desc, service_id desc);
 create index services_to_end on services (end_check_at) where status = 'closing';
 
--- Their caps and counters are settlement's; this is who they are.
+-- The identity of delegates. Settlement stores their limits and counters.
 create table delegates (
   delegate_id text collate "C" primary key,
   account_id text collate "C" not null references accounts,
@@ -115,17 +117,17 @@ create table keys (
   delegate_id text collate "C" references delegates,
   key_hash text collate "C" not null unique,
   created_at timestamptz not null default app_now(),
-  -- Null: the current key. In the future: in its grace period.
-  ended_at timestamptz,
+  -- Null: the current key. In the future: the end of its grace period.
+  revoked_at timestamptz,
   constraint keys_of_one check (num_nonnulls(service_id, delegate_id) = 1)
 );
 create index keys_by_service on keys (service_id, key_id desc);
 create index keys_by_delegate on keys (delegate_id, key_id desc) where delegate_id is not null;
--- Rotation is serialised by the row of the service or delegate; these have the last word.
-create unique index keys_current_of_service on keys (service_id) where ended_at is null;
-create unique index keys_current_of_delegate on keys (delegate_id) where ended_at is null;
+-- A lock of the service or delegate serialises rotations. These indexes also guarantee it.
+create unique index keys_current_of_service on keys (service_id) where revoked_at is null;
+create unique index keys_current_of_delegate on keys (delegate_id) where revoked_at is null;
 
--- One row per service or delegate, so that "the newest link only" holds by itself.
+-- One row per service or delegate, so that only the newest link of each exists.
 create table reveal_links (
   owner_id text collate "C" primary key,
   link_id text collate "C" not null,
@@ -136,36 +138,38 @@ create table reveal_links (
 );
 create index reveal_links_by_expiry on reveal_links (expires_at);
 
--- Mail to send. The text is made when it is sent, so no link waits here in clear.
+-- Mails to send. The text is composed when a mail is sent, so the table contains no token.
 create table mails (
   mail_id bigint generated always as identity primary key,
-  -- Which kinds there are is the code's to say: what is sent is made from it.
+  -- The kind of the text (mails/notices.ts, mails/sign-in-mail.ts).
   kind text not null,
   to_address text not null,
   link_id text collate "C",
-  -- What the text needs besides; never a secret.
+  -- Further values of the text; never a secret.
   details jsonb not null default '{}',
   expires_at timestamptz not null,
   attempts integer not null default 0,
   next_attempt_at timestamptz not null default app_now()
 );
--- Mails that somebody waits for, those with a link, go before all others (store/mails.ts).
+-- Mails with a link come before all others, because a user waits for them (mails/store.ts).
 create index mails_in_order on mails ((link_id is null), next_attempt_at);
 create index mails_by_address on mails (to_address);
 
--- Payments that were told of: each is counted and mailed once, however often its fact comes (store/payments.ts).
+-- Recorded payments. Each is counted and mailed once, however often its event is delivered
+-- (payments/store.ts).
 create table payments (
   settlement_id text collate "C" primary key,
   issued_at timestamptz not null
 );
 create index payments_by_time on payments (issued_at);
 
--- What an account has spent in a UTC day.
+-- The spending of an account in a UTC day.
 create table spending_days (
   account_id text collate "C" not null references accounts,
   day date not null,
   spent bigint not null check (spent > 0),
-  -- When the owner was last alerted, and that more than this was spent: a threshold up to it is no news any more.
+  -- When the owner was last alerted, and about which threshold. A threshold up to this one does not
+  -- alert again on that day.
   alerted_at timestamptz,
   alerted_threshold bigint,
   primary key (account_id, day),
@@ -177,14 +181,15 @@ create index spending_days_by_day on spending_days (day);
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,
-  -- SHA-256 of the key, and of the checked request with the scope of its credential.
+  -- SHA-256 of the key, and of the validated request with the scope of its credential.
   key_hash bytea not null,
   fingerprint bytea not null,
-  -- What a call with several steps has begun to create.
+  -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- What the call was answered, without a secret; null while it is under way. Not jsonb: the same text as the first time.
+  -- The answer of the call without secrets; null while the call is in progress. Not jsonb, because
+  -- a repeat returns the text of the first answer.
   answer json,
-  -- Until then what was begun is left to the call that has begun it.
+  -- Until this time only the call that began may complete.
   leased_until timestamptz not null,
   created_at timestamptz not null default app_now(),
   primary key (account_id, operation, key_hash),

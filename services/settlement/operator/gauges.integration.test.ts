@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createPortPicker } from '../../../deploy/local/ports.ts';
+import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { observe } from '../../../shared/lib/metrics.ts';
 import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts';

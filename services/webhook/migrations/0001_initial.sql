@@ -1,15 +1,16 @@
 -- Up Migration
--- What accounts are told, for 30 days. One of an account and a fact, however often the fact is heard.
+-- The events of accounts, stored for 30 days. Each exists once for its account, however often the
+-- event of the service is delivered.
 create table events (
   event_id text collate "C" primary key,
   account_id text collate "C" not null,
   type text not null,
   object_id text not null,
   data jsonb not null,
-  -- What happened, told by what it says and not by the message that told it.
-  fact_key text not null,
+  -- Derived from the payload and not from the message, so a repeated event has the same key.
+  event_key text not null,
   created_at timestamptz not null default app_now(),
-  unique (account_id, fact_key)
+  unique (account_id, event_key)
 );
 create index events_by_account on events (account_id, event_id desc);
 create index events_by_age on events (created_at);
@@ -22,7 +23,7 @@ create table endpoints (
   event_types text[] not null,
   -- Null: it is enabled.
   disabled_reason text check (disabled_reason in ('owner', 'failing', 'gone')),
-  -- Of the first failure since the last success.
+  -- The time of the first failure since the last success.
   failing_since timestamptz,
   -- Encrypted (JWE), bound to the endpoint.
   secret text not null,
@@ -37,12 +38,12 @@ create table deliveries (
   endpoint_id text collate "C" not null references endpoints on delete cascade,
   event_id text collate "C" not null references events on delete cascade,
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
-  -- Of this round; a redelivery begins another.
+  -- The attempts of this round. A redelivery begins another round.
   tries smallint not null default 0,
-  -- The last tries of all rounds.
+  -- The log: the last attempts of all rounds.
   attempts jsonb not null default '[]',
   next_attempt_at timestamptz default app_now(),
-  -- Until then the try is left to the replica that makes it.
+  -- Until this time the replica that claimed the delivery sends it.
   leased_until timestamptz,
   created_at timestamptz not null default app_now(),
   primary key (endpoint_id, event_id),
@@ -55,14 +56,15 @@ create index deliveries_by_event on deliveries (event_id);
 create table idempotency (
   account_id text collate "C" not null,
   operation text collate "C" not null,
-  -- SHA-256 of the key, and of the checked request with the scope of its credential.
+  -- SHA-256 of the key, and of the validated request with the scope of its credential.
   key_hash bytea not null,
   fingerprint bytea not null,
-  -- What a call with several steps has begun to create.
+  -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- What the call was answered, without a secret; null while it is under way. Not jsonb: the same text as the first time.
+  -- The answer of the call without secrets; null while the call is in progress. Not jsonb, because
+  -- a repeat returns the text of the first answer.
   answer json,
-  -- Until then what was begun is left to the call that has begun it.
+  -- Until this time only the call that began may complete.
   leased_until timestamptz not null,
   created_at timestamptz not null default app_now(),
   primary key (account_id, operation, key_hash),

@@ -1,23 +1,23 @@
 import type { Fault } from '../fault.ts';
-import type { World } from '../world.ts';
+import type { Harness } from '../harness.ts';
 import { serviceNames } from './kill.ts';
 
 const LEAST_MS = 60_000;
 const MOST_MS = 600_000;
 
 /** The clock of one process is wrong by minutes, ahead or behind: it jumps there, or the process starts with it. */
-export const clocks = (world: World): Fault[] =>
-  serviceNames(world).map((name) => ({
+export const clocks = (harness: Harness): Fault[] =>
+  serviceNames(harness).map((name) => ({
     name: `clock-${name}`,
     holdMs: [2000, 5000],
     inject: async (rng) => {
       const wrongMs = rng.int(LEAST_MS, MOST_MS) * (rng.chance(0.5) ? 1 : -1);
       const jumps = rng.chance(0.5);
-      world.setClock(name, wrongMs);
-      if (!jumps) await world.kill(name);
+      harness.setClock(name, wrongMs);
+      if (!jumps) await harness.kill(name);
       return async () => {
-        world.setClock(name, null);
-        if (!jumps) await world.kill(name);
+        harness.setClock(name, null);
+        if (!jumps) await harness.kill(name);
       };
     },
   }));

@@ -1,6 +1,6 @@
-import type { Fault, Scene } from '../fault.ts';
-import { createLedger } from '../ledger.ts';
-import { processNames } from '../world.ts';
+import type { Fault, Fixture } from '../fault.ts';
+import { createClientLog } from '../client-log.ts';
+import { processNames } from '../harness.ts';
 import { chainFaults } from './chain.ts';
 import { clocks } from './clocks.ts';
 import { crashes, kills } from './kill.ts';
@@ -11,30 +11,30 @@ import { rpcFaults } from './rpc.ts';
 import { pauses, serverFaults } from './servers.ts';
 
 /** Every fault that a campaign can choose from. */
-export const allFaults = (scene: Scene): Fault[] => {
-  const { world, ledger } = scene;
+export const allFaults = (fixture: Fixture): Fault[] => {
+  const { harness, clientLog } = fixture;
   return [
-    ...kills(world),
-    ...crashes(world),
-    ...pauses(world),
-    ...clocks(world),
-    ...serverFaults(world),
-    ...messageFaults(world),
-    ...rpcFaults(world),
-    ...chainFaults(world, ledger),
-    ...ownerFaults(scene),
-    rolling(scene),
+    ...kills(harness),
+    ...crashes(harness),
+    ...pauses(harness),
+    ...clocks(harness),
+    ...serverFaults(harness),
+    ...messageFaults(harness),
+    ...rpcFaults(harness),
+    ...chainFaults(harness, clientLog),
+    ...ownerFaults(fixture),
+    rolling(fixture),
   ];
 };
 
 /** Their names, without a stack to try them on. */
 export const faultNames = (): string[] => {
   const nobody = {
-    world: { names: processNames(), failpointFolder: '' },
-    ledger: createLedger(),
+    harness: { names: processNames(), failpointFolder: '' },
+    clientLog: createClientLog(),
     breaks: [],
   };
-  return allFaults(nobody as unknown as Scene).map(({ name }) => name);
+  return allFaults(nobody as unknown as Fixture).map(({ name }) => name);
 };
 
 /** Those whose name is, or begins with, one of the given: `kill`, `crash-before`, `nats-wipe`. None given: all. */

@@ -3,35 +3,35 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoints } from '../../../shared/lib/failpoint.ts';
 import { type Fault, over } from '../fault.ts';
-import type { World } from '../world.ts';
+import type { Harness } from '../harness.ts';
 
 const SERVERS = new Set(['postgres', 'nats-server', 'redis-server', 'chain']);
-export const serviceNames = ({ names }: World): string[] => names.filter((name) => !SERVERS.has(name));
+export const serviceNames = ({ names }: Harness): string[] => names.filter((name) => !SERVERS.has(name));
 
 const gap = [300, 1500] as const;
 
 /** kill -9 of each process of the product, and of several at once. */
-export const kills = (world: World): Fault[] => [
-  ...serviceNames(world).map(
+export const kills = (harness: Harness): Fault[] => [
+  ...serviceNames(harness).map(
     (name): Fault => ({
       name: `kill-${name}`,
       holdMs: gap,
-      inject: async () => ((await world.kill(name)) ? over : null),
+      inject: async () => ((await harness.kill(name)) ? over : null),
     }),
   ),
   {
     name: 'kill-several',
     holdMs: gap,
     inject: async (rng) => {
-      const victims = rng.shuffle(serviceNames(world)).slice(0, rng.int(2, 5));
-      await Promise.all(victims.map(world.kill));
+      const victims = rng.shuffle(serviceNames(harness)).slice(0, rng.int(2, 5));
+      await Promise.all(victims.map(harness.kill));
       return over;
     },
   },
 ];
 
 /** A crash right before or right after a failpoint, in whichever process passes it first. */
-export const crashes = ({ failpointFolder }: World): Fault[] =>
+export const crashes = ({ failpointFolder }: Harness): Fault[] =>
   // Those of funding are passed once, when the load gets its money; its own tests crash there.
   Object.keys(failpoints)
     .filter((point) => !point.startsWith('funding.'))

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers, type Msg } from 'nats';
 import type { Fault } from '../fault.ts';
-import type { World } from '../world.ts';
+import type { Harness } from '../harness.ts';
 
 const holdMs = [2000, 5000] as const;
 const LONGEST_WAIT_MS = 2500;
@@ -11,7 +11,7 @@ const MOST_COPIES = 3;
 const COPY = 'Campaign-Copy';
 
 /** Everything that is published comes again, up to three times and in another order, without the id that would stop it. */
-const doubled = (world: World): Fault => ({
+const doubled = (harness: Harness): Fault => ({
   name: 'messages-doubled',
   holdMs,
   inject: async (rng) => {
@@ -20,10 +20,10 @@ const doubled = (world: World): Fault => ({
       await sleep(waitMs);
       const marked = headers();
       marked.set(COPY, '1');
-      world.bus.publish(subject, data, { headers: marked });
+      harness.bus.publish(subject, data, { headers: marked });
     };
     const listening = ['job.>', 'evt.>'].map((subject) =>
-      world.bus.subscribe(subject, {
+      harness.bus.subscribe(subject, {
         callback: (_error, message) => {
           if (message.headers?.has(COPY)) return;
           for (let count = rng.int(1, MOST_COPIES + 1); count > 0; count -= 1) {
@@ -41,7 +41,7 @@ const doubled = (world: World): Fault => ({
 });
 
 /** Each message waits for a while of its own before it is published: what was told last comes first. */
-const shuffled = ({ failpointFolder }: World): Fault => ({
+const shuffled = ({ failpointFolder }: Harness): Fault => ({
   name: 'messages-shuffled',
   holdMs,
   inject: async () => {
@@ -51,4 +51,4 @@ const shuffled = ({ failpointFolder }: World): Fault => ({
   },
 });
 
-export const messageFaults = (world: World): Fault[] => [doubled(world), shuffled(world)];
+export const messageFaults = (harness: Harness): Fault[] => [doubled(harness), shuffled(harness)];

@@ -11,7 +11,7 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import type { Fault, Scene } from '../fault.ts';
+import type { Fault, Fixture } from '../fault.ts';
 
 const PAYMENTS = 4;
 const PRICE = 1_000_000n;
@@ -42,9 +42,9 @@ const untilDone = async (act: () => Promise<void>): Promise<void> => {
 type Statuses = { value: ({ err: unknown } | null)[] };
 
 /** What a wallet's owner does with it besides the platform, by a transaction of their own. */
-const deeds = ({ world, people }: Scene) => {
-  const { chain } = world;
-  const { fickle } = people;
+const deeds = ({ harness, actors }: Fixture) => {
+  const { chain } = harness;
+  const { fickle } = actors;
   const { wallet } = fickle;
   const { mint } = chain;
   const account = chain.tokenAccount(wallet.publicKey);
@@ -53,13 +53,13 @@ const deeds = ({ world, people }: Scene) => {
     const { connection } = chain;
     if ((await connection.getBalance(wallet.publicKey)) < LAMPORTS_PER_SOL)
       await connection.requestAirdrop(wallet.publicKey, 10 * LAMPORTS_PER_SOL);
-    const { value } = await world.rpc<{ value: { blockhash: string } }>('getLatestBlockhash');
+    const { value } = await harness.rpc<{ value: { blockhash: string } }>('getLatestBlockhash');
     const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: value.blockhash });
     transaction.add(instruction).sign(wallet, ...others);
     const wire = transaction.serialize().toString('base64');
-    const signature = await world.rpc<string>('sendTransaction', wire, SEND);
+    const signature = await harness.rpc<string>('sendTransaction', wire, SEND);
     for (let waited = 0; waited < LANDED_MS; waited += 50) {
-      const { value: statuses } = await world.rpc<Statuses>('getSignatureStatuses', [signature]);
+      const { value: statuses } = await harness.rpc<Statuses>('getSignatureStatuses', [signature]);
       if (statuses[0]?.err === null) return;
       if (statuses[0]) throw new Error(`the owner’s transaction failed: ${JSON.stringify(statuses[0].err)}`);
       await sleep(50);
@@ -115,25 +115,25 @@ const deeds = ({ world, people }: Scene) => {
  * The money or the permission is gone between acceptance and landing: what was signed lands and fails on chain. Payer
  * and vendor must hear that nothing moved, for that reason.
  */
-const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
+const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'): Fault => ({
   name,
   holdMs: [200, 800],
   inject: async (rng) => {
-    const { world, client, ledger, people } = scene;
-    const { fickle } = people;
-    const vendor = rng.pick(people.vendors);
-    const submitters = world.names.filter((each) => each.startsWith('chain-submitter'));
+    const { harness, client, clientLog, actors } = fixture;
+    const { fickle } = actors;
+    const vendor = rng.pick(actors.vendors);
+    const submitters = harness.names.filter((each) => each.startsWith('chain-submitter'));
     const deadline = Date.now() + SIGNED_MS;
     const quotes = await Promise.all(
       Array.from({ length: PAYMENTS }, () =>
         client.quote(vendor, { quote_amount: PRICE.toString() }, () => Date.now() < deadline),
       ),
     );
-    const attempts = quotes.flatMap((quote) => (quote === null ? [] : [ledger.begin(fickle, vendor, quote)]));
-    await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+    const attempts = quotes.flatMap((quote) => (quote === null ? [] : [clientLog.begin(fickle, vendor, quote)]));
+    await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
     const settling = Promise.all(attempts.map(client.settle));
     const signed = async () => {
-      const [row] = await world.query<{ n: number }>(
+      const [row] = await harness.query<{ n: number }>(
         `select count(*)::int as n from chain_submitter.intents join settlement.settlements on object_id = settlement_id
          where payment_attempt_id = any($1) and intents.status = 'signed'`,
         [attempts.map(({ id }) => id)],
@@ -142,14 +142,14 @@ const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): F
     };
     while (!(await signed().catch(() => false)) && Date.now() < deadline + SIGNED_MS) await sleep(50);
     // Nobody sends anything while the owner is at work.
-    for (const each of submitters) world.send(each, 'SIGSTOP');
-    await world.rpc('chain_fault');
-    const undo = await deeds(scene)
+    for (const each of submitters) harness.send(each, 'SIGSTOP');
+    await harness.rpc('chain_fault');
+    const undo = await deeds(fixture)
       [deed]()
       // An owner who cannot: the fault did not come about.
       .catch(() => null)
       .finally(() => {
-        for (const each of submitters) world.send(each, 'SIGCONT');
+        for (const each of submitters) harness.send(each, 'SIGCONT');
       });
     if (undo === null) {
       await settling;
@@ -158,11 +158,11 @@ const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): F
     return async () => {
       await settling;
       // Everything of it is final before the wallet is as it was, or a later generation would be paid.
-      await sleep(40 * world.slotMs);
+      await sleep(40 * harness.slotMs);
       await undo();
       // Where the owner took long, clients gave up first: those attempts are asked about at the end.
       if (attempts.every(({ standing }) => standing === 'paid'))
-        scene.breaks.push({
+        fixture.breaks.push({
           invariant: 'the-owner-was-in-time',
           what: `${name}: all of ${attempts.length} were paid`,
         });
@@ -170,7 +170,7 @@ const failing = (scene: Scene, name: string, deed: 'overwritten' | 'emptied'): F
   },
 });
 
-export const ownerFaults = (scene: Scene): Fault[] => [
-  failing(scene, 'approval-overwritten-before-landing', 'overwritten'),
-  failing(scene, 'wallet-emptied-before-landing', 'emptied'),
+export const ownerFaults = (fixture: Fixture): Fault[] => [
+  failing(fixture, 'approval-overwritten-before-landing', 'overwritten'),
+  failing(fixture, 'wallet-emptied-before-landing', 'emptied'),
 ];

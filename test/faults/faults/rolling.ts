@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fault, over, type Scene } from '../fault.ts';
-import { bodyOf, type Call } from '../ledger.ts';
+import { type Fault, over, type Fixture } from '../fault.ts';
+import { bodyOf, type Call } from '../client-log.ts';
 import { serviceNames } from './kill.ts';
 
 /** Longer than any answer takes. */
@@ -15,15 +15,15 @@ const isClean = ({ status, body }: Call): boolean =>
  * SIGTERM to one process after the other, the gateways too, each when its predecessor is back, under load. Every call
  * that was asked meanwhile is judged when it is answered: at worst by a 503 that says what is safe.
  */
-export const rolling = ({ world, ledger, breaks }: Scene): Fault => ({
+export const rolling = ({ harness, clientLog, breaks }: Fixture): Fault => ({
   name: 'rolling-restart',
   holdMs: [200, 500],
   inject: async (rng) => {
-    await world.healthy();
+    await harness.healthy();
     const from = Date.now();
-    for (const name of rng.shuffle(serviceNames(world))) await world.restart(name);
+    for (const name of rng.shuffle(serviceNames(harness))) await harness.restart(name);
     const to = Date.now();
-    const ours = () => [...ledger.calls].filter(({ askedAt }) => askedAt >= from && askedAt <= to);
+    const ours = () => [...clientLog.calls].filter(({ askedAt }) => askedAt >= from && askedAt <= to);
     while (Date.now() < to + ANSWERED_MS && ours().some(({ at }) => at === null)) await sleep(100);
     for (const { what, status, body } of ours().filter((call) => call.at !== null && !isClean(call)))
       breaks.push({

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 import { LIES, type Lie } from '../lies.ts';
 import type { Rng } from '../rng.ts';
-import type { World } from '../world.ts';
+import type { Harness } from '../harness.ts';
 import { BLOCKHASH_BLOCKS, FINAL_BLOCKS } from './chain.ts';
 
 type RpcFault = { method: string; kind: string; ms?: number; count?: number };
 
 /** A fault of the provider, until it is taken away. */
 const provider = (
-  world: World,
+  harness: Harness,
   name: string,
   holdMs: Fault['holdMs'],
   choose: (rng: Rng) => RpcFault[],
@@ -17,18 +17,18 @@ const provider = (
   name,
   holdMs,
   inject: async (rng) => {
-    await world.rpc('chain_fault', ...choose(rng));
+    await harness.rpc('chain_fault', ...choose(rng));
     return async () => {
-      await world.rpc('chain_fault');
+      await harness.rpc('chain_fault');
     };
   },
 });
 
 /** One of two providers is behind, or has no history, while blockhashes expire beside it. */
 const secondProvider = (
-  { secondProvider: node }: World,
+  { secondProvider: node }: Harness,
   name: string,
-  choose: (rng: Rng) => Parameters<World['secondProvider']['behave']>[0],
+  choose: (rng: Rng) => Parameters<Harness['secondProvider']['behave']>[0],
 ): Fault => ({
   name,
   holdMs: [3000, 7000],
@@ -42,36 +42,36 @@ const secondProvider = (
  * One of two providers lies. What it calls confirmed then reaches nobody and expires: believed, it would have been
  * answered as paid.
  */
-const lying = (world: World, lie: Lie): Fault => ({
+const lying = (harness: Harness, lie: Lie): Fault => ({
   name: `rpc-lies-${lie}`,
   holdMs: [1500, 4000],
   inject: async () => {
-    world.secondProvider.behave({ lies: lie });
+    harness.secondProvider.behave({ lies: lie });
     if (lie === 'confirmation') {
-      await world.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+      await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
       await sleep(1000);
-      await world.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
+      await harness.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
     }
     return async () => {
-      world.secondProvider.behave('honest');
-      await world.rpc('chain_fault');
+      harness.secondProvider.behave('honest');
+      await harness.rpc('chain_fault');
     };
   },
 });
 
-export const rpcFaults = (world: World): Fault[] => [
-  provider(world, 'rpc-send-times-out', [1000, 4000], () => [
+export const rpcFaults = (harness: Harness): Fault[] => [
+  provider(harness, 'rpc-send-times-out', [1000, 4000], () => [
     { method: 'sendTransaction', kind: 'timeout_after_accept' },
   ]),
-  provider(world, 'rpc-send-drop', [1000, 5000], () => [{ method: 'sendTransaction', kind: 'drop' }]),
-  provider(world, 'rpc-send-twice', [1000, 4000], () => [{ method: 'sendTransaction', kind: 'duplicate' }]),
-  provider(world, 'rpc-delay', [1000, 4000], (rng) => [
+  provider(harness, 'rpc-send-drop', [1000, 5000], () => [{ method: 'sendTransaction', kind: 'drop' }]),
+  provider(harness, 'rpc-send-twice', [1000, 4000], () => [{ method: 'sendTransaction', kind: 'duplicate' }]),
+  provider(harness, 'rpc-delay', [1000, 4000], (rng) => [
     { method: '*', kind: 'delay', ms: rng.int(50, 1500) },
   ]),
-  provider(world, 'rpc-drop', [500, 3000], () => [{ method: '*', kind: 'drop' }]),
-  provider(world, 'rpc-times-out', [500, 3000], () => [{ method: '*', kind: 'timeout_after_accept' }]),
-  provider(world, 'rpc-swap', [1000, 4000], () => [{ method: '*', kind: 'swap' }]),
-  provider(world, 'rpc-null-status', [2000, 8000], () => [
+  provider(harness, 'rpc-drop', [500, 3000], () => [{ method: '*', kind: 'drop' }]),
+  provider(harness, 'rpc-times-out', [500, 3000], () => [{ method: '*', kind: 'timeout_after_accept' }]),
+  provider(harness, 'rpc-swap', [1000, 4000], () => [{ method: '*', kind: 'swap' }]),
+  provider(harness, 'rpc-null-status', [2000, 8000], () => [
     { method: 'getSignatureStatuses', kind: 'lie_null' },
     { method: 'getTransaction', kind: 'lie_null' },
   ]),
@@ -80,15 +80,15 @@ export const rpcFaults = (world: World): Fault[] => [
     name: 'rpc-null-status-past-expiry',
     holdMs: [1000, 3000],
     inject: async () => {
-      await world.rpc('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null' });
+      await harness.rpc('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null' });
       await sleep(500);
-      await world.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
+      await harness.rpc('chain_advance', BLOCKHASH_BLOCKS + FINAL_BLOCKS + 1);
       return async () => {
-        await world.rpc('chain_fault');
+        await harness.rpc('chain_fault');
       };
     },
   },
-  secondProvider(world, 'rpc-second-lags', (rng) => ({ lagSlots: rng.int(5, 120) })),
-  secondProvider(world, 'rpc-second-forgets', () => 'forgets'),
-  ...LIES.map((lie) => lying(world, lie)),
+  secondProvider(harness, 'rpc-second-lags', (rng) => ({ lagSlots: rng.int(5, 120) })),
+  secondProvider(harness, 'rpc-second-forgets', () => 'forgets'),
+  ...LIES.map((lie) => lying(harness, lie)),
 ];

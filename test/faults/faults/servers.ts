@@ -2,17 +2,17 @@ import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, over } from '../fault.ts';
-import type { World } from '../world.ts';
+import type { Harness } from '../harness.ts';
 import { serviceNames } from './kill.ts';
 
 const gap = [500, 2000] as const;
 
 /** Kills a process again and again, so that it is away until the heal. */
-const keepAway = (world: World, name: string) => {
+const keepAway = (harness: Harness, name: string) => {
   let away = true;
   const keeping = (async () => {
     while (away) {
-      await world.kill(name);
+      await harness.kill(name);
       await sleep(20);
     }
   })();
@@ -22,18 +22,18 @@ const keepAway = (world: World, name: string) => {
   };
 };
 
-const killed = (world: World, name: string) => async () => ((await world.kill(name)) ? over : null);
+const killed = (harness: Harness, name: string) => async () => ((await harness.kill(name)) ? over : null);
 
 /** The servers: JetStream, Postgres, Redis. */
-export const serverFaults = (world: World): Fault[] => [
-  { name: 'nats-kill', holdMs: gap, inject: killed(world, 'nats-server') },
+export const serverFaults = (harness: Harness): Fault[] => [
+  { name: 'nats-kill', holdMs: gap, inject: killed(harness, 'nats-server') },
   {
     // Everything that JetStream held is gone: streams, consumers, jobs, facts, what was acknowledged.
     name: 'nats-wipe',
     holdMs: gap,
     inject: async () => {
-      if (!(await world.kill('nats-server'))) return null;
-      rmSync(path.join(world.stateDir, 'nats/jetstream'), { recursive: true, force: true });
+      if (!(await harness.kill('nats-server'))) return null;
+      rmSync(path.join(harness.stateDir, 'nats/jetstream'), { recursive: true, force: true });
       return over;
     },
   },
@@ -42,15 +42,15 @@ export const serverFaults = (world: World): Fault[] => [
     name: 'nats-blocks-removed',
     holdMs: gap,
     inject: async () => {
-      if (!(await world.kill('nats-server'))) return null;
-      const folder = path.join(world.stateDir, 'nats/jetstream');
+      if (!(await harness.kill('nats-server'))) return null;
+      const folder = path.join(harness.stateDir, 'nats/jetstream');
       const blocks = globSync('**/*.blk', { cwd: folder });
       for (const block of blocks) rmSync(path.join(folder, block), { force: true });
       return blocks.length > 0 ? over : null;
     },
   },
-  { name: 'nats-away', holdMs: [1000, 4000], inject: async () => keepAway(world, 'nats-server') },
-  { name: 'postgres-kill', holdMs: gap, inject: killed(world, 'postgres') },
+  { name: 'nats-away', holdMs: [1000, 4000], inject: async () => keepAway(harness, 'nats-server') },
+  { name: 'postgres-kill', holdMs: gap, inject: killed(harness, 'postgres') },
   {
     // Back ends go in the middle of whatever they do: a COMMIT whose answer is lost is among it.
     name: 'postgres-terminate',
@@ -60,7 +60,7 @@ export const serverFaults = (world: World): Fault[] => [
       const share = rng.int(20, 60) / 100;
       const loop = (async () => {
         while (cutting) {
-          await world
+          await harness
             .query(
               `select pg_terminate_backend(pid) from pg_stat_activity
                where datname = current_database() and usename <> current_user and random() < $1`,
@@ -81,29 +81,29 @@ export const serverFaults = (world: World): Fault[] => [
     name: 'commits-wait',
     holdMs: [2000, 6000],
     inject: async (rng) => {
-      await world.holdCommits(rng.int(20, 400));
-      return () => world.holdCommits(0);
+      await harness.holdCommits(rng.int(20, 400));
+      return () => harness.holdCommits(0);
     },
   },
-  { name: 'redis-kill', holdMs: gap, inject: killed(world, 'redis-server') },
-  { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepAway(world, 'redis-server') },
+  { name: 'redis-kill', holdMs: gap, inject: killed(harness, 'redis-server') },
+  { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepAway(harness, 'redis-server') },
 ];
 
 /** Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late. */
 const LEASE_PAST_MS = [3500, 7000] as const;
 
 /** SIGSTOP: the process lives, holds its connections and its leases, and answers nothing. */
-export const pauses = (world: World): Fault[] =>
-  serviceNames(world)
+export const pauses = (harness: Harness): Fault[] =>
+  serviceNames(harness)
     .filter((name) => /^(chain-submitter|settlement)/.test(name))
     .map((name) => ({
       name: `pause-${name}`,
       holdMs: LEASE_PAST_MS,
       inject: async () => {
-        const pid = world.pids()[name];
-        if (pid === undefined || !world.send(name, 'SIGSTOP')) return null;
+        const pid = harness.pids()[name];
+        if (pid === undefined || !harness.send(name, 'SIGSTOP')) return null;
         return async () => {
-          world.send(name, 'SIGCONT');
+          harness.send(name, 'SIGCONT');
         };
       },
     }));

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { programNames } from '../../../deploy/local/services.ts';
+import { programNames } from '../../../deploy/local/stack/programs.ts';
 import { PORTS } from './flows.ts';
 import { podOf, type Rendered, root } from './render.ts';
 
@@ -53,7 +53,7 @@ export function flowsOfCode(objects: readonly Rendered[]): Set<string> {
     if (/from 'ioredis'/.test(code)) for (const to of beside(pod, 'redis')) add(own, to, 6379);
     if (/\bfetch\(|from 'node:https'|from 'undici'/.test(code)) {
       // Whoever speaks to an address that a vendor names says there which ports may be.
-      const named = existsSync(path.join(root, `services/${name}/domain/target.ts`));
+      const named = existsSync(path.join(root, `services/${name}/endpoints/model/target.ts`));
       const ports = named ? PORTS.filter((port) => port === 443 || port >= 1024) : [443];
       for (const to of ['internet', 'internet6']) add(own, to, ...ports);
     }

@@ -1,0 +1,83 @@
+import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import type { SignIn } from '../../deploy/local/seed/sign-in.ts';
+import { fund } from '../../deploy/local/seed/wallet.ts';
+import type { Call } from '../load/job.ts';
+import type { Load } from './load.ts';
+import type { BenchStack } from './stack.ts';
+
+/** Gross of every measured payment; the least fee leaves the vendor half. */
+export const PRICE_MICRO = 20_000n;
+/** What one call of dev/fund may give: half a million payments. */
+const BUDGET_MICRO = 10_000_000_000n;
+
+export type Payer = { consumer: Consumer; token: () => Promise<string> };
+
+export const createBenchVendor = ({ api, stack }: BenchStack): Promise<Vendor> =>
+  createVendor(api, stack, { price: PRICE_MICRO });
+
+/**
+ * Consumers with money, who let the platform spend it. An access token lives for minutes and a run may take longer, so
+ * each has it renewed when it would not last for another round.
+ */
+export const createPayers = async (bench: BenchStack, count: number): Promise<Payer[]> => {
+  const payers: Payer[] = [];
+  // A few at a time: each waits for a mail and three transactions.
+  while (payers.length < count) {
+    const some = Math.min(8, count - payers.length);
+    payers.push(...(await Promise.all(Array.from({ length: some }, () => createPayer(bench)))));
+  }
+  return payers;
+};
+
+const createPayer = async ({ api, stack }: BenchStack): Promise<Payer> => {
+  const consumer = await createConsumer(api, stack, { balance: 0n, allowance: BUDGET_MICRO });
+  await fund(api, consumer.token, consumer.walletId, BUDGET_MICRO);
+  let signIn: SignIn = consumer.signIn;
+  const expiresAt = (token: string): number => {
+    const claims = Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8');
+    return (JSON.parse(claims) as { exp: number }).exp * 1000;
+  };
+  const token = async (): Promise<string> => {
+    // Longer than any round.
+    if (expiresAt(signIn.access_token) - Date.now() < 180_000) {
+      const body = { refresh_token: signIn.refresh_token };
+      signIn = { ...signIn, ...(await must(api<SignIn>('POST /v1/auth/refresh', { body }), 'refresh')) };
+    }
+    return signIn.access_token;
+  };
+  return { consumer, token };
+};
+
+/** The call that makes a quote. */
+export const quoteCall = (vendor: Pick<Vendor, 'apiKey' | 'serviceId'>): Call => ({
+  method: 'POST',
+  path: '/v1/quote',
+  token: vendor.apiKey,
+  body: JSON.stringify({ service_id: vendor.serviceId }),
+});
+
+/** Calls that settle as many new quotes, payer by payer in turn. */
+export const settleCalls = async (
+  bench: BenchStack,
+  load: Load,
+  { vendor, payers, count }: { vendor: Vendor; payers: readonly Payer[]; count: number },
+): Promise<Call[]> => {
+  const { bodies } = await load.run({
+    kind: 'calls',
+    origin: bench.stack.gateway_url,
+    calls: Array.from({ length: count }, () => quoteCall(vendor)),
+    concurrency: 16,
+    keepBodies: true,
+  });
+  const tokens = await Promise.all(payers.map(({ token }) => token()));
+  return bodies!.map((text, index) => {
+    const { quote_token } = JSON.parse(text) as { quote_token: string };
+    return {
+      method: 'POST',
+      path: '/v1/settle',
+      token: tokens[index % tokens.length]!,
+      body: JSON.stringify({ quote_token, payment_attempt_id: crypto.randomUUID() }),
+    };
+  });
+};

@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import { quoteOf, settleWith, type Vendor } from '../../deploy/local/seed/actors.ts';
+import { must } from '../../deploy/local/seed/api.ts';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed } from '../../shared/lib/ed25519.ts';
+import { newId } from '../../shared/lib/id.ts';
+import { type Payer, PRICE_MICRO } from './actors.ts';
+import type { BenchStack } from './stack.ts';
+
+/** A settlement that a vendor may redeem. */
+export type Issued = { settlement_id: string; settlement_token: string };
+
+const DAY_MS = 86_400_000;
+
+/** A real payment through the API: its rows are what others are copied from. Ids of what it wrote. */
+export const templatePayment = async (
+  { api }: BenchStack,
+  vendor: Vendor,
+  payer: Payer,
+): Promise<{ quoteId: string; settlementId: string; settlementToken: string }> => {
+  const quote = await quoteOf(api, vendor);
+  const paid = await must(settleWith(api, await payer.token(), quote), 'settle');
+  if (paid.status !== 'confirmed') throw new Error('the first payment was not confirmed in time');
+  return {
+    quoteId: quote.quote_id,
+    settlementId: paid.settlement_id,
+    settlementToken: paid.settlement_token,
+  };
+};
+
+/**
+ * Copies a settlement into issued ones with tokens of their own: nobody could pay that many between two rounds. The rows
+ * are as real ones, their tokens signed by the stack's own key.
+ * @param units each is prepaid for that many; null: for none
+ */
+export const insertIssued = async (
+  { db, stateDir }: Pick<BenchStack, 'db' | 'stateDir'>,
+  templateId: string,
+  { count, serviceId, units = null }: { count: number; serviceId: string; units?: number | null },
+): Promise<Issued[]> => {
+  const { kid, seed } = environmentKeys(stateDir, 'test').signing.settlement;
+  const key = { kid, key: privateKeyFromSeed(Buffer.from(seed, 'base64url')) };
+  const now = Date.now();
+  const made = Array.from({ length: count }, () => {
+    const [settlement_id, quote_id] = [newId('stl'), newId('q')];
+    const claims = {
+      env: 'test' as const,
+      settlement_id,
+      quote_id,
+      service_id: serviceId,
+      quote_amount: PRICE_MICRO.toString(),
+      issued_at: isoTime(now),
+      redeem_expires_at: isoTime(now + DAY_MS),
+    };
+    return { settlement_id, quote_id, settlement_token: signToken('settlement', claims, key) };
+  });
+  await db.query(
+    `insert into settlement.settlements
+     select copy.* from settlement.settlements as template,
+       unnest($2::text[], $3::text[], $4::text[]) as made (settlement_id, quote_id, settlement_token),
+       jsonb_populate_record(template, jsonb_build_object(
+         'settlement_id', made.settlement_id, 'quote_id', made.quote_id, 'payment_attempt_id', made.settlement_id,
+         'settlement_token', made.settlement_token, 'redeem_expires_at', $5::timestamptz,
+         'redeem_window_seconds', 86400, 'status', 'issued', 'redeemed_at', null, 'chain_status', 'finalized',
+         'holding', false, 'units_total', $6::int)) as copy
+     where template.settlement_id = $1`,
+    [
+      templateId,
+      made.map(({ settlement_id }) => settlement_id),
+      made.map(({ quote_id }) => quote_id),
+      made.map(({ settlement_token }) => settlement_token),
+      isoTime(now + DAY_MS),
+      units,
+    ],
+  );
+  return made;
+};
+
+/**
+ * A table of the skeleton's own with the columns, checks, indexes and settings of ours. `like` leaves out the settings, and
+ * without our room in the pages (fillfactor) an UPDATE logs 2.0 kB rather than 1.4.
+ */
+export const copyTable = async (db: pg.Pool, table: string): Promise<void> => {
+  const copy = `bench.${table.split('.')[1]}`;
+  await db.query(`create schema if not exists bench; create table ${copy} (like ${table} including all)`);
+  const { rows } = await db.query<{ setting: string }>(
+    'select unnest(reloptions) as setting from pg_class where oid = $1::regclass',
+    [table],
+  );
+  for (const { setting } of rows) await db.query(`alter table ${copy} set (${setting})`);
+};

@@ -1,0 +1,260 @@
+import type pg from 'pg';
+import type { Run } from './run.ts';
+
+/** What the rows are copied from: one real payment and who took part. */
+export type Template = {
+  quoteId: string;
+  settlementId: string;
+  vendor: { accountId: string; serviceId: string };
+  payer: { accountId: string; walletId: string };
+};
+
+type Copied = {
+  table: string;
+  /** Which row of the table is copied. */
+  where: string;
+  values: readonly string[];
+  /** How many of them, of so many settlements and accounts. */
+  count: (size: number, accounts: number) => number;
+  /** Column → SQL of the number `i` of the copy. Every other column is the template's. */
+  set: Record<string, string>;
+};
+
+const ACCOUNTS = 100_000;
+const AT_ONCE = 50_000;
+const DAY_MS = 86_400_000;
+/** Settlements of the last 30 days; whoever takes part was there before. */
+const [FIRST_MS, PEOPLE_MS] = [30 * DAY_MS, 60 * DAY_MS];
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+const base32 = (value: string, digits: number): string =>
+  Array.from({ length: digits }, (_, index) => {
+    const shift = 5 * (digits - 1 - index);
+    return `substr('${ALPHABET}', ((${value} >> ${shift}) & 31)::int + 1, 1)`;
+  }).join(' || ');
+
+/** SQL of an id as ours are: 48 bits of time, version and variant of a UUIDv7, a number. */
+const idOf = (prefix: string, ms: string, number: string): string =>
+  `('${prefix}_' || ${base32(ms, 10)} || 'e008' || ${base32(`((${number})::bigint * 1000003)`, 12)})`;
+
+/** Every fourth settlement is of the vendor whose lists are measured. */
+const statements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
+  const { quoteId, settlementId, vendor, payer } = template;
+  const person = (prefix: string, number: string) => idOf(prefix, `${now - PEOPLE_MS}`, number);
+  const ms = `(${now - FIRST_MS} + (i * ${step})::bigint)`;
+  const at = `to_timestamp(${ms} / 1000.0)`;
+  const [settlement, quote] = [idOf('stl', ms, 'i'), idOf('q', ms, 'i')];
+  const payerNumber = `(i % ${accounts})`;
+  const vendorNumber = `(i * 7919 % ${Math.max(1, accounts / 10)})`;
+  const vendorAccount = `case when i % 4 = 0 then '${vendor.accountId}' else ${person('acct', vendorNumber)} end`;
+  const service = `case when i % 4 = 0 then '${vendor.serviceId}' else md5('service' || ${vendorNumber}) end`;
+  const attempt = `('seed-' || i)`;
+  const intent = `'settle:' || ${person('acct', payerNumber)} || ':' || ${attempt}`;
+  // Base58 knows no zero.
+  const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
+  const all = (size: number) => size;
+  const people = () => accounts;
+  const vendors = () => accounts / 10;
+  const account = person('acct', 'i');
+  return [
+    {
+      table: 'identity.accounts',
+      where: 'account_id = $1',
+      values: [payer.accountId],
+      count: people,
+      set: { account_id: account, email: `'seed-' || i || '@example.com'` },
+    },
+    {
+      table: 'identity.sessions',
+      where: 'account_id = $1',
+      values: [payer.accountId],
+      count: people,
+      set: { account_id: account, session_id: person('ses', 'i') },
+    },
+    {
+      table: 'identity.services',
+      where: 'service_id = $1',
+      values: [vendor.serviceId],
+      count: vendors,
+      set: { account_id: account, service_id: `md5('service' || i)` },
+    },
+    {
+      table: 'identity.keys',
+      where: 'service_id = $1',
+      values: [vendor.serviceId],
+      count: vendors,
+      set: {
+        account_id: account,
+        service_id: `md5('service' || i)`,
+        key_id: person('key', 'i'),
+        key_hash: `md5('key' || i) || md5('hash' || i)`,
+      },
+    },
+    {
+      table: 'wallet.wallets',
+      where: 'wallet_id = $1',
+      values: [payer.walletId],
+      count: people,
+      set: { account_id: account, wallet_id: person('wal', 'i'), public_key: `'seed-' || i` },
+    },
+    {
+      // Polled tomorrow, because these keys do not exist on the chain.
+      table: 'wallet.snapshots',
+      where: 'wallet_id = $1',
+      values: [payer.walletId],
+      count: people,
+      set: { wallet_id: person('wal', 'i'), poll_at: `now() + interval '1 day'` },
+    },
+    {
+      table: 'settlement.payers',
+      where: 'wallet_id = $1',
+      values: [payer.walletId],
+      count: people,
+      set: { account_id: account, wallet_id: person('wal', 'i'), held: '0' },
+    },
+    {
+      table: 'quote.quotes',
+      where: 'quote_id = $1',
+      values: [quoteId],
+      count: all,
+      set: {
+        quote_id: quote,
+        account_id: vendorAccount,
+        service_id: service,
+        settlement_id: settlement,
+        settlement_step: '3',
+        ask_at: 'null',
+        created_at: at,
+        expires_at: `${at} + interval '10 minutes'`,
+      },
+    },
+    {
+      table: 'settlement.settlements',
+      where: 'settlement_id = $1',
+      values: [settlementId],
+      count: all,
+      set: {
+        settlement_id: settlement,
+        account_id: person('acct', payerNumber),
+        payment_attempt_id: attempt,
+        wallet_id: person('wal', payerNumber),
+        quote_id: quote,
+        vendor_account_id: vendorAccount,
+        service_id: service,
+        tx_hash: signature,
+        status: `'redeemed'`,
+        chain_status: `'finalized'`,
+        holding: 'false',
+        created_at: at,
+        issued_at: at,
+        progressed_at: at,
+        redeemed_at: at,
+        redeem_expires_at: `${at} + interval '15 minutes'`,
+      },
+    },
+    {
+      table: 'chain_submitter.intents',
+      where: 'object_id = $1',
+      values: [settlementId],
+      count: all,
+      set: {
+        intent_id: intent,
+        object_id: settlement,
+        status: `'finalized'`,
+        tx_hash: signature,
+        created_at: at,
+        progressed_at: at,
+        next_at: at,
+      },
+    },
+    {
+      table: 'chain_submitter.transactions',
+      where: 'intent_id = (select intent_id from chain_submitter.intents where object_id = $1)',
+      values: [settlementId],
+      count: all,
+      set: { signature, intent_id: intent, signed_at: at },
+    },
+    {
+      table: 'wallet.transactions',
+      where: 'object_id = $1',
+      values: [settlementId],
+      count: all,
+      set: {
+        object_id: settlement,
+        from_account_id: person('acct', payerNumber),
+        to_account_id: vendorAccount,
+        service_id: service,
+        status: `'finalized'`,
+        tx_hash: signature,
+        created_at: at,
+      },
+    },
+  ];
+};
+
+/**
+ * Fills the real tables with finished settlements, as wide as the real row that each is copied from, and up to 100
+ * thousand accounts, within every constraint. Secondary indexes are made anew afterwards: that is faster than keeping
+ * them, and they are then as a long-lived database's after its maintenance.
+ */
+export const seedSettlements = async (
+  { report }: Run,
+  pool: pg.Pool,
+  template: Template,
+  size: number,
+): Promise<void> => {
+  if (size === 0) return;
+  const accounts = Math.max(10, Math.min(ACCOUNTS, size));
+  const db = await pool.connect();
+  try {
+    // Of this session alone: what it writes can be made again.
+    await db.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
+    const copied = statements(template, Date.now(), FIRST_MS / size, accounts);
+    for (const each of copied) {
+      const indexes = await dropIndexes(db, each.table);
+      const total = each.count(size, accounts);
+      for (let from = 0; from < total; from += AT_ONCE) {
+        report.progress(`seeding ${each.table}: ${from} of ${total}`);
+        await copyRows(db, each, from, Math.min(total, from + AT_ONCE));
+      }
+      report.progress(`seeding ${each.table}: indexes`);
+      for (const index of indexes) await db.query(index);
+    }
+    report.progress('seeding: vacuum');
+    await db.query('vacuum analyze');
+    await db.query('checkpoint');
+  } finally {
+    db.release(true);
+  }
+};
+
+/** Every column that `set` does not name is taken over, so a column that is new here needs nothing. */
+const copyRows = async (db: pg.PoolClient, copied: Copied, from: number, to: number): Promise<void> => {
+  const { table, where, values, set } = copied;
+  const { rows: columns } = await db.query<{ name: string; type: string }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
+    [table],
+  );
+  const shown = columns.map(({ name, type }) =>
+    set[name] === undefined ? `template.${name}` : `(${set[name]})::${type}`,
+  );
+  const { rowCount } = await db.query(
+    `insert into ${table} (${columns.map(({ name }) => name).join(', ')})
+     select ${shown.join(', ')} from (select * from ${table} where ${where} limit 1) as template,
+       generate_series(${from}::bigint, ${to - 1}::bigint) as i`,
+    [...values],
+  );
+  if (rowCount !== to - from) throw new Error(`${table}: the row to copy is not there`);
+};
+
+/** Those that no constraint needs. @returns the statements that make them again */
+const dropIndexes = async (db: pg.PoolClient, table: string): Promise<string[]> => {
+  const { rows } = await db.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where indrelid = $1::regclass and not exists (select from pg_constraint where conindid = indexrelid)`,
+    [table],
+  );
+  for (const { name } of rows) await db.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
+};

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type NatsConnection } from 'nats';
+import pg from 'pg';
+import { signal } from '../../deploy/local/processes/process-identity.ts';
+import { type Api, createApi } from '../../deploy/local/seed/api.ts';
+import { type EnvironmentKeys, environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { HIGH_HOURLY_CAPS, type StackOptions } from '../../deploy/local/stack/settings.ts';
+import { startStack } from '../../deploy/local/stack/stack.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { removeStateDir, testStateDir } from '../../test/support/test-state.ts';
+import type { Run } from './run.ts';
+
+export type BenchStack = {
+  stack: Stack;
+  stateDir: string;
+  keys: EnvironmentKeys;
+  api: Api;
+  /** Superuser on the environment's database. */
+  db: pg.Pool;
+  /** With all rights in the environment's account. */
+  nats: () => Promise<NatsConnection>;
+  /** Name → pid as of now. */
+  pids: () => Record<string, number>;
+  /** Profiles our services while the work runs, where the run asks for it. */
+  profiled: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+const repositoryRoot = path.resolve(import.meta.dirname, '../..');
+/** Nobody else's: close-with-grace takes the usual ones, and who has no listener for it does not mind. */
+const PROFILE_SIGNAL = 'SIGWINCH';
+const preload = path.join(import.meta.dirname, 'profiler.ts');
+/** Where the profiles of a run are, before they are read. */
+export const profileFolder = (run: Run): string =>
+  path.join(repositoryRoot, '.local/bench', `${run.name}-profiles`);
+
+/**
+ * The whole product on ports and a state folder of its own, as `npm start` starts it: durable, with every default. Only
+ * the request limits are raised. It is stopped with the run.
+ * @param label tells several stacks of one run apart
+ */
+export const startBenchStack = async (
+  run: Run,
+  label: string,
+  { keepState = false, ...options }: Partial<StackOptions> & { keepState?: boolean } = {},
+): Promise<BenchStack> => {
+  run.report.progress(`starting the stack ${label}`);
+  const stateDir = options.stateDir ?? testStateDir(`bench-${run.name}-${label}`);
+  const folder = profileFolder(run);
+  const running = await startStack({
+    ports: 'any',
+    durable: true,
+    rateLimitScale: 100_000,
+    hourlyCaps: HIGH_HOURLY_CAPS,
+    // A crash in the middle makes every figure worthless; what was asked to end ends with code 0.
+    print: (line) => {
+      if (/ was ended by | exited with code [^0]/.test(line)) run.report.note(line);
+    },
+    signal: run.signal,
+    ...(run.options.profile && {
+      serviceCommand: (service, name) => ({
+        command: process.execPath,
+        args: [
+          '--import',
+          preload,
+          path.join(repositoryRoot, 'services', service, 'main.ts'),
+          `--profile=${path.join(folder, name)}`,
+        ],
+      }),
+    }),
+    ...options,
+    stateDir,
+  });
+  const { stack } = running;
+  const db = new pg.Pool({ connectionString: stack.postgres_url, max: 4 });
+  // The server is stopped under it, or restarted.
+  db.on('error', () => {});
+  let stopped = false;
+  run.defer(async () => {
+    if (stopped) return;
+    stopped = true;
+    await db.end();
+    await running.stop();
+    if (!keepState) removeStateDir(stateDir);
+  });
+  const pids = () => (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
+  const toggleProfiles = () => {
+    const services = Object.keys(stack.metrics);
+    for (const [name, pid] of Object.entries(pids()))
+      if (services.includes(name)) signal(pid, PROFILE_SIGNAL);
+  };
+  return {
+    stack,
+    stateDir,
+    keys: environmentKeys(stateDir, 'test'),
+    api: createApi(stack.gateway_url),
+    db,
+    nats: () => {
+      const { host, username, password } = new URL(stack.nats_url);
+      return connect({
+        servers: host,
+        user: decodeURIComponent(username),
+        pass: decodeURIComponent(password),
+      });
+    },
+    pids,
+    profiled: async (work) => {
+      if (!run.options.profile) return work();
+      toggleProfiles();
+      // A start stops the process for as long as it takes to look at all of its code.
+      await sleep(2000);
+      try {
+        return await work();
+      } finally {
+        toggleProfiles();
+      }
+    },
+  };
+};
+
+/** What of Postgres decides whether a comparison is an honest one, as it is set on this stack. */
+export const noteDurability = async ({ db }: BenchStack, { report }: Run): Promise<void> => {
+  const { rows } = await db.query<{ name: string; setting: string }>(
+    `select name, setting from pg_settings
+     where name in ('server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'commit_delay')
+     order by name`,
+  );
+  report.note(`Postgres: ${rows.map(({ name, setting }) => `${name} ${setting}`).join(', ')}`);
+};

@@ -1,0 +1,138 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Keypair, type PublicKey, type Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  base64,
+  newPayer,
+  signedTransfer,
+  startChain,
+  type TestChain,
+} from '../../../test/support/local-chain.ts';
+
+const nameOf = (transaction: Transaction) => bs58.encode(transaction.signature ?? new Uint8Array());
+const someone = () => Keypair.generate().publicKey;
+const send = (chain: TestChain, transaction: Transaction, options: object = {}) =>
+  chain.raw('sendTransaction', base64(transaction.serialize()), {
+    encoding: 'base64',
+    preflightCommitment: 'processed',
+    ...options,
+  });
+const options = { commitment: 'confirmed' };
+
+/** Everything of a chain that a client can see and that a restart has to keep. */
+const view = async (chain: TestChain, keys: PublicKey[], signatures: string[]) => ({
+  genesis: await chain.call('getGenesisHash'),
+  latest: await chain.call('getLatestBlockhash'),
+  position: await chain.call('chain_clock'),
+  balances: await Promise.all(
+    keys.flatMap((key) =>
+      ['processed', 'confirmed', 'finalized'].map((commitment) =>
+        chain.call('getBalance', key.toBase58(), { commitment }),
+      ),
+    ),
+  ),
+  statuses: await chain.call('getSignatureStatuses', signatures, { searchTransactionHistory: true }),
+  transactions: await Promise.all(signatures.map((name) => chain.call('getTransaction', name, options))),
+  history: await Promise.all(
+    keys.map((key) => chain.call('getSignaturesForAddress', key.toBase58(), options)),
+  ),
+});
+
+const startPaused = async (dataDir?: string) => {
+  // With a slot time this long no tick comes between the start and the pause.
+  const chain = await startChain({ slotMs: 20_000, ...(dataDir && { dataDir }) });
+  await chain.call('chain_clock', { paused: true });
+  return chain;
+};
+
+/** Transactions in old and new slots, one failed, one lost in a fork, one signed but not yet sent. */
+const prepare = async (chain: TestChain) => {
+  const payer = await newPayer(chain);
+  const to = someone();
+  const first = await signedTransfer(chain, payer, to, 1_000_000);
+  await send(chain, first);
+  await chain.call('chain_advance', 200);
+  const failed = await signedTransfer(chain, payer, to, 10 ** 15);
+  await send(chain, failed, { skipPreflight: true });
+  await chain.call('chain_advance', 20);
+  const waiting = await signedTransfer(chain, payer, to, 4_000_000);
+  const lost = await signedTransfer(chain, payer, to, 2_000_000);
+  await chain.call('chain_advance', 1);
+  await send(chain, lost);
+  await chain.call('chain_fork', 1);
+  await chain.call('chain_advance', 2);
+  const last = await signedTransfer(chain, payer, to, 3_000_000);
+  await send(chain, last);
+  await chain.call('chain_advance', 1);
+  await send(chain, await signedTransfer(chain, payer, someone(), 1_000_001));
+  // Slots without a transaction are not in the journal.
+  await chain.call('chain_advance', 3);
+  return { payer, to, waiting, lost, names: [first, failed, lost, last].map(nameOf) };
+};
+
+test.each(['SIGTERM', 'SIGKILL'] as const)('everything survives %s', async (signal) => {
+  const before = await startPaused();
+  const { payer, to, waiting, lost, names } = await prepare(before);
+  const seen = await view(before, [payer.publicKey, to], names);
+  expect(await before.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null);
+
+  const after = await startPaused(before.dataDir);
+  expect(await view(after, [payer.publicKey, to], names)).toEqual(seen);
+  expect(after.output()).not.toContain('"level":40');
+  // Signed before, not landed: lands once. Landed before: refused. Lost before: lands.
+  expect((await send(after, waiting)).result).toBe(nameOf(waiting));
+  expect((await send(after, waiting)).error?.data.err).toBe('AlreadyProcessed');
+  expect((await send(after, lost)).result).toBe(nameOf(lost));
+  // A fork reaches back over the restart.
+  const { lost: undone } = await after.call<{ lost: string[] }>('chain_fork', 5);
+  expect(undone).toContain(names[3]);
+  await after.stop('SIGKILL');
+  before.remove();
+});
+
+test('a second restart, a cut line and a damaged snapshot', async () => {
+  const first = await startPaused();
+  const { payer, to, names } = await prepare(first);
+  const seen = await view(first, [payer.publicKey, to], names);
+  await first.stop('SIGTERM');
+  const journal = join(first.dataDir, 'journal');
+  const whole = readFileSync(journal);
+  appendFileSync(journal, '12345678 {"t":"tx","slot":45');
+
+  const second = await startPaused(first.dataDir);
+  expect(await view(second, [payer.publicKey, to], names)).toEqual(seen);
+  await second.stop('SIGTERM');
+  expect(readFileSync(journal).equals(whole)).toBe(true);
+
+  // One changed byte in the snapshot is noticed, and the journal alone is enough.
+  const snapshot = join(first.dataDir, 'snapshot');
+  const bytes = readFileSync(snapshot);
+  bytes[bytes.length - 20]! ^= 1;
+  writeFileSync(snapshot, bytes);
+  const third = await startPaused(first.dataDir);
+  expect(third.output()).toContain('the snapshot is damaged');
+  expect(await view(third, [payer.publicKey, to], names)).toEqual(seen);
+  await third.stop('SIGKILL');
+
+  // A damaged line in the middle cannot be repaired: better no chain than a wrong one.
+  whole[40]! ^= 1;
+  writeFileSync(journal, whole);
+  await expect(startPaused(first.dataDir)).rejects.toThrow('the journal is damaged at byte 0');
+  first.remove();
+});
+
+test('two chains share neither genesis hash nor blockhashes, and control methods are off by default', async () => {
+  const [one, other] = await Promise.all([startChain({ control: false }), startChain({ control: false })]);
+  for (const method of ['getGenesisHash', 'getLatestBlockhash']) {
+    expect(await one.call(method)).not.toEqual(await other.call(method));
+  }
+  for (const method of ['chain_advance', 'chain_fork', 'chain_fault', 'chain_clock', 'chain_stats']) {
+    expect((await one.raw(method)).error).toMatchObject({ code: -32601, message: 'Method not found' });
+  }
+  expect(await one.stop('SIGINT')).toBe(0);
+  expect(await other.stop()).toBe(0);
+  one.remove();
+  other.remove();
+});

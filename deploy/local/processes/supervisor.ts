@@ -1,0 +1,308 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lock } from './lock.ts';
+import { followLogs, openLog, type ProcessLog, readable, tellingLines } from './logs.ts';
+import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
+
+const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
+
+/** Stopped in this order, each only when all of the one before are gone. */
+const stopOrder = ['service', 'tool', 'server'] as const;
+
+export type ProcessSpec = {
+  /** As it appears in stack.json and as the name of its log. */
+  name: string;
+  kind: (typeof stopOrder)[number];
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the child besides PATH and the like: nothing leaks in from the caller's. */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** Default SIGTERM. */
+  stopSignal?: NodeJS.Signals;
+  /** Before every start, the first and each restart. */
+  prepare?: () => Promise<void> | void;
+  /** Asked every few milliseconds until true. */
+  ready: () => Promise<boolean>;
+  /** After every start, once ready. On an error it is tried again. */
+  afterReady?: () => Promise<void>;
+  /** False keeps it out of `pids`. */
+  listed?: boolean;
+};
+
+export type Supervisor = {
+  /** Starts these and waits until each is ready once. Fails with the last output of one that does not come up. */
+  start: (specs: readonly ProcessSpec[]) => Promise<void>;
+  /** Something to stop that is no process of ours, after all that are. */
+  alsoStop: (stop: () => Promise<void>) => void;
+  /** Stops all, services first; what has not gone after `graceMilliseconds` is killed. Never fails. */
+  stop: () => Promise<void>;
+  /** Kills all at once, for a second Ctrl-C. */
+  abort: () => void;
+  /** Name → pid of everything listed that runs now. */
+  pids: () => Record<string, number>;
+};
+
+export type SupervisorOptions = {
+  logDir: string;
+  /** Told to the reaper, which removes it when this process is killed. */
+  stackFile: string;
+  lock?: Lock;
+  print?: (line: string) => void;
+  /** A pid changed. */
+  onChange?: () => void;
+  /** How long one process may take to become ready at first. */
+  startMilliseconds?: number;
+  graceMilliseconds?: number;
+};
+
+const firstBackOffMilliseconds = 100;
+const longestBackOffMilliseconds = 5000;
+const healthyMilliseconds = 5000;
+const crashesBeforeGivingUp = 5;
+/** EX_CONFIG of sysexits.h: it will not be better next time. */
+const badConfiguration = 78;
+
+type Member = {
+  spec: ProcessSpec;
+  log: ProcessLog;
+  child?: ChildProcess;
+  identity?: ProcessIdentity;
+  wasReady: boolean;
+  crashes: number;
+  backOffMilliseconds: number;
+  exited: Promise<void>;
+};
+
+/**
+ * Runs processes as a cluster would: whatever dies comes back, with growing pauses.
+ *
+ * Each child leads a group of its own. Otherwise Ctrl-C would reach Postgres and NATS at the same moment
+ * as the services, and they could not be stopped in order.
+ */
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const { logDir, stackFile, lock, print = () => {}, onChange = () => {} } = options;
+  const { startMilliseconds = 60_000, graceMilliseconds = 8000 } = options;
+  const members = new Map<string, Member>();
+  const logs = new Map<string, ProcessLog>();
+  const stopFollowing = followLogs(logs, print);
+  let reaper = startReaper();
+  /** What a stop waits for: creating a database cluster, say, cannot be left in the middle. */
+  const preparing = new Set<Promise<void>>();
+  const others: (() => Promise<void>)[] = [];
+  let stopping = false;
+  let stopped: Promise<void> | undefined;
+
+  function startReaper(): ChildProcess {
+    const child = spawn(process.execPath, [path.join(import.meta.dirname, 'reaper.mjs'), stackFile], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    child.stdin?.on('error', () => {});
+    child.on('exit', () => {
+      if (stopping) return;
+      reaper = startReaper();
+      for (const { identity, spec } of members.values()) if (identity) tellReaper(`+${identity.pid}`, spec);
+    });
+    child.unref();
+    return child;
+  }
+
+  function tellReaper(word: string, spec: ProcessSpec): void {
+    reaper.stdin?.write(`${word} ${spec.stopSignal ?? 'SIGTERM'}\n`);
+  }
+
+  function changed(): void {
+    lock?.setChildren(
+      [...members].flatMap(([name, { identity }]) => (identity ? [{ name, ...identity }] : [])),
+    );
+    onChange();
+  }
+
+  async function run(member: Member): Promise<void> {
+    const { spec, log } = member;
+    const prepared = Promise.resolve(spec.prepare?.());
+    preparing.add(prepared);
+    await prepared.finally(() => preparing.delete(prepared));
+    if (stopping) return;
+    log.mark();
+    const startedAt = Date.now();
+    const child = spawn(spec.command, spec.args, {
+      cwd: spec.cwd ?? repositoryRoot,
+      env: { ...inheritedEnvironment(), ...spec.env },
+      detached: true,
+      stdio: ['ignore', log.descriptor, log.descriptor],
+      ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+      ...(spec.gid === undefined ? {} : { gid: spec.gid }),
+    });
+    member.child = child;
+    member.exited = new Promise((resolve) => {
+      // 'error' alone when it could not be spawned, 'exit' alone otherwise.
+      child.once('error', (error) => {
+        resolve();
+        void ended(member, error.message, startedAt);
+      });
+      child.once('exit', (code, name) => {
+        resolve();
+        const how = name ? `was ended by ${name}` : `exited with code ${code}`;
+        const crashed = name !== 'SIGKILL' && name !== 'SIGTERM';
+        void ended(member, how, startedAt, { crashed, hopeless: code === badConfiguration });
+      });
+    });
+    if (child.pid === undefined) return;
+    const identity = identify(child.pid);
+    if (!identity) return;
+    member.identity = identity;
+    tellReaper(`+${child.pid}`, spec);
+    changed();
+    await untilReady(member, child);
+  }
+
+  async function untilReady(member: Member, child: ChildProcess): Promise<void> {
+    const runs = () => member.child === child && child.exitCode === null && child.signalCode === null;
+    for (let pause = 10; runs(); pause = Math.min(pause * 1.5, 200)) {
+      try {
+        if (await member.spec.ready()) {
+          if (!runs()) return;
+          await member.spec.afterReady?.();
+          member.wasReady = true;
+          return;
+        }
+      } catch (error) {
+        log(`[${member.spec.name}] not ready: ${(error as Error).message}`);
+      }
+      await sleep(pause);
+    }
+  }
+
+  const lastSaid = new Map<string, number>();
+  /** The same sentence at most once in 5 s: a probe may fail a hundred times for one reason. */
+  function log(line: string): void {
+    if (Date.now() - (lastSaid.get(line) ?? 0) < 5000) return;
+    lastSaid.set(line, Date.now());
+    print(line);
+  }
+
+  async function ended(
+    member: Member,
+    how: string,
+    startedAt: number,
+    { crashed = true, hopeless = false } = {},
+  ): Promise<void> {
+    const { spec, identity } = member;
+    delete member.child;
+    delete member.identity;
+    if (identity) {
+      killGroup(identity.pid);
+      tellReaper(`-${identity.pid}`, spec);
+    }
+    if (stopping) return;
+    // One reason is told once while starting; the whole start fails with it in the end.
+    const again = !member.wasReady && member.crashes > 0;
+    member.crashes += hopeless && !member.wasReady ? crashesBeforeGivingUp : 1;
+    if (Date.now() - startedAt >= healthyMilliseconds) member.backOffMilliseconds = firstBackOffMilliseconds;
+    const pause = member.backOffMilliseconds;
+    member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
+    print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
+    // Whoever was killed from outside has said nothing about it.
+    const output = crashed && !again ? tellingLines(member.log.lastLines(60), 8) : [];
+    for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
+    changed();
+    await sleep(pause);
+    if (!stopping) await runAgain(member);
+  }
+
+  async function runAgain(member: Member): Promise<void> {
+    try {
+      await run(member);
+    } catch (error) {
+      print(`[${member.spec.name}] cannot be started: ${(error as Error).message}`);
+    }
+  }
+
+  async function startOne(spec: ProcessSpec): Promise<void> {
+    if (members.has(spec.name)) throw new Error(`two processes are named ${spec.name}`);
+    const processLog = openLog(logDir, spec.name);
+    logs.set(spec.name, processLog);
+    const member: Member = {
+      spec,
+      log: processLog,
+      wasReady: false,
+      crashes: 0,
+      backOffMilliseconds: firstBackOffMilliseconds,
+      exited: Promise.resolve(),
+    };
+    members.set(spec.name, member);
+    const deadline = Date.now() + startMilliseconds;
+    await Promise.race([run(member), sleep(startMilliseconds, undefined, { ref: false })]);
+    while (!member.wasReady) {
+      if (stopping) throw new Error('stopped while starting');
+      if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
+        const why = member.crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
+        const output = tellingLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
+        throw new Error([`${spec.name} ${why} (all output in ${member.log.file})`, ...output].join('\n'));
+      }
+      await sleep(25);
+    }
+  }
+
+  async function stopAll(): Promise<void> {
+    await Promise.allSettled(preparing);
+    for (const kind of stopOrder) {
+      const group = [...members.values()].filter(({ spec }) => spec.kind === kind);
+      for (const { child, spec } of group) child?.kill(spec.stopSignal ?? 'SIGTERM');
+      const grace = new AbortController();
+      const gone = Promise.all(group.map(({ exited }) => exited)).then(() => grace.abort());
+      await Promise.race([
+        gone,
+        sleep(graceMilliseconds, undefined, { signal: grace.signal }).catch(() => {}),
+      ]);
+      for (const { child, spec } of group) {
+        if (!child || child.exitCode !== null || child.signalCode !== null) continue;
+        print(`[${spec.name}] did not stop in ${graceMilliseconds} ms and was killed`);
+        child.kill('SIGKILL');
+      }
+      await gone;
+    }
+    await Promise.allSettled(others.map((stop) => stop()));
+    stopFollowing();
+    const reaperGone = new Promise((resolve) => reaper.once('exit', resolve));
+    reaper.ref();
+    reaper.stdin?.end();
+    if (reaper.exitCode === null && reaper.signalCode === null) await reaperGone;
+    for (const { log: processLog } of members.values()) processLog.close();
+  }
+
+  return {
+    start: async (specs) => {
+      await Promise.all(specs.map(startOne));
+    },
+    alsoStop: (stop) => void others.push(stop),
+    stop: () => {
+      stopping = true;
+      stopped ??= stopAll();
+      return stopped;
+    },
+    abort: () => {
+      stopping = true;
+      for (const { child } of members.values()) child?.kill('SIGKILL');
+    },
+    pids: () => {
+      const listed = [...members].filter(([, { spec, identity }]) => identity && spec.listed !== false);
+      return Object.fromEntries(listed.map(([name, { identity }]) => [name, identity!.pid]));
+    },
+  };
+}
+
+/** What any program needs of its surroundings. The services' configuration is given explicitly instead. */
+function inheritedEnvironment(): Record<string, string> {
+  const wanted = /^(PATH|HOME|USER|TMPDIR|LANG|LC_ALL|TZ|OTEL_.*)$/;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      wanted.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+}

@@ -1,0 +1,216 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { importJWK, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { SandboxKeys } from './config.ts';
+import type { Desk } from './purchase-flow.ts';
+import { behaviourFields, behaviourOf, buttons, donePage, facts, form, page } from './page.ts';
+import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
+
+/**
+ * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page of single use,
+ * signed webhooks, the status of a user's payments. Written against its documentation, not against our adapter.
+ */
+export type CoinbaseOptions = {
+  keys: SandboxKeys['coinbase'];
+  purchases: Purchases;
+  desk: Desk;
+  webhookUrl: string;
+  /** Where this sandbox is reached, for the address of the payment page. */
+  baseUrl: () => string;
+};
+
+const STATUSES: Record<PurchaseStatus, string> = {
+  waiting_payment: 'AWAITING_PAYMENT',
+  waiting_authorization: 'AWAITING_AUTH',
+  pending: 'IN_PROGRESS',
+  completed: 'SUCCESS',
+  failed: 'FAILED',
+};
+const SESSION_MS = 5 * 60_000;
+/** The sandbox's card that pays; every other is declined. */
+const GOOD_CARD = '4242424242424242';
+const MAX_TOKEN_SECONDS = 120;
+
+const SessionRequest = z.object({
+  purchaseCurrency: z.literal('USDC'),
+  destinationNetwork: z.literal('solana'),
+  destinationAddress: z.string().refine((text) => {
+    try {
+      return new PublicKey(text).toBase58() === text;
+    } catch {
+      return false;
+    }
+  }),
+  paymentAmount: z.string().regex(/^[0-9]{1,7}(\.[0-9]{1,2})?$/),
+  paymentCurrency: z.string().regex(/^[A-Z]{3}$/),
+  partnerUserRef: z.string().min(1).max(49),
+  redirectUrl: z.url().optional(),
+});
+type Session = z.infer<typeof SessionRequest> & { madeAt: number };
+
+const transactionOf = (purchase: Purchase) => ({
+  transactionId: purchase.id,
+  status: `ONRAMP_TRANSACTION_STATUS_${STATUSES[purchase.status]}`,
+  purchaseCurrency: 'USDC',
+  purchaseNetwork: 'solana',
+  purchaseAmount: { currency: 'USDC', value: decimal(purchase.amountMicro) },
+  paymentTotal: { currency: purchase.fiatCurrency, value: purchase.fiatAmount },
+  txHash: purchase.txHash ?? '',
+  createdAt: purchase.createdAt,
+  completedAt: purchase.status === 'completed' ? purchase.updatedAt : null,
+  paymentMethod: 'CARD',
+  walletAddress: purchase.wallet,
+  type: 'ONRAMP_TRANSACTION_TYPE_BUY_AND_SEND',
+  partnerUserRef: purchase.reference,
+  ...(purchase.failureReason === null ? {} : { failureReason: purchase.failureReason }),
+});
+const snakeCase = (fields: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+
+const refuse = (reply: FastifyReply, status: number, errorType: string, errorMessage: string) =>
+  reply.code(status).send({ errorType, errorMessage, correlationId: randomUUID(), errorLink: '' });
+const failure = (reply: FastifyReply, problem: string) =>
+  reply
+    .code(400)
+    .type('text/html')
+    .send(page('Coinbase sandbox', `<p>${problem}</p>`));
+
+export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions): void => {
+  const { keys, purchases, desk, webhookUrl, baseUrl } = options;
+  const sessions = new Map<string, Session>();
+  const publicKey = importJWK({ kty: 'OKP', crv: 'Ed25519', x: keys.publicKey, alg: 'EdDSA' });
+
+  /** Whether the request bears a token of ours for this method, host and path. */
+  const isAuthentic = async (request: FastifyRequest): Promise<boolean> => {
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) return false;
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, await publicKey, {
+        issuer: 'cdp',
+        subject: keys.keyId,
+        algorithms: ['EdDSA'],
+        requiredClaims: ['exp', 'nbf', 'iat'],
+        typ: 'JWT',
+      });
+      const path = new URL(request.url, 'http://host').pathname;
+      const uri = `${request.method} ${request.headers.host}${path}`;
+      const life = payload.exp! - payload.iat!;
+      return (
+        protectedHeader.kid === keys.keyId &&
+        life <= MAX_TOKEN_SECONDS &&
+        Array.isArray(payload.uris) &&
+        payload.uris.includes(uri)
+      );
+    } catch {
+      return false;
+    }
+  };
+
+  desk.tellBy('coinbase', (purchase, word) => {
+    const last = { completed: 'success', failed: 'failed' }[purchase.status as string];
+    const eventType = `onramp.transaction.${word === 'created' ? word : (last ?? 'updated')}`;
+    const id = randomUUID();
+    return {
+      url: webhookUrl,
+      body: JSON.stringify({ eventType, ...transactionOf(purchase) }),
+      sign: (body) => {
+        const headers: Record<string, string> = {
+          'content-type': 'application/json',
+          'x-event-id': id,
+          'x-event-type': eventType,
+        };
+        const time = Math.floor(Date.now() / 1000);
+        const hmac = (text: string) => createHmac('sha256', keys.webhookSecret).update(text).digest('hex');
+        const names = Object.keys(headers).join(' ');
+        const bound = `${time}.${names}.${Object.values(headers).join('.')}.${body}`;
+        const signature = `t=${time},v0=${hmac(`${time}.${body}`)},h=${names},v1=${hmac(bound)}`;
+        return { ...headers, 'x-hook0-signature': signature };
+      },
+    };
+  });
+
+  app.post('/platform/v2/onramp/sessions', async (request, reply) => {
+    if (!(await isAuthentic(request))) return refuse(reply, 401, 'unauthorized', 'The token is not valid.');
+    const wanted = SessionRequest.safeParse(request.body);
+    if (!wanted.success) {
+      const fields = wanted.error.issues.map(({ path }) => path.join('.')).join(', ');
+      return refuse(reply, 400, 'invalid_request', `Missing or wrong: ${fields}`);
+    }
+    const token = randomUUID();
+    sessions.set(token, { ...wanted.data, madeAt: Date.now() });
+    const onrampUrl = `${baseUrl()}/buy?sessionToken=${token}`;
+    return reply.code(201).send({ session: { onrampUrl } });
+  });
+
+  const sessionOf = (token: string | undefined): Session | string => {
+    const session = sessions.get(token ?? '');
+    if (session === undefined) return 'This payment page is not known, or was used already.';
+    return Date.now() - session.madeAt > SESSION_MS ? 'This payment page is too old.' : session;
+  };
+
+  app.get<{ Querystring: { sessionToken?: string } }>('/buy', (request, reply) => {
+    const { sessionToken } = request.query;
+    const session = sessionOf(sessionToken);
+    if (typeof session === 'string') return failure(reply, session);
+    const shown = facts({
+      'You pay': `${session.paymentAmount} ${session.paymentCurrency}`,
+      'You get': `${decimal(usdcFor(session.paymentAmount))} USDC`,
+      Wallet: session.destinationAddress,
+    });
+    const inputs = `<label>Card <input type="text" name="card" value="4242 4242 4242 4242" inputmode="numeric"></label>
+<label>Code, any six digits <input type="text" name="code" value="000000" inputmode="numeric"></label>
+${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behaviourFields}`;
+    const body = shown + form('pay', { sessionToken: sessionToken! }, inputs);
+    return reply.type('text/html').send(page('Coinbase sandbox', body));
+  });
+
+  app.post('/pay', (request, reply) => {
+    const posted = request.body as Record<string, string>;
+    const session = sessionOf(posted.sessionToken);
+    if (typeof session === 'string') return failure(reply, session);
+    if (!/^[0-9]{6}$/.test(posted.code ?? '')) return failure(reply, 'The code has six digits.');
+    sessions.delete(posted.sessionToken!);
+    const now = new Date().toISOString();
+    const purchase: Purchase = {
+      id: randomUUID(),
+      provider: 'coinbase',
+      reference: session.partnerUserRef,
+      wallet: session.destinationAddress,
+      fiatCurrency: session.paymentCurrency,
+      fiatAmount: session.paymentAmount,
+      amountMicro: usdcFor(session.paymentAmount).toString(),
+      returnUrl: session.redirectUrl ?? null,
+      status: 'waiting_payment',
+      failureReason: null,
+      txHash: null,
+      transfer: null,
+      behaviour: behaviourOf(posted),
+      createdAt: now,
+      updatedAt: now,
+    };
+    desk.open(purchase);
+    const good = posted.card?.replaceAll(' ', '') === GOOD_CARD && posted.action !== 'decline';
+    if (good) desk.pay(purchase);
+    else desk.fail(purchase, 'FAILURE_REASON_BUY_FAILED');
+    return reply.redirect(`done?id=${purchase.id}`, 303);
+  });
+
+  app.get<{ Querystring: { id?: string } }>('/done', (request, reply) => {
+    const purchase = purchases.find(request.query.id ?? '');
+    if (purchase?.provider !== 'coinbase') return failure(reply, 'There is no such payment.');
+    return reply.type('text/html').send(donePage('Coinbase sandbox', purchase));
+  });
+
+  app.get<{ Params: { user: string } }>('/onramp/v1/buy/user/:user/transactions', async (request, reply) => {
+    if (!(await isAuthentic(request))) return refuse(reply, 401, 'unauthorized', 'The token is not valid.');
+    const transactions = purchases.of('coinbase', request.params.user).map(transactionOf).map(snakeCase);
+    return { transactions, next_page_key: '', total_count: String(transactions.length) };
+  });
+};

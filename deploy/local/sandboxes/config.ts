@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { EnvironmentKeys } from '../stack/keys.ts';
+
+/** What the sandboxes hold: the providers' side of the keys that funding is configured with. */
+export type OnrampKeys = EnvironmentKeys['onramps'];
+
+const text = z.string().min(1);
+const Keys = z.object({
+  moonpay: z.object({ publishableKey: text, secretKey: text, webhookKey: text }),
+  coinbase: z.object({ keyId: text, publicKey: text, webhookSecret: text }),
+});
+export type SandboxKeys = z.infer<typeof Keys>;
+
+const Config = z.object({
+  ONRAMPS_PORT: z.coerce.number().int().min(0).max(65535),
+  /** Its name in a network of containers, in which it then listens; by default this machine alone reaches it. */
+  ONRAMPS_HOST: z
+    .string()
+    .regex(/^[a-z]+$/)
+    .optional(),
+  ONRAMPS_DATA_DIR: text,
+  /** Where a provider's webhooks go: `<this>/<provider>/<environment>/webhook`. */
+  ONRAMPS_WEBHOOKS: z.url(),
+  ONRAMPS_ENVIRONMENT: text,
+  ONRAMPS_RPC_URL: z.url(),
+  ONRAMPS_MINT: text,
+  /** The keypair whose USDC is sold, 64 bytes in base58. */
+  ONRAMPS_TREASURY_KEY: text,
+  ONRAMPS_KEYS: z
+    .string()
+    .transform((json): unknown => JSON.parse(json))
+    .pipe(Keys),
+});
+export type SandboxConfig = z.infer<typeof Config>;
+
+/** @throws with the names of what is missing. */
+export const readConfig = (env: NodeJS.ProcessEnv): SandboxConfig => {
+  const result = Config.safeParse(env);
+  if (result.success) return result.data;
+  throw new Error(`missing or wrong: ${result.error.issues.map(({ path }) => path.join('.')).join(', ')}`);
+};

@@ -1,0 +1,94 @@
+import { escapeHtml } from '../pages/local-page.ts';
+import type { Behaviour, Purchase } from './purchases.ts';
+
+/** Pages for a person's browser, without a script: forms that post to this server alone. */
+export const PAGE_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** A whole page. `body` is HTML: what comes from outside was escaped where it was put in. */
+export const page = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 32rem; margin: 2rem auto; padding: 0 1rem; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+button { font: inherit; padding: .5rem 1rem; margin: .25rem .25rem .25rem 0; }
+input[type=text], select { font: inherit; padding: .25rem; }
+label { display: block; margin: .25rem 0; }
+fieldset { margin: 1.5rem 0; border: 1px solid #8886; border-radius: 8px; }
+.sandbox { border-left: 4px solid #c80; padding-left: .75rem; }
+</style>
+</head>
+<body>
+<h1>${escapeHtml(title)}</h1>
+<p class="sandbox">A sandbox on this machine. No real money is anywhere near.</p>
+${body}
+</body>
+</html>
+`;
+
+/** Names and values side by side. */
+export const facts = (values: Record<string, string>): string =>
+  `<dl>${Object.entries(values)
+    .map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
+    .join('')}</dl>`;
+
+/** A form with its hidden fields. */
+export const form = (action: string, hidden: Record<string, string>, inner: string): string =>
+  `<form method="post" action="${escapeHtml(action)}">${Object.entries(hidden)
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+    .join('')}${inner}</form>`;
+
+/** Buttons that say which way it goes on, in the field `action`. */
+export const buttons = (names: Record<string, string>): string =>
+  Object.entries(names)
+    .map(([value, name]) => `<button name="action" value="${escapeHtml(value)}">${escapeHtml(name)}</button>`)
+    .join('\n');
+
+/** The choices of `behaviourOf`. */
+export const behaviourFields = `<fieldset>
+<legend>How the sandbox behaves</legend>
+<label><input type="checkbox" name="late" value="yes"> webhooks arrive 5 seconds late</label>
+<label><input type="checkbox" name="twice" value="yes"> webhooks arrive twice</label>
+<label><input type="checkbox" name="reversed" value="yes"> webhooks arrive in the wrong order</label>
+<label><input type="checkbox" name="silent" value="yes"> no webhooks</label>
+<label>USDC: <select name="transfer">
+<option value="full">sent as bought</option>
+<option value="less">a micro-unit too little is sent</option>
+<option value="none">nothing is sent, only said to be</option>
+</select></label>
+</fieldset>`;
+
+const lateMs = 5000;
+
+/** What was chosen on the page; what is left out is the well-behaved choice. */
+export const behaviourOf = (fields: Record<string, string>): Behaviour => ({
+  lateMs: fields.late === 'yes' ? lateMs : 0,
+  twice: fields.twice === 'yes',
+  reversed: fields.reversed === 'yes',
+  silent: fields.silent === 'yes',
+  transfer: fields.transfer === 'none' || fields.transfer === 'less' ? fields.transfer : 'full',
+});
+
+/** The last page. The way back is a link, with what the provider adds to it. */
+export const donePage = (title: string, purchase: Purchase, added: Record<string, string> = {}): string => {
+  const failed = purchase.status === 'failed';
+  const text = failed
+    ? `The payment failed: ${purchase.failureReason ?? 'declined'}.`
+    : 'Paid. The USDC are on their way to the wallet.';
+  const back = purchase.returnUrl === null ? null : new URL(purchase.returnUrl);
+  for (const [name, value] of Object.entries(added)) back?.searchParams.set(name, value);
+  const link =
+    back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to where you came from</a></p>`;
+  return page(title, `<p>${escapeHtml(text)}</p>${facts({ Payment: purchase.id })}${link}`);
+};

@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { writeAtomically } from '../processes/atomic-file.ts';
+
+export type ProviderName = 'moonpay' | 'coinbase';
+
+/** How the sandbox treats one purchase, chosen on its payment page. */
+export type Behaviour = {
+  /** Every webhook leaves this much later. */
+  lateMs: number;
+  /** Every webhook is sent twice. */
+  twice: boolean;
+  /** Webhooks are kept back until the purchase is over, and the last one goes first. */
+  reversed: boolean;
+  /** No webhook at all: the buyer has to ask. */
+  silent: boolean;
+  /** `none`: says that it has sent and names a transaction that does not exist; `less`: a micro-unit is missing. */
+  transfer: 'full' | 'none' | 'less';
+};
+
+export type PurchaseStatus = 'waiting_payment' | 'waiting_authorization' | 'pending' | 'completed' | 'failed';
+
+/** What a customer buys on a payment page. Amounts: fiat as the text it came in, USDC in micro-units. */
+export type Purchase = {
+  id: string;
+  provider: ProviderName;
+  /** The merchant's name for it. */
+  reference: string;
+  wallet: string;
+  fiatCurrency: string;
+  fiatAmount: string;
+  amountMicro: string;
+  returnUrl: string | null;
+  status: PurchaseStatus;
+  failureReason: string | null;
+  txHash: string | null;
+  /** The signed transfer, kept before it is sent, so that a restart does not pay twice. */
+  transfer: { wire: string; signature: string; lastValidBlockHeight: number } | null;
+  behaviour: Behaviour;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type Purchases = {
+  add: (purchase: Purchase) => void;
+  /** Changes a purchase and writes it down. */
+  change: (purchase: Purchase, changes: Partial<Purchase>) => void;
+  find: (id: string) => Purchase | undefined;
+  /** Newest first. */
+  of: (provider: ProviderName, reference: string) => Purchase[];
+  withStatus: (status: PurchaseStatus) => Purchase[];
+};
+
+const keep = 1000;
+
+/** Purchases in `<folder>/purchases.json`. */
+export const openPurchases = (folder: string): Purchases => {
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, 'purchases.json');
+  const list = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Purchase[]) : [];
+  const save = () => writeAtomically(file, `${JSON.stringify(list, null, 1)}\n`, 0o600);
+  return {
+    add: (purchase) => {
+      list.push(purchase);
+      if (list.length > keep) list.shift();
+      save();
+    },
+    change: (purchase, changes) => {
+      Object.assign(purchase, changes, { updatedAt: new Date().toISOString() });
+      save();
+    },
+    find: (id) => list.find((purchase) => purchase.id === id),
+    of: (provider, reference) =>
+      list.filter((purchase) => purchase.provider === provider && purchase.reference === reference).reverse(),
+    withStatus: (status) => list.filter((purchase) => purchase.status === status),
+  };
+};
+
+/** The one price list of both sandboxes: a dollar, euro or pound is a USDC, less 3 %. */
+export const usdcFor = (fiatAmount: string): bigint => {
+  const [whole = '0', cents = ''] = fiatAmount.split('.');
+  return (BigInt(whole + cents.slice(0, 2).padEnd(2, '0')) * 10_000n * 97n) / 100n;
+};
+
+/** Micro-units as the decimal that a provider writes. */
+export const decimal = (micro: string | bigint): string => {
+  const digits = String(micro).padStart(7, '0');
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+};

@@ -1,0 +1,60 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { registerCoinbase } from './coinbase.ts';
+import type { SandboxConfig } from './config.ts';
+import { createDelivery } from './delivery.ts';
+import { createDesk } from './purchase-flow.ts';
+import { registerMoonpay } from './moonpay.ts';
+import { PAGE_HEADERS } from './page.ts';
+import { openPurchases } from './purchases.ts';
+import { openTreasury } from './treasury.ts';
+
+/** Both providers under one roof, not yet listening: `/moonpay/…` and `/coinbase/…`. */
+export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
+  const purchases = openPurchases(config.ONRAMPS_DATA_DIR);
+  const treasury = openTreasury(
+    {
+      rpcUrl: config.ONRAMPS_RPC_URL,
+      mint: config.ONRAMPS_MINT,
+      secretKey: config.ONRAMPS_TREASURY_KEY,
+    },
+    purchases,
+  );
+  const desk = createDesk({ purchases, treasury, delivery: createDelivery() });
+  const webhookUrl = (provider: string) =>
+    `${config.ONRAMPS_WEBHOOKS}/${provider}/${config.ONRAMPS_ENVIRONMENT}/webhook`;
+  const { moonpay, coinbase } = config.ONRAMPS_KEYS;
+
+  const app = fastify({ logger: false, bodyLimit: 64 * 1024, forceCloseConnections: true });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+  );
+  const names = new Set(['127.0.0.1', 'localhost', config.ONRAMPS_HOST]);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(PAGE_HEADERS);
+    // A page of another site whose name was pointed at this machine must not pay here.
+    if (!names.has(request.headers.host?.replace(/:\d+$/, ''))) {
+      return reply.code(421).send('Use 127.0.0.1 or localhost.\n');
+    }
+  });
+  app.get('/health', () => ({ status: 'ok' }));
+  void app.register(
+    async (scope) =>
+      registerMoonpay(scope, { keys: moonpay, purchases, desk, webhookUrl: webhookUrl('moonpay') }),
+    { prefix: '/moonpay' },
+  );
+  void app.register(
+    async (scope) =>
+      registerCoinbase(scope, {
+        keys: coinbase,
+        purchases,
+        desk,
+        webhookUrl: webhookUrl('coinbase'),
+        baseUrl: () => `http://127.0.0.1:${config.ONRAMPS_PORT}/coinbase`,
+      }),
+    { prefix: '/coinbase' },
+  );
+  app.addHook('onListen', async () => desk.resume());
+  return app;
+};

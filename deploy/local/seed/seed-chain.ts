@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createInitializeMint2Instruction,
+  createMintToInstruction,
+  getAssociatedTokenAddressSync,
+  getMinimumBalanceForRentExemptMint,
+  MINT_SIZE,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import type { EnvironmentKeys, SolanaKeypair } from '../stack/keys.ts';
+
+const usdcDecimals = 6;
+const treasuryUsdc = 10_000_000n * 10n ** BigInt(usdcDecimals);
+/** Amount of a token account, at its place in the account's bytes. */
+const amountOffset = 64;
+const startingSol = 1000;
+const lowSol = 100;
+const confirmMilliseconds = 20_000;
+
+/**
+ * Puts on the chain what an environment needs: SOL for the fee payer, the mint authority and the treasury of the fiat
+ * providers' sandboxes, the mint, the token account of the fee wallet, USDC for the treasury. What is there already is left alone, so it runs at every start.
+ * Returns the chain's genesis hash. Fails when a transaction is not confirmed within 20 s.
+ */
+export async function seedChain(rpcUrl: string, keys: EnvironmentKeys): Promise<{ genesisHash: string }> {
+  const connection = new Connection(rpcUrl, { commitment: 'confirmed', disableRetryOnRateLimit: true });
+  const [genesisHash] = await Promise.all([
+    connection.getGenesisHash(),
+    fillUp(connection, keys.feePayer),
+    fillUp(connection, keys.mintAuthority),
+    fillUp(connection, keys.onrampTreasury),
+  ]);
+
+  const authority = keypair(keys.mintAuthority);
+  const mint = keypair(keys.mint);
+  const feeOwner = new PublicKey(keys.feeWallet.address);
+  const feeAccount = getAssociatedTokenAddressSync(mint.publicKey, feeOwner);
+  const treasuryOwner = new PublicKey(keys.onrampTreasury.address);
+  const treasury = getAssociatedTokenAddressSync(mint.publicKey, treasuryOwner);
+  const [mintInfo, feeInfo, treasuryInfo] = await connection.getMultipleAccountsInfo([
+    mint.publicKey,
+    feeAccount,
+    treasury,
+  ]);
+
+  const instructions: TransactionInstruction[] = [];
+  if (!mintInfo) {
+    instructions.push(
+      SystemProgram.createAccount({
+        fromPubkey: authority.publicKey,
+        newAccountPubkey: mint.publicKey,
+        space: MINT_SIZE,
+        lamports: await getMinimumBalanceForRentExemptMint(connection),
+        programId: TOKEN_PROGRAM_ID,
+      }),
+      createInitializeMint2Instruction(mint.publicKey, usdcDecimals, authority.publicKey, null),
+    );
+  }
+  const create = createAssociatedTokenAccountIdempotentInstruction;
+  if ((treasuryInfo?.data.readBigUInt64LE(amountOffset) ?? 0n) < treasuryUsdc / 10n) {
+    instructions.push(
+      create(authority.publicKey, treasury, treasuryOwner, mint.publicKey),
+      createMintToInstruction(mint.publicKey, treasury, authority.publicKey, treasuryUsdc),
+    );
+  }
+  if (!feeInfo) {
+    instructions.push(create(authority.publicKey, feeAccount, feeOwner, mint.publicKey));
+  }
+  if (instructions.length > 0) {
+    await sendAndConfirm(connection, instructions, mintInfo ? [authority] : [authority, mint]);
+  }
+  return { genesisHash };
+}
+
+async function fillUp(connection: Connection, { address }: SolanaKeypair): Promise<void> {
+  const owner = new PublicKey(address);
+  if ((await connection.getBalance(owner)) >= lowSol * LAMPORTS_PER_SOL) return;
+  await confirmed(connection, await connection.requestAirdrop(owner, startingSol * LAMPORTS_PER_SOL));
+}
+
+async function sendAndConfirm(
+  connection: Connection,
+  instructions: TransactionInstruction[],
+  signers: [Keypair, ...Keypair[]],
+): Promise<void> {
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
+  const transaction = new Transaction({ feePayer: signers[0].publicKey, blockhash, lastValidBlockHeight });
+  transaction.add(...instructions).sign(...signers);
+  await confirmed(connection, await connection.sendRawTransaction(transaction.serialize()));
+}
+
+/** By polling: the subscription of web3.js would keep a socket open and needs the port after the RPC's. */
+async function confirmed(connection: Connection, signature: string): Promise<void> {
+  const deadline = Date.now() + confirmMilliseconds;
+  while (Date.now() < deadline) {
+    const status = (await connection.getSignatureStatuses([signature])).value[0];
+    if (status?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(status.err)}`);
+    const level = status?.confirmationStatus;
+    if (level === 'confirmed' || level === 'finalized') return;
+    await sleep(50);
+  }
+  throw new Error(`transaction ${signature} was not confirmed within ${confirmMilliseconds / 1000} s`);
+}
+
+function keypair({ secretKey }: SolanaKeypair): Keypair {
+  return Keypair.fromSecretKey(bs58.decode(secretKey));
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stack } from '../stack/stack-file.ts';
+import { type Api, must } from './api.ts';
+
+export type SignIn = {
+  access_token: string;
+  refresh_token: string;
+  account: { account_id: string; email: string };
+};
+
+const MAIL_WAIT_MS = 30_000;
+
+/** The token in the newest link that this address was mailed after the given moment. */
+export const linkToken = async (
+  mailUrl: string,
+  email: string,
+  environment: string,
+  since: number,
+): Promise<string> => {
+  const deadline = Date.now() + MAIL_WAIT_MS;
+  while (Date.now() < deadline) {
+    const response = await fetch(`${mailUrl}/messages?to=${encodeURIComponent(email)}`);
+    const messages = (await response.json()) as { text: string; received_at: string }[];
+    const links = messages
+      .filter(({ received_at }) => Date.parse(received_at) >= since)
+      .flatMap(({ text }) => text.match(new RegExp(`(?<=#token=)ml_${environment}_[A-Za-z0-9_-]+`)) ?? []);
+    const token = links[0];
+    if (token !== undefined) return token;
+    await sleep(50);
+  }
+  throw new Error(`no sign-in mail arrived for ${email}`);
+};
+
+/** Signs in as a person does: asks for the link, reads the mail, uses the link. Creates the account at first. */
+export const signIn = async (
+  api: Api,
+  stack: Pick<Stack, 'mail_url'>,
+  email: string,
+  environment: string,
+): Promise<SignIn> => {
+  const since = Date.now();
+  await must(api('POST /v1/auth/magic-link', { body: { email, environment } }), 'magic link');
+  const token = await linkToken(stack.mail_url, email, environment, since);
+  return must(api<SignIn>('POST /v1/auth/magic-link/verify', { body: { token } }), 'sign-in');
+};

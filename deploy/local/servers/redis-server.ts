@@ -1,0 +1,20 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { ProcessSpec } from '../processes/supervisor.ts';
+import { answers, binary } from './server-process.ts';
+
+const host = '127.0.0.1';
+
+/** redis-server without persistence: it holds the windows of the rate limits, nothing that must last. */
+export function redisServer({ stateDir, port }: { stateDir: string; port: number }): ProcessSpec {
+  const folder = path.join(stateDir, 'redis');
+  const options = { port, bind: host, dir: folder, save: '', appendonly: 'no' };
+  return {
+    name: 'redis-server',
+    kind: 'server',
+    ...binary('redis-server'),
+    args: Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    prepare: () => void mkdirSync(folder, { recursive: true }),
+    ready: () => answers(port, 'PING\r\n', '+PONG'),
+  };
+}

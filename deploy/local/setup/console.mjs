@@ -1,0 +1,38 @@
+// The built console, which the gateway serves: made anew when what it is made of has changed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { repositoryRoot } from '../servers/binaries.mjs';
+
+const dist = path.join(repositoryRoot, 'console/dist');
+const stampFile = path.join(dist, '.stamp');
+
+/** @throws when it cannot be built; what the bundler says is printed. */
+export function ensureConsole(say) {
+  const sources = hashOfSources();
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sources) return;
+  const startedAt = Date.now();
+  say('building the console');
+  const node = path.join(repositoryRoot, 'node_modules/node/bin/node');
+  const { status } = spawnSync(node, ['console/build.ts'], { cwd: repositoryRoot, stdio: 'inherit' });
+  if (status !== 0) throw new Error('the console could not be built; the messages are above');
+  writeFileSync(stampFile, sources);
+  say(`the console is built (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+}
+
+/** Of its own files, the SDK that it is made with, and the lock file, which names its packages. */
+function hashOfSources() {
+  const hash = createHash('sha256');
+  for (const folder of ['console', 'sdk/src']) {
+    const at = path.join(repositoryRoot, folder);
+    const entries = readdirSync(at, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
+      .filter((file) => !file.startsWith(dist) && !/\.test\.ts$/.test(file));
+    for (const file of files.sort())
+      hash.update(path.relative(repositoryRoot, file)).update('\0').update(readFileSync(file)).update('\0');
+  }
+  return hash.update(readFileSync(path.join(repositoryRoot, 'package-lock.json'))).digest('hex');
+}

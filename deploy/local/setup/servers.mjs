@@ -1,0 +1,109 @@
+// nats-server and redis-server: a URL in the environment, a binary that is there, the package manager,
+// Docker, or a message that names the package. Postgres comes with the node modules.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { dockerAnswers, findBinary, serverUrlVariables, unpackedDir } from '../servers/binaries.mjs';
+
+const brewPackages = { 'nats-server': 'nats-server', 'redis-server': 'redis' };
+
+/** @throws an error that names the packages when they are nowhere and cannot be installed. */
+export function ensureServers(say) {
+  if (process.env.SERVERS === 'docker') {
+    if (!dockerAnswers())
+      throw new Error('SERVERS=docker is set, but no Docker daemon answers `docker info`');
+    return;
+  }
+  if (missing().length === 0) return;
+  say(`not found on this machine: ${missing().join(', ')}`);
+  for (const install of [withApt, unpackDebianPackages, withBrew]) {
+    install(missing(), say);
+    if (missing().length === 0) return;
+  }
+  if (dockerAnswers()) return say(`Docker will run ${missing().join(' and ')}`);
+  throw new Error(
+    `${missing().join(' and ')} could not be installed. Install ${missing().join(' and ')} ` +
+      `(Debian: apt-get install ${missing().join(' ')}; macOS: brew install ` +
+      `${missing()
+        .map((name) => brewPackages[name])
+        .join(' ')}), start Docker, or set ` +
+      `${missing()
+        .map((name) => serverUrlVariables[name])
+        .join(' and ')}.`,
+  );
+}
+
+function missing() {
+  return Object.keys(brewPackages).filter(
+    (name) => !process.env[serverUrlVariables[name]] && !findBinary(name),
+  );
+}
+
+function withApt(names, say) {
+  const prefix = rootPrefix();
+  if (!has('apt-get') || !prefix) return;
+  say(`installing ${names.join(' and ')} with apt-get`);
+  const apt = (...args) => run([...prefix, 'apt-get', '-qq', ...args]);
+  // The package may start a server of its own on 6379; ours takes another port then.
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...names);
+}
+
+/** [] as root, ['sudo'] when that asks for no password, undefined without the right. */
+function rootPrefix() {
+  if (process.getuid?.() === 0) return [];
+  return spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? ['sudo'] : undefined;
+}
+
+function unpackDebianPackages(names, say) {
+  if (!has('apt-get') || !has('dpkg-deb')) return;
+  say(`no right to install: downloading the Debian packages of ${names.join(' and ')} into .local/`);
+  const downloads = path.join(unpackedDir, 'downloads');
+  for (const folder of ['lists/partial', 'cache/archives/partial', 'downloads']) {
+    mkdirSync(path.join(unpackedDir, folder), { recursive: true });
+  }
+  const apt = (...args) =>
+    run(
+      [
+        'apt-get',
+        '-qq',
+        ...['-o', `Dir::State::lists=${unpackedDir}/lists`],
+        ...['-o', `Dir::Cache=${unpackedDir}/cache`],
+        ...['-o', 'Debug::NoLocking=1'],
+        ...args,
+      ],
+      downloads,
+    );
+  apt('update');
+  // Simulated, an installation needs no right, and names the libraries that are not there yet as well.
+  const plan = apt('--simulate', '--no-install-recommends', 'install', ...names);
+  const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]);
+  // In some releases redis-server is only a link to a binary of redis-tools.
+  const known = names.includes('redis-server') ? [...names, 'redis-tools'] : names;
+  apt('download', ...new Set([...known, ...planned]));
+  for (const file of readdirSync(downloads).filter((name) => name.endsWith('.deb'))) {
+    run(['dpkg-deb', '-x', path.join(downloads, file), unpackedDir]);
+  }
+}
+
+function withBrew(names, say) {
+  if (!has('brew')) return;
+  say(`installing ${names.join(' and ')} with brew`);
+  run(['brew', 'install', ...names.map((name) => brewPackages[name])]);
+}
+
+function has(command) {
+  return findBinary(command) !== undefined;
+}
+
+/** Runs it with its messages shown, and returns its output. */
+function run([command, ...args], cwd) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { stdout } = spawnSync(command, args, {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  return stdout ?? '';
+}

@@ -1,0 +1,171 @@
+import path from 'node:path';
+import { migrateEnvironment, roleName } from '../../../shared/db/migrate.ts';
+import { bundled } from '../../image/bundle.ts';
+import { writeAtomically } from '../processes/atomic-file.ts';
+import type { Supervisor } from '../processes/supervisor.ts';
+import { choosePostgres, chooseRedis, type Server } from '../servers/choose-servers.ts';
+import { databaseUrl, ensureDatabase, urlAs } from '../servers/database.ts';
+import { createPortPicker } from '../servers/ports.ts';
+import { chooseBus, ensureStreams, type KeyedEnvironment } from './bus.ts';
+import { environmentKeys } from './keys.ts';
+import { localOrigin, type RunningEnvironment } from './service-environment.ts';
+import { programs, serviceSpecs } from './service-specs.ts';
+import type { Settings } from './settings.ts';
+import type { Stack, StackEnvironment } from './stack-file.ts';
+import { chainSpec, mailSpec, onrampsSpec, tracesSpec } from './tool-specs.ts';
+
+const host = '127.0.0.1';
+
+/**
+ * Starts everything in the order it depends on each other, as much of it at once as possible, and returns
+ * what stack.json says besides the pids.
+ */
+export async function boot(settings: Settings, supervisor: Supervisor): Promise<Omit<Stack, 'processes'>> {
+  const { stateDir, environments: names = ['test'], logLevel = 'info', rateLimitScale = 1 } = settings;
+  const keyed = names.map((name) => ({ name, keys: environmentKeys(stateDir, name) }));
+  const picker = createPortPicker();
+  const port = (preferred: number) => (settings.ports === 'any' ? picker.any() : picker.from(preferred));
+  const chainPort = () => (settings.ports === 'any' ? picker.anyPair() : picker.pairFrom(8899));
+
+  const gateways = Array.from({ length: settings.instances?.gateway ?? 1 }, () => 3000);
+  const gatewayPorts = await inOrder(gateways, port);
+  const gatewayUrls = gatewayPorts.map((own) => `http://${host}:${own}`);
+  const gatewayUrl = gatewayUrls[0]!;
+  const mailPorts = { smtp: await port(1025), http: await port(8025) };
+  const choice = { ...settings, port, supervisor };
+  const redis = await chooseRedis(choice);
+  const bus = await chooseBus(choice, keyed);
+  const postgres = await choosePostgres(choice);
+  const chainPorts = await inOrder(keyed, chainPort);
+  const onrampsPorts = await inOrder(keyed, () => port(8090));
+  const tracesPort = settings.traces === true ? await port(4318) : null;
+
+  const starting = (server: Server) => (server.spec ? supervisor.start([server.spec]) : Promise.resolve());
+  const preparing = keyed.map((environment, index) =>
+    startChain(environment, chainPorts[index]!, index, settings, supervisor),
+  );
+  const [command] = await Promise.all([
+    settings.serviceCommand ?? bundled().then(programs),
+    supervisor.start([
+      mailSpec(stateDir, mailPorts),
+      ...(tracesPort === null ? [] : [tracesSpec(tracesPort)]),
+    ]),
+    starting(redis),
+    bus.spec ? starting(bus) : ensureStreams(bus, keyed),
+    starting(postgres).then(() => Promise.all(keyed.map((each) => prepareDatabase(postgres.url, each)))),
+    ...preparing,
+  ]);
+
+  const environments = keyed.map((environment, index): RunningEnvironment => {
+    const { name, keys } = environment;
+    const database = databaseUrl(postgres.url, databaseName(name));
+    return {
+      name,
+      keys,
+      genesisHash: '',
+      rpc_url: `http://${host}:${chainPorts[index]!}`,
+      ws_url: `ws://${host}:${chainPorts[index]! + 1}`,
+      usdc_mint: keys.mint.address,
+      fee_wallet: keys.feeWallet.address,
+      fee_payer: keys.feePayer.address,
+      moonpay_url: `http://${host}:${onrampsPorts[index]!}/moonpay`,
+      coinbase_url: `http://${host}:${onrampsPorts[index]!}/coinbase`,
+      nats: bus.nats(environment),
+      operator_nats_url: operatorUrl(bus.nats(environment)),
+      databaseUrl: (service) =>
+        urlAs(database, roleName(databaseName(name), service), keys.databasePasswords[service]),
+    };
+  });
+  for (const [index, environment] of environments.entries())
+    environment.genesisHash = await preparing[index]!;
+
+  const limitsFile = path.join(stateDir, 'limits.json');
+  writeAtomically(limitsFile, `${JSON.stringify({ scale: rateLimitScale })}\n`);
+  const smtpUrl = `smtp://${host}:${mailPorts.smtp}`;
+  const tracesUrl = tracesPort === null ? null : `http://${host}:${tracesPort}`;
+  const { hourlyCaps = {} } = settings;
+  const shared = { gatewayUrl, redisUrl: redis.url, smtpUrl, limitsFile, logLevel, hourlyCaps };
+  const onramps = environments.map((environment, index) =>
+    onrampsSpec({ settings, environment, port: onrampsPorts[index]!, first: index === 0, gatewayUrl }),
+  );
+  const services = await serviceSpecs({
+    ...{ settings, environments, gatewayPorts, port, shared, tracesUrl, command },
+  });
+  await supervisor.start([...onramps, ...services.map(({ spec }) => spec)]);
+
+  return {
+    gateway_url: gatewayUrl,
+    gateway_urls: gatewayUrls,
+    mail_url: `http://${host}:${mailPorts.http}`,
+    console_url: `${localOrigin(gatewayUrl)}/console`,
+    docs_url: `${gatewayUrl}/docs`,
+    postgres_url: databaseUrl(postgres.url, databaseName(keyed[0]!.name)),
+    nats_url: bus.adminUrl(keyed[0]!),
+    redis_url: redis.url,
+    environments: Object.fromEntries(
+      environments.map(({ name, ...environment }) => [name, shown(environment)]),
+    ),
+    traces_url: tracesUrl,
+    metrics: Object.fromEntries(services.map(({ spec, metricsUrl }) => [spec.name, metricsUrl])),
+  };
+}
+
+/** What stack.json says of an environment: one field after the other, so that no key gets there by mistake. */
+function shown(environment: StackEnvironment): StackEnvironment {
+  const { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url } = environment;
+  const { operator_nats_url } = environment;
+  return { rpc_url, ws_url, usdc_mint, fee_wallet, fee_payer, moonpay_url, coinbase_url, operator_nats_url };
+}
+
+function operatorUrl({ url, credentials }: RunningEnvironment['nats']): string {
+  const { user, password } = credentials('operator');
+  return urlAs(url, user, password);
+}
+
+/** Returns the genesis hash of the chain, seeded. */
+async function startChain(
+  { name, keys }: KeyedEnvironment,
+  port: number,
+  index: number,
+  settings: Settings,
+  supervisor: Supervisor,
+): Promise<string> {
+  await supervisor.start([chainSpec({ settings, environment: name, port, first: index === 0 })]);
+  const { seedChain } = await solanaLibraries();
+  return (await seedChain(`http://${host}:${port}`, keys)).genesisHash;
+}
+
+/**
+ * Loading them takes half a second, which passes here while the servers start. One of them says on the console
+ * that it runs without its native speed-up: of no interest to whoever reads what `npm start` prints.
+ */
+async function solanaLibraries(): Promise<typeof import('../seed/seed-chain.ts')> {
+  const { warn } = console;
+  console.warn = (...words) => {
+    if (!String(words[0]).startsWith('bigint:')) warn(...words);
+  };
+  try {
+    return await import('../seed/seed-chain.ts');
+  } finally {
+    console.warn = warn;
+  }
+}
+
+async function prepareDatabase(serverUrl: string, { name, keys }: KeyedEnvironment): Promise<void> {
+  await ensureDatabase(serverUrl, databaseName(name));
+  const adminUrl = databaseUrl(serverUrl, databaseName(name));
+  await migrateEnvironment({ adminUrl, passwords: keys.databasePasswords });
+}
+
+function databaseName(environment: string): string {
+  return `quittance_${environment}`;
+}
+
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  each: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await each(item));
+  return results;
+}

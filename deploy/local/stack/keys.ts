@@ -1,0 +1,131 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import bs58 from 'bs58';
+import { type BusUser, SERVICE_NAMES, type ServiceName } from '../../../shared/contract/service.ts';
+import { writeAtomically } from '../processes/atomic-file.ts';
+import { busUserNames } from './programs.ts';
+
+/** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
+export type SigningKey = { kid: string; seed: string; publicKey: string };
+
+/** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
+export type SolanaKeypair = { address: string; secretKey: string };
+
+/** Everything secret of one environment of the local stack. Nothing of it is worth anything elsewhere. */
+export type EnvironmentKeys = {
+  signing: Record<'quote' | 'settlement' | 'session', SigningKey>;
+  feePayer: SolanaKeypair;
+  /** Numbered, so that one can be retired while another serves new wallets. */
+  delegateAuthorities: (SolanaKeypair & { number: number })[];
+  /** Owner of the token account that fees go to. */
+  feeWallet: SolanaKeypair;
+  /** Mints test USDC, so it is the funding authority as well. */
+  mintAuthority: SolanaKeypair;
+  mint: SolanaKeypair;
+  /** Owner of the USDC that the sandboxes of the fiat providers sell. */
+  onrampTreasury: SolanaKeypair;
+  /** Shared with those sandboxes, as a merchant shares keys with the real ones. */
+  onramps: {
+    moonpay: { publishableKey: string; secretKey: string; webhookKey: string };
+    /** `keySecret` is base64 of seed and public key; `publicKey` base64url. */
+    coinbase: { keyId: string; keySecret: string; publicKey: string; webhookSecret: string };
+  };
+  cursorKey: string;
+  identitySecret: string;
+  /** Encrypts the secrets of webhook endpoints. */
+  webhookSecretsKey: string;
+  databasePasswords: Record<ServiceName, string>;
+  natsPasswords: Record<BusUser | 'admin', string>;
+};
+
+/** The keys of an environment, made at the first call and kept in `<stateDir>/keys-<environment>.json`. */
+export function environmentKeys(stateDir: string, environment: string): EnvironmentKeys {
+  mkdirSync(stateDir, { recursive: true });
+  const file = path.join(stateDir, `keys-${environment}.json`);
+  const kept = existsSync(file) ? readKept(file) : {};
+  const made = newKeys(environment);
+  // What a later version adds is made then; what is there stays as it is.
+  const keys: EnvironmentKeys = {
+    ...made,
+    ...kept,
+    signing: { ...made.signing, ...kept.signing },
+    databasePasswords: { ...made.databasePasswords, ...kept.databasePasswords },
+    natsPasswords: { ...made.natsPasswords, ...kept.natsPasswords },
+  };
+  const text = `${JSON.stringify(keys, null, 2)}\n`;
+  if (JSON.stringify(kept) !== JSON.stringify(keys)) writeAtomically(file, text, 0o600);
+  return keys;
+}
+
+function readKept(file: string): Partial<EnvironmentKeys> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<EnvironmentKeys>;
+  } catch {
+    throw new Error(`${file} cannot be read: remove it together with its state by \`npm start -- --fresh\``);
+  }
+}
+
+function newKeys(environment: string): EnvironmentKeys {
+  const signingKey = (use: string): SigningKey => {
+    const { seed, publicKey } = ed25519();
+    const text = { seed: seed.toString('base64url'), publicKey: publicKey.toString('base64url') };
+    return { kid: `${environment}.${use}.1`, ...text };
+  };
+  return {
+    signing: {
+      quote: signingKey('quote'),
+      settlement: signingKey('settlement'),
+      session: signingKey('session'),
+    },
+    feePayer: solanaKeypair(),
+    delegateAuthorities: [{ number: 1, ...solanaKeypair() }],
+    feeWallet: solanaKeypair(),
+    mintAuthority: solanaKeypair(),
+    mint: solanaKeypair(),
+    onrampTreasury: solanaKeypair(),
+    onramps: onrampKeys(),
+    cursorKey: secret(),
+    identitySecret: secret(),
+    webhookSecretsKey: secret(),
+    databasePasswords: perName(SERVICE_NAMES),
+    natsPasswords: perName([...busUserNames, 'admin']),
+  };
+}
+
+function onrampKeys(): EnvironmentKeys['onramps'] {
+  const { seed, publicKey } = ed25519();
+  return {
+    moonpay: {
+      publishableKey: `pk_test_${secret()}`,
+      secretKey: `sk_test_${secret()}`,
+      webhookKey: `wk_test_${secret()}`,
+    },
+    coinbase: {
+      keyId: randomUUID(),
+      keySecret: Buffer.concat([seed, publicKey]).toString('base64'),
+      publicKey: publicKey.toString('base64url'),
+      webhookSecret: randomUUID(),
+    },
+  };
+}
+
+function perName<Name extends string>(names: readonly Name[]): Record<Name, string> {
+  return Object.fromEntries(names.map((name) => [name, secret()])) as Record<Name, string>;
+}
+
+/** 32 random bytes, base64url: safe in URLs and configuration files. */
+function secret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function solanaKeypair(): SolanaKeypair {
+  const { seed, publicKey } = ed25519();
+  return { address: bs58.encode(publicKey), secretKey: bs58.encode(Buffer.concat([seed, publicKey])) };
+}
+
+function ed25519(): { seed: Buffer; publicKey: Buffer } {
+  const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  if (d === undefined || x === undefined) throw new Error('no Ed25519 key could be made');
+  return { seed: Buffer.from(d, 'base64url'), publicKey: Buffer.from(x, 'base64url') };
+}

@@ -1,0 +1,165 @@
+import type { BusUser, ServiceName } from '../../../shared/contract/service.ts';
+import type { EnvironmentKeys } from './keys.ts';
+import type { HourlyCaps } from './settings.ts';
+import type { StackEnvironment } from './stack-file.ts';
+
+const host = '127.0.0.1';
+
+/** An environment of the stack with all that its services are told. */
+export type RunningEnvironment = StackEnvironment & {
+  name: string;
+  keys: EnvironmentKeys;
+  genesisHash: string;
+  /** Connection of a service to the bus. */
+  nats: { url: string; credentials: (service: BusUser) => { user: string; password: string } };
+  /** URL with the service's own role. */
+  databaseUrl: (service: ServiceName) => string;
+};
+
+export type SharedSettings = {
+  gatewayUrl: string;
+  redisUrl: string;
+  smtpUrl: string;
+  limitsFile: string;
+  logLevel: string;
+  hourlyCaps?: HourlyCaps;
+};
+
+/** Configuration of the gateway, the one process that serves all environments. */
+export function gatewayEnvironment(
+  port: number,
+  environments: readonly RunningEnvironment[],
+  shared: SharedSettings,
+): Record<string, string> {
+  const connections = environments.map(({ name, nats }) => {
+    const { user, password } = nats.credentials('gateway');
+    return { name, nats_url: nats.url, nats_user: user, nats_password: password };
+  });
+  return {
+    HTTP_HOST: host,
+    HTTP_PORT: String(port),
+    LOG_LEVEL: shared.logLevel,
+    PUBLIC_URL: shared.gatewayUrl,
+    BROWSER_ORIGINS: `${shared.gatewayUrl},${localOrigin(shared.gatewayUrl)}`,
+    ENVIRONMENTS: JSON.stringify(connections),
+    REDIS_URL: shared.redisUrl,
+    LIMITS_FILE: shared.limitsFile,
+    PUBLIC_KEYS: publicKeys(environments),
+    USDC_MINTS: JSON.stringify(
+      Object.fromEntries(environments.map(({ name, usdc_mint }) => [name, usdc_mint])),
+    ),
+  };
+}
+
+/** Configuration of a service of one environment. Each gets the secrets it uses and no others. */
+export function serviceEnvironment(
+  service: ServiceName,
+  port: number,
+  environment: RunningEnvironment,
+  shared: SharedSettings & { rpcUrls: readonly string[] },
+): Record<string, string> {
+  const { keys, nats } = environment;
+  const { user, password } = nats.credentials(service);
+  const signing = (use: keyof EnvironmentKeys['signing']): string => {
+    const { kid, seed } = keys.signing[use];
+    return `${kid}:${seed}`;
+  };
+  const own: Record<typeof service, Record<string, string>> = {
+    quote: {
+      SIGNING_KEYS: signing('quote'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      USDC_MINT: environment.usdc_mint,
+      CURSOR_KEY: keys.cursorKey,
+    },
+    settlement: {
+      SIGNING_KEYS: signing('settlement'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      USDC_MINT: environment.usdc_mint,
+      FEE_WALLET: environment.fee_wallet,
+      CURSOR_KEY: keys.cursorKey,
+      ...shared.hourlyCaps,
+    },
+    wallet: { CURSOR_KEY: keys.cursorKey },
+    // Test USDC is minted freely; another environment has no call that gives money.
+    funding: {
+      DEV_FUND: String(environment.name === 'test'),
+      CURSOR_KEY: keys.cursorKey,
+      ...onramps(environment),
+    },
+    identity: {
+      SIGNING_KEYS: signing('session'),
+      PUBLIC_KEYS: publicKeys([environment]),
+      SMTP_URL: shared.smtpUrl,
+      MAIL_FROM: 'Quittance <no-reply@quittance.example>',
+      SIGN_IN_URL: `${localOrigin(shared.gatewayUrl)}/console/sign-in/link`,
+      REVEAL_URL: `${localOrigin(shared.gatewayUrl)}/console/reveal`,
+      PASSKEY_RP_ID: 'localhost',
+      PASSKEY_ORIGINS: localOrigin(shared.gatewayUrl),
+      IDENTITY_SECRET: keys.identitySecret,
+      CURSOR_KEY: keys.cursorKey,
+    },
+    'chain-submitter': {
+      SOLANA_RPC_URLS: shared.rpcUrls.join(','),
+      GENESIS_HASH: environment.genesisHash,
+      USDC_MINT: environment.usdc_mint,
+      FEE_PAYER_KEYS: `1:${keys.feePayer.secretKey}`,
+      DELEGATE_AUTHORITY_KEYS: keys.delegateAuthorities
+        .map(({ number, secretKey }) => `${number}:${secretKey}`)
+        .join(','),
+      FEE_WALLET: environment.fee_wallet,
+      // Live money cannot be made: the live environment holds no such key.
+      ...(environment.name === 'test' ? { FUNDING_AUTHORITY_KEY: keys.mintAuthority.secretKey } : {}),
+      PUBLIC_KEYS: publicKeys([environment]),
+      ...shared.hourlyCaps,
+    },
+    // Receivers of this machine: http, and addresses that nobody else's events may be sent to.
+    webhook: {
+      SECRETS_KEY: keys.webhookSecretsKey,
+      CURSOR_KEY: keys.cursorKey,
+      ALLOW_PRIVATE_TARGETS: 'true',
+    },
+  };
+  return {
+    ENVIRONMENT: environment.name,
+    HTTP_HOST: host,
+    HTTP_PORT: String(port),
+    LOG_LEVEL: shared.logLevel,
+    NATS_URL: nats.url,
+    NATS_USER: user,
+    NATS_PASSWORD: password,
+    POSTGRES_URL: environment.databaseUrl(service),
+    ...own[service],
+  };
+}
+
+/** Browsers give passkeys to `localhost` without a certificate, and to no bare address. */
+export function localOrigin(gatewayUrl: string): string {
+  return `http://localhost:${new URL(gatewayUrl).port}`;
+}
+
+/** The sandboxes as funding is told of the real providers: URLs and keys, nothing else differs. */
+function onramps({ keys, moonpay_url, coinbase_url }: RunningEnvironment): Record<string, string> {
+  const { moonpay, coinbase } = keys.onramps;
+  return {
+    MOONPAY: JSON.stringify({
+      widget_url: `${moonpay_url}/`,
+      api_url: moonpay_url,
+      publishable_key: moonpay.publishableKey,
+      secret_key: moonpay.secretKey,
+      webhook_key: moonpay.webhookKey,
+    }),
+    COINBASE: JSON.stringify({
+      api_url: `${coinbase_url}/platform`,
+      status_url: `${coinbase_url}/onramp`,
+      key_id: coinbase.keyId,
+      key_secret: coinbase.keySecret,
+      webhook_secret: coinbase.webhookSecret,
+      user_ref_prefix: 'sandbox-',
+    }),
+  };
+}
+
+function publicKeys(environments: readonly { keys: EnvironmentKeys }[]): string {
+  const all = environments.flatMap(({ keys }) => Object.values(keys.signing));
+  return JSON.stringify(all.map(({ kid, publicKey }) => ({ kid, x: publicKey })));
+}

@@ -1,0 +1,116 @@
+import path from 'node:path';
+import type { Program } from '../../../shared/contract/service.ts';
+import { NODE_FLAGS } from '../../image/bundle.ts';
+import type { ProcessSpec } from '../processes/supervisor.ts';
+import { instanceName, programNames } from './programs.ts';
+import {
+  gatewayEnvironment,
+  type RunningEnvironment,
+  type SharedSettings,
+  serviceEnvironment,
+} from './service-environment.ts';
+import type { Settings } from './settings.ts';
+import { responds } from './tool-specs.ts';
+
+const firstPort = 3000;
+/** The Prometheus exporters' own, and up. */
+const firstMetricsPort = 9464;
+
+/** Live needs two providers, and this machine has one chain: what its path says, the chain does not look at. */
+const rpcUrlsOf =
+  (environment: string) =>
+  (chainUrl: string): readonly string[] =>
+    environment === 'live' ? [chainUrl, new URL('/second', chainUrl).href] : [chainUrl];
+
+/** A process and where its metrics are read. */
+export type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
+
+/**
+ * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first
+ * environment's are plain, another's are `settlement@live`, a second instance is `settlement#2`.
+ */
+export async function serviceSpecs(options: {
+  settings: Settings;
+  environments: readonly RunningEnvironment[];
+  gatewayPorts: readonly number[];
+  port: (preferred: number) => Promise<number>;
+  shared: SharedSettings;
+  tracesUrl: string | null;
+  /** What runs as a service. */
+  command: NonNullable<Settings['serviceCommand']>;
+}): Promise<ServiceSpec[]> {
+  const { settings, environments, gatewayPorts, port, shared, tracesUrl, command } = options;
+  const metricsPort = () => port(firstMetricsPort);
+  const specs: ServiceSpec[] = [];
+  for (const [index, http] of gatewayPorts.entries()) {
+    const env = gatewayEnvironment(http, environments, shared);
+    const ports = { http, metrics: await metricsPort() };
+    const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
+    specs.push(serviceSpec(command, 'gateway', instanceName('gateway', index + 1), ports, traced));
+  }
+  for (const [index, environment] of environments.entries()) {
+    for (const [offset, service] of programNames.entries()) {
+      if (service === 'gateway') continue;
+      const suffix = index === 0 ? '' : `@${environment.name}`;
+      for (let instance = 1; instance <= (settings.instances?.[service] ?? 1); instance++) {
+        const name = instanceName(`${service}${suffix}`, instance);
+        const ownPort = await port(firstPort + offset);
+        const env = serviceEnvironment(service, ownPort, environment, {
+          ...shared,
+          rpcUrls: (settings.rpcUrls ?? rpcUrlsOf(environment.name))(environment.rpc_url),
+        });
+        const ports = { http: ownPort, metrics: await metricsPort() };
+        const traced = { ...env, ...telemetryEnvironment(tracesUrl) };
+        specs.push(serviceSpec(command, service, name, ports, traced));
+      }
+    }
+  }
+  return specs;
+}
+
+/** OTEL_* as `npm start` was given them, so that traces can be shipped to a collector; ours where it has its own. */
+function telemetryEnvironment(tracesUrl: string | null): Record<string, string> {
+  const given = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith('OTEL_') && value !== undefined ? [[name, value] as const] : [],
+  );
+  const ours = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${tracesUrl}/v1/traces`,
+    OTEL_BSP_SCHEDULE_DELAY: '500',
+  };
+  return { ...Object.fromEntries(given), ...(tracesUrl === null ? {} : ours) };
+}
+
+function serviceSpec(
+  serviceCommand: NonNullable<Settings['serviceCommand']>,
+  service: Program,
+  name: string,
+  ports: { http: number; metrics: number },
+  env: Record<string, string>,
+): ServiceSpec {
+  const host = '127.0.0.1';
+  return {
+    spec: {
+      name,
+      kind: 'service',
+      ...serviceCommand(service, name),
+      env: {
+        ...env,
+        OTEL_METRICS_EXPORTER: 'prometheus',
+        OTEL_EXPORTER_PROMETHEUS_HOST: host,
+        OTEL_EXPORTER_PROMETHEUS_PORT: String(ports.metrics),
+      },
+      ready: () => responds(`http://${host}:${ports.http}/v1/health/ready`),
+    },
+    metricsUrl: `http://${host}:${ports.metrics}/metrics`,
+  };
+}
+
+/** The programs that an image holds too, run as there. */
+export function programs(folder: string): NonNullable<Settings['serviceCommand']> {
+  return (service) => ({
+    command: process.execPath,
+    args: [...NODE_FLAGS, path.join(folder, 'services', service, 'main.js')],
+  });
+}

@@ -1,0 +1,114 @@
+import path from 'node:path';
+import type { ProcessSpec } from '../processes/supervisor.ts';
+import type { RunningEnvironment } from './service-environment.ts';
+import type { Settings } from './settings.ts';
+
+const host = '127.0.0.1';
+
+const program = (folder: string): string => path.join(import.meta.dirname, '..', folder, 'main.ts');
+
+/** The mail catcher. */
+export function mailSpec(stateDir: string, ports: { smtp: number; http: number }): ProcessSpec {
+  return {
+    name: 'mail',
+    kind: 'tool',
+    command: process.execPath,
+    args: [program('mail')],
+    env: {
+      MAIL_SMTP_PORT: String(ports.smtp),
+      MAIL_HTTP_PORT: String(ports.http),
+      MAIL_DATA_DIR: path.join(stateDir, 'mail'),
+    },
+    ready: () => responds(`http://${host}:${ports.http}/messages`),
+    // stack.json names what a test may kill; the catcher only serves the tests.
+    listed: false,
+  };
+}
+
+/** Where traces are sent and looked at. */
+export function tracesSpec(port: number): ProcessSpec {
+  return {
+    name: 'traces',
+    kind: 'tool',
+    command: process.execPath,
+    args: [program('traces')],
+    env: { TRACES_PORT: String(port) },
+    ready: () => responds(`http://${host}:${port}/traces`),
+    listed: false,
+  };
+}
+
+/** The local chain of an environment: RPC on `port`, WebSocket on the next one too. */
+export function chainSpec(options: {
+  settings: Settings;
+  environment: string;
+  port: number;
+  first: boolean;
+}): ProcessSpec {
+  const { settings, environment, port, first } = options;
+  return {
+    name: first ? 'chain' : `chain@${environment}`,
+    kind: 'tool',
+    command: process.execPath,
+    args: [program('chain')],
+    env: {
+      CHAIN_PORT: String(port),
+      CHAIN_DATA_DIR: path.join(settings.stateDir, `chain-${environment}`),
+      CHAIN_SLOT_MS: String(settings.chainSlotMs ?? 400),
+      ...(settings.chainControl ? { CHAIN_CONTROL: '1' } : {}),
+    },
+    ready: () => healthyChain(`http://${host}:${port}`),
+  };
+}
+
+/** The sandboxes of the fiat providers of an environment, both on one port. */
+export function onrampsSpec(options: {
+  settings: Settings;
+  environment: Pick<RunningEnvironment, 'name' | 'keys' | 'rpc_url' | 'usdc_mint'>;
+  port: number;
+  first: boolean;
+  gatewayUrl: string;
+}): ProcessSpec {
+  const { settings, environment, port, first, gatewayUrl } = options;
+  const { name, keys, rpc_url, usdc_mint } = environment;
+  const { keySecret: _ours, ...coinbase } = keys.onramps.coinbase;
+  return {
+    name: first ? 'onramps' : `onramps@${name}`,
+    kind: 'tool',
+    command: process.execPath,
+    args: [program('sandboxes')],
+    env: {
+      ONRAMPS_PORT: String(port),
+      ONRAMPS_DATA_DIR: path.join(settings.stateDir, `onramps-${name}`),
+      ONRAMPS_WEBHOOKS: `${gatewayUrl}/v1/providers`,
+      ONRAMPS_ENVIRONMENT: name,
+      ONRAMPS_RPC_URL: rpc_url,
+      ONRAMPS_MINT: usdc_mint,
+      ONRAMPS_TREASURY_KEY: keys.onrampTreasury.secretKey,
+      ONRAMPS_KEYS: JSON.stringify({ moonpay: keys.onramps.moonpay, coinbase }),
+    },
+    ready: () => responds(`http://${host}:${port}/health`),
+  };
+}
+
+/** True when the URL answers 200. */
+export async function responds(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(3000) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+async function healthyChain(url: string): Promise<boolean> {
+  try {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(3000) });
+    return ((await response.json()) as { result?: string }).result === 'ok';
+  } catch {
+    return false;
+  }
+}

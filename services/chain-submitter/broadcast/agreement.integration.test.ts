@@ -1,0 +1,302 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createRevokeInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
+import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { INVENTED_SLOT } from '../../../test/faults/lies.ts';
+import { type SecondProvider, startSecondProvider } from '../../../test/faults/second-provider.ts';
+import { scrape } from '../../../test/support/scrape.ts';
+import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import {
+  keypairOf,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/submitter.ts';
+import { referenceOf } from '../transactions/reference.ts';
+
+/** Two providers of one chain. The first, which is asked first, forgets or lies when a test wants it to. */
+let fixture: SubmitterFixture;
+let first: SecondProvider;
+let metrics: string;
+let service: ServiceProcess;
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  first = await startSecondProvider();
+  metrics = `http://127.0.0.1:${await createPortPicker().any()}/metrics`;
+}, 60_000);
+const start = async () => {
+  service = await fixture.start({
+    SOLANA_RPC_URLS: `${first.urlOf(fixture.chain.url)},${fixture.chain.url}`,
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: new URL(metrics).port,
+  });
+};
+beforeEach(start);
+afterEach(async () => {
+  first.behave('honest');
+  await fixture.chain.call('chain_fault');
+  await fixture.chain.call('chain_clock', { paused: false });
+  await service.stop();
+});
+afterAll(async () => {
+  await fixture.stop();
+  first.stop();
+});
+
+const GROSS = 1_000_000n;
+const states = (id: string) => fixture.facts.of(id).map(({ status }) => status);
+/** Waits until bytes may have been included, and a while longer: nothing else is reported of them meanwhile. */
+const untilSigned = async (id: string): Promise<void> => {
+  await until(
+    async () => states(id),
+    (all) => all.length > 0,
+  );
+  await sleep(2000);
+  expect(states(id)).toEqual(['signed']);
+};
+/** How often an alarm of this kind was raised by the present process. */
+const alarms = async (kind: string): Promise<number> =>
+  (await scrape(metrics)).value('settle_anomalies_total', { kind }) ?? 0;
+const alarm = (kind: string) =>
+  until(
+    () => alarms(kind),
+    (count) => count > 0,
+    () => kind,
+  );
+
+test('rule 14: an error that one provider invents fails nothing, raises an alarm, and the payment waits', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  first.behave({ lies: 'error' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await untilSigned(job.settlement_id);
+  await alarm('providers_disagree');
+  first.behave('honest');
+  expect((await facts.wait(job.settlement_id, 'finalized')).generation).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+});
+
+test('rule 14: an error that every provider has as final fails the payment', async () => {
+  const { chain, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await facts.wait(job.settlement_id, 'signed');
+  await service.stop();
+  await chain.call('chain_fault');
+  const account = outside.tokenAccount(payer.owner.publicKey);
+  const feePayer = keypairOf(fixture.keys.mintAuthority.secretKey);
+  await fixture.land([createRevokeInstruction(account, payer.owner.publicKey)], [feePayer, payer.owner]);
+  await start();
+  const { failure } = await facts.wait(job.settlement_id, 'failed');
+  expect(failure?.code).toBe('delegation_inactive');
+});
+
+test('rule 14: a confirmation that one provider invents confirms nothing', async () => {
+  const { chain, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  first.behave({ lies: 'confirmation' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await untilSigned(job.settlement_id);
+  await alarm('providers_disagree');
+  expect(states(job.settlement_id)).toEqual(['signed']);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n);
+  // Its blockhash is long past, and only the liar denies the proof of that.
+  first.behave('honest');
+  await chain.call('chain_fault');
+  expect((await facts.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
+}, 60_000);
+
+test('rule 14: what one provider calls final is final when the other says so too', async () => {
+  const { chain, facts } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_advance', 40);
+  await chain.call('chain_clock', { paused: true });
+  const job = await fixture.settle(payer, fixture.quote());
+  await until(
+    () =>
+      fixture.admin.query('select from intents where object_id = $1 and status = $2', [
+        job.settlement_id,
+        'signed',
+      ]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  await sleep(200);
+  await chain.call('chain_advance', 3);
+  await facts.wait(job.settlement_id, 'confirmed');
+  first.behave({ lies: 'confirmation' });
+  await sleep(3000);
+  expect(states(job.settlement_id)).not.toContain('finalized');
+  await chain.call('chain_clock', { paused: false });
+  await facts.wait(job.settlement_id, 'finalized');
+});
+
+test('an answer about another transaction confirms nothing', async () => {
+  const { chain, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  first.behave({ lies: 'signature' });
+  const paid = await fixture.settle(payer, fixture.quote());
+  await facts.wait(paid.settlement_id, 'finalized');
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await untilSigned(job.settlement_id);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+  first.behave('honest');
+  await chain.call('chain_fault');
+  await facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('a slot that one provider invents spoils no reading: payments go on, and no sight has it', async () => {
+  const { facts } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const observe = () =>
+    call(fixture.settlementBus, chainSubmitter, 'observeWallet', { owner: payer.owner.publicKey.toBase58() });
+  first.behave({ lies: 'slot' });
+  expect((await observe()).slot).toBeLessThan(INVENTED_SLOT);
+  const job = await fixture.settle(payer, fixture.quote());
+  await facts.wait(job.settlement_id, 'confirmed');
+  first.behave('honest');
+  // The slot is remembered no longer than the lie: both can be read at once.
+  expect((await observe()).slot).toBeLessThan(INVENTED_SLOT);
+  const next = await fixture.settle(payer, fixture.quote());
+  await facts.wait(next.settlement_id, 'finalized');
+});
+
+/** Forgets an attempt here, as a database that was set back does. */
+const forget = async (settlementId: string): Promise<void> => {
+  await fixture.admin.query(
+    'delete from transactions t using intents i where i.intent_id = t.intent_id and i.object_id = $1',
+    [settlementId],
+  );
+  await fixture.admin.query('delete from intents where object_id = $1', [settlementId]);
+};
+
+test('rule 12: a quote of which an attempt has failed is looked for at every provider', async () => {
+  const { admin, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const quote = fixture.quote();
+  const paid = await fixture.settle(payer, quote);
+  const { tx_hash } = await facts.wait(paid.settlement_id, 'finalized');
+  await forget(paid.settlement_id);
+  await admin.query(
+    `insert into intents (intent_id, kind, object_id, request, status, failure_code, failure_message, next_at)
+     values ($1, 'settle', $2, $3, 'failed', 'payment_failed', 'invented', now())`,
+    [`settle:${newId('acct')}:x`, newId('stl'), JSON.stringify({ quote_token: quote.quote_token })],
+  );
+  await fixture.chain.call('chain_advance', 40);
+  first.behave('forgets');
+  const again = await fixture.settle(payer, quote);
+  await until(
+    () =>
+      admin.query<{ tx_hash: string | null }>('select tx_hash from intents where object_id = $1', [
+        again.settlement_id,
+      ]),
+    ({ rows }) => typeof rows[0]?.tx_hash === 'string',
+  );
+  first.behave('honest');
+  expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+});
+
+/** Puts the record of a payment into the state of a worker that took its bytes for dead. */
+const recordAsExpired = async (
+  settlementId: string,
+  signature: string | null,
+  status: 'signed' | 'confirmed',
+): Promise<void> => {
+  const { admin } = fixture;
+  await admin.query(`update transactions set status = 'expired' where signature = $1`, [signature]);
+  await admin.query(
+    'update intents set status = $2, worker_id = null, next_at = now() where object_id = $1',
+    [settlementId, status],
+  );
+};
+
+test('rule 12: an earlier generation that was taken for dead and is on the chain is watched again, no other is signed', async () => {
+  const { admin, facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const job = await fixture.settle(payer, fixture.quote());
+  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  await recordAsExpired(job.settlement_id, tx_hash, 'signed');
+  expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash, generation: 1 });
+  expect(await alarms('expired_included')).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+  const { rows } = await admin.query('select status from transactions where signature = $1', [tx_hash]);
+  expect(rows).toEqual([{ status: 'live' }]);
+});
+
+test('a confirmed intent whose bytes another worker has proven dead is opened again and comes to its end', async () => {
+  const { facts, outside } = fixture;
+  const payer = await fixture.payer(5_000_000n);
+  const job = await fixture.settle(payer, fixture.quote());
+  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  await recordAsExpired(job.settlement_id, tx_hash, 'confirmed');
+  await facts.wait(job.settlement_id, 'reopened');
+  expect(await facts.wait(job.settlement_id, 'finalized', 2)).toMatchObject({ tx_hash });
+  expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+});
+
+/** Transactions of a stranger's that name the quote's reference and move nothing. */
+const bury = async (quoteId: string, count: number): Promise<void> => {
+  const { chain } = fixture;
+  const stranger = Keypair.generate();
+  await chain.call('requestAirdrop', stranger.publicKey.toBase58(), 10_000_000_000);
+  await chain.call('chain_advance', 2);
+  const reference = new PublicKey(referenceOf('test', quoteId));
+  const { value } = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
+    commitment: 'confirmed',
+  });
+  const send = (lamports: number) => {
+    const pay = SystemProgram.transfer({
+      fromPubkey: stranger.publicKey,
+      toPubkey: stranger.publicKey,
+      lamports,
+    });
+    pay.keys.push({ pubkey: reference, isSigner: false, isWritable: false });
+    const transaction = new Transaction({ feePayer: stranger.publicKey, recentBlockhash: value.blockhash });
+    transaction.add(pay).sign(stranger);
+    return chain.call('sendTransaction', transaction.serialize().toString('base64'), {
+      encoding: 'base64',
+      skipPreflight: true,
+    });
+  };
+  for (let sent = 0; sent < count; sent += 10)
+    await Promise.all(
+      Array.from({ length: Math.min(10, count - sent) }, (_, index) => send(sent + index + 1)),
+    );
+  await chain.call('chain_advance', 4);
+};
+
+test.each([51, 1050])(
+  'rule 12: %d transactions of a stranger under the reference hide no payment',
+  async (count) => {
+    const { facts, outside } = fixture;
+    const payer = await fixture.payer(5_000_000n);
+    const quote = fixture.quote();
+    const job = await fixture.settle(payer, quote);
+    const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+    // The service is away while they come, as it is in a restore.
+    await service.stop();
+    await bury(quote.quote_id, count);
+    await forget(job.settlement_id);
+    await start();
+    const again = await fixture.settle(payer, quote);
+    expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });
+    expect(await outside.balance(payer.owner.publicKey)).toBe(5_000_000n - GROSS);
+  },
+  180_000,
+);
+
+test('live is refused with one provider, and with one that is named twice', async () => {
+  const url = fixture.chain.url;
+  for (const urls of [url, `${url},${url}`])
+    await expect(fixture.start({ ENVIRONMENT: 'live', SOLANA_RPC_URLS: urls })).rejects.toThrow(
+      'SOLANA_RPC_URLS',
+    );
+});

@@ -1,0 +1,47 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { paidQuote, readBalanceChanges, listSignaturesUnder } from '../intents/adoption.ts';
+import { referenceOf } from '../transactions/reference.ts';
+import { tokenAccountOf } from './addresses.ts';
+import type { Network } from './model/network.ts';
+import { readForCaller } from './read-for-caller.ts';
+import type { Rpc } from './rpc-pool.ts';
+
+/**
+ * Internal: a payment of a quote that is on the chain, whether or not it is recorded here. Anybody may name the reference:
+ * only what moved the net to the vendor and the fee to the platform is a payment.
+ */
+export const findPayment =
+  ({
+    rpc,
+    network,
+    environment,
+    keys,
+  }: {
+    rpc: Rpc;
+    network: Network;
+    environment: string;
+    keys: PublicKeys;
+  }): Handler<typeof chainSubmitter.internal.findPayment> =>
+  async ({ quote_token, owners }) => {
+    const claims = verifyToken('quote', quote_token, { env: environment, keys });
+    const grossMicro = parseMicro(claims.quote_amount);
+    const feeMicro = parseMicro(claims.fee_amount);
+    const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
+    const reference = referenceOf(environment, claims.quote_id);
+    const search = { reference, since: Date.parse(claims.issued_at) };
+    let paid = false;
+    for (const signature of await readForCaller(listSignaturesUnder(rpc, search, { everywhere: true }))) {
+      const [changes] = await readForCaller(readBalanceChanges(rpc, signature, false));
+      if (!paidQuote(changes!, { payoutAccount, grossMicro, feeMicro }, network)) continue;
+      paid = true;
+      const owner = owners.find(
+        (each) => changes!.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
+      );
+      if (owner !== undefined) return { paid, owner };
+    }
+    return { paid, owner: null };
+  };

@@ -1,0 +1,84 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import { PROGRAMS } from './programs.ts';
+
+/** Where in a transaction's list of accounts; a forged one finds no account. */
+const index = z.int().min(0).max(255);
+const Instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() });
+const Balance = z.object({
+  accountIndex: index,
+  mint: z.string(),
+  owner: z.string().optional(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^[0-9]{1,20}$/) }),
+});
+
+/** What getTransaction says of a transaction, in its `json` form: programs and data as they were, nothing parsed. */
+export const FinalizedTransaction = z.object({
+  transaction: z.object({
+    message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
+  }),
+  meta: z.object({
+    err: z.unknown(),
+    innerInstructions: z.array(z.object({ index, instructions: z.array(Instruction) })).nullish(),
+    // Accounts that a versioned transaction takes from tables; they follow its own in the numbering.
+    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+    preTokenBalances: z.array(Balance).nullish(),
+    postTokenBalances: z.array(Balance).nullish(),
+  }),
+});
+export type FinalizedTransaction = z.infer<typeof FinalizedTransaction>;
+
+/** One transfer of tokens. `instruction` is its place: "2", or "2.1" inside the program of instruction 2. */
+export type Transfer = { instruction: string; source: string; amountMicro: bigint };
+
+type PlacedInstruction = z.infer<typeof Instruction> & { place: string };
+
+/** The two forms of a transfer: accounts source, [mint,] destination; the amount follows the number of the form. */
+const FORMS: Record<string, { destination: number }> = {
+  '3/9': { destination: 1 },
+  '12/10': { destination: 2 },
+};
+
+/**
+ * Transfers that a landed transaction made into a token account.
+ *
+ * None, when the account is not of this mint and owner afterwards (an associated token account can be handed to
+ * another owner), or when less stayed in it than came in: what went out again in the same breath did not arrive.
+ */
+export const transfersInto = (
+  { transaction: { message }, meta }: FinalizedTransaction,
+  { tokenAccount, owner, mint }: { tokenAccount: string; owner: string; mint: string },
+): Transfer[] => {
+  const loaded = meta.loadedAddresses ?? { writable: [], readonly: [] };
+  const keys = [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
+  const inner = meta.innerInstructions ?? [];
+  const placed: PlacedInstruction[] = message.instructions.flatMap((instruction, outer) => [
+    { ...instruction, place: `${outer}` },
+    ...inner
+      .filter((list) => list.index === outer)
+      .flatMap((list) => list.instructions)
+      .map((made, number) => ({ ...made, place: `${outer}.${number}` })),
+  ]);
+
+  const transfers = placed.flatMap(({ programIdIndex, accounts, data, place }): Transfer[] => {
+    if (keys[programIdIndex] !== PROGRAMS.token) return [];
+    const bytes = Buffer.from(bs58.decodeUnsafe(data) ?? []);
+    const form = FORMS[`${bytes[0]}/${bytes.length}`];
+    if (form === undefined) return [];
+    const source = keys[accounts[0] ?? -1];
+    if (keys[accounts[form.destination] ?? -1] !== tokenAccount) return [];
+    const amountMicro = bytes.readBigUInt64LE(1);
+    // A transfer to oneself moves nothing.
+    if (source === undefined || source === tokenAccount || amountMicro === 0n) return [];
+    return [{ instruction: place, source, amountMicro }];
+  });
+
+  const at = (list: readonly z.infer<typeof Balance>[] | null | undefined) =>
+    list?.find(({ accountIndex }) => keys[accountIndex] === tokenAccount);
+  const after = at(meta.postTokenBalances);
+  if (after === undefined || after.mint !== mint || (after.owner ?? owner) !== owner) return [];
+  const before = BigInt(at(meta.preTokenBalances)?.uiTokenAmount.amount ?? '0');
+  const arrived = BigInt(after.uiTokenAmount.amount) - before;
+  const sent = transfers.reduce((sum, { amountMicro }) => sum + amountMicro, 0n);
+  return arrived < sent ? [] : transfers;
+};

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToInstruction,
+  createTransferCheckedInstruction,
+} from '@solana/spl-token';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
+import {
+  keypairOf,
+  type SubmitterFixture,
+  startSubmitterFixture,
+  until,
+} from '../../../test/support/submitter.ts';
+
+/** What came in, as the service sees it on a real chain: nothing before it is final. */
+
+let fixture: SubmitterFixture;
+/** Slow enough that a look right after the confirmation comes before finality, 32 slots later. */
+const SLOT_MS = 100;
+const FINAL_SLOTS = 40;
+
+beforeAll(async () => {
+  fixture = await startSubmitterFixture({ slotMs: SLOT_MS });
+  await fixture.start();
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const observe = (tx_hash: string, owner: PublicKey) =>
+  call(fixture.fundingBus, chainSubmitter, 'observeTransfers', { tx_hash, owner: owner.toBase58() });
+const final = (tx_hash: string, owner: PublicKey) =>
+  until(
+    () => observe(tx_hash, owner),
+    ({ status }) => status !== 'unknown',
+  );
+
+/** A treasury with USDC, and the instructions that send from it. */
+const treasury = async () => {
+  const { owner } = await fixture.payer(1000n, 0n);
+  const { mint } = fixture.outside;
+  const minter = keypairOf(fixture.keys.mintAuthority.secretKey);
+  const source = fixture.outside.tokenAccount(owner.publicKey);
+  const send = (to: PublicKey, amount: bigint) => {
+    const account = fixture.outside.tokenAccount(to);
+    return [
+      createAssociatedTokenAccountIdempotentInstruction(minter.publicKey, account, to, mint),
+      createTransferCheckedInstruction(source, mint, account, owner.publicKey, amount, 6),
+    ];
+  };
+  return { owner, minter, source, send, mint };
+};
+
+test('a transfer is unknown while it may be forked away, then seen with its place and amount', async () => {
+  const { owner, minter, source, send } = await treasury();
+  const [to, other] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  const hash = await fixture.land([...send(other, 3n), ...send(to, 5n), ...send(to, 7n)], [minter, owner]);
+  expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
+  expect(await final(hash, to)).toEqual({
+    status: 'finalized',
+    transfers: [
+      { instruction: '3', source: source.toBase58(), amount: '5' },
+      { instruction: '5', source: source.toBase58(), amount: '7' },
+    ],
+  });
+  expect((await final(hash, other)).transfers.map(({ amount }) => amount)).toEqual(['3']);
+  expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
+});
+
+test('a confirmed transfer that is forked away was never there', async () => {
+  const { owner, minter, send } = await treasury();
+  const to = Keypair.generate().publicKey;
+  const hash = await fixture.land(send(to, 5n), [minter, owner]);
+  const { lost } = await fixture.chain.call<{ lost: string[] }>('chain_fork', 8);
+  expect(lost).toContain(hash);
+  await fixture.chain.call('chain_advance', FINAL_SLOTS);
+  expect(await observe(hash, to)).toEqual({ status: 'unknown', transfers: [] });
+});
+
+test('what was minted into a wallet was not transferred', async () => {
+  const { owner, minter, source, mint } = await treasury();
+  const hash = await fixture.land([createMintToInstruction(mint, source, minter.publicKey, 9n)], [minter]);
+  expect(await final(hash, owner.publicKey)).toEqual({ status: 'finalized', transfers: [] });
+});
+
+test('a transaction that is none of a wallet’s business', async () => {
+  const { minter } = await treasury();
+  const nobody = Keypair.generate().publicKey;
+  const pay = SystemProgram.transfer({ fromPubkey: minter.publicKey, toPubkey: nobody, lamports: 1_000_000 });
+  const hash = await fixture.land([pay], [minter]);
+  expect(await final(hash, nobody)).toEqual({ status: 'finalized', transfers: [] });
+});
+
+test.each([
+  ['a signature that never landed', bs58.encode(Buffer.alloc(64, 5))],
+  ['a text of another length', '5'.repeat(70)],
+])('unknown: %s', async (_name, hash) => {
+  expect(await observe(hash, Keypair.generate().publicKey)).toEqual({ status: 'unknown', transfers: [] });
+});

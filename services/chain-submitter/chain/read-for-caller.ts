@@ -1,0 +1,16 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { RpcUnavailable } from './rpc-pool.ts';
+
+/** A chain read for a caller: no provider answering is 503, and nothing was done. */
+export const readForCaller = async <T>(read: Promise<T>): Promise<T> => {
+  try {
+    return await read;
+  } catch (error) {
+    if (!(error instanceof RpcUnavailable)) throw error;
+    throw new ServiceError('service_unavailable', 'the chain cannot be read right now', {
+      money_moved: 'no',
+      safe_action: 'retry_same_attempt',
+      retryAfterSeconds: 2,
+    });
+  }
+};

@@ -1,0 +1,188 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+
+/** A second provider: the same chain behind a door that a test opens and shuts, or leaves callers waiting at. */
+let fixture: SubmitterFixture;
+let second: Server;
+const door = { open: true, hangs: false, sends: [] as string[] };
+let stopping: (() => Promise<unknown>) | undefined;
+
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  second = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts).toString();
+    const { method, params } = JSON.parse(body) as { method: string; params: string[] };
+    if (method === 'sendTransaction') door.sends.push(params[0]!);
+    if (!door.open) return response.destroy();
+    if (door.hangs) return;
+    const answer = await fetch(fixture.chain.url, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    }).catch(() => null);
+    if (answer === null) return response.destroy();
+    response.end(await answer.text());
+  });
+  await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve));
+}, 60_000);
+afterEach(async () => {
+  Object.assign(door, { open: true, hangs: false });
+  await fixture.chain.call('chain_fault');
+  await fixture.chain.call('chain_clock', { paused: false });
+  await stopping?.();
+  stopping = undefined;
+});
+afterAll(async () => {
+  await fixture.stop();
+  second.close();
+});
+
+const both = () => `${fixture.chain.url},http://127.0.0.1:${(second.address() as AddressInfo).port}`;
+const start = async (env: Record<string, string> = {}) => {
+  const service = await fixture.start(env);
+  stopping = service.stop;
+  return service;
+};
+
+test('rule 10: the same bytes go to every provider, and again every 2 s', async () => {
+  const { chain, facts } = fixture;
+  await start({ SOLANA_RPC_URLS: both() });
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_clock', { paused: true });
+  door.sends = [];
+  const job = await fixture.settle(payer, fixture.quote());
+  // Told with the first repetition.
+  await facts.wait(job.settlement_id, 'signed');
+  await sleep(2500);
+  expect(door.sends.length).toBeGreaterThanOrEqual(3);
+  expect(door.sends.length).toBeLessThanOrEqual(4);
+  expect(new Set(door.sends).size).toBe(1);
+  await chain.call('chain_clock', { paused: false });
+  await facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('rule 11: while one provider is away nothing is proven, and no successor is signed', async () => {
+  const { chain, facts, outside } = fixture;
+  await start({ SOLANA_RPC_URLS: both() });
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_clock', { paused: true });
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await facts.wait(job.settlement_id, 'signed');
+  door.open = false;
+  await chain.call('chain_advance', 200);
+  await sleep(2500);
+  expect(facts.of(job.settlement_id)).toHaveLength(1);
+  await chain.call('chain_fault');
+  door.open = true;
+  await chain.call('chain_clock', { paused: false });
+  expect((await facts.wait(job.settlement_id, 'confirmed')).generation).toBe(2);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+});
+
+test('a time-out never means not paid: the send is accepted and never answered', async () => {
+  const { chain, facts, outside } = fixture;
+  await start();
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'timeout_after_accept' });
+  const job = await fixture.settle(payer, fixture.quote());
+  expect((await facts.wait(job.settlement_id, 'confirmed')).generation).toBe(1);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+});
+
+test('a chain that is away for a while: the payment waits and lands', async () => {
+  const { chain, facts } = fixture;
+  await start();
+  const payer = await fixture.payer(5_000_000n);
+  await chain.call('chain_fault', { method: '*', kind: 'drop' });
+  const job = await fixture.settle(payer, fixture.quote());
+  await sleep(2500);
+  expect(facts.of(job.settlement_id)).toEqual([]);
+  await chain.call('chain_fault');
+  await facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('a node that denies a confirmed transaction for a moment does not reopen it', async () => {
+  const { chain, facts } = fixture;
+  await start({ SOLANA_RPC_URLS: both() });
+  const payer = await fixture.payer(5_000_000n);
+  const job = await fixture.settle(payer, fixture.quote());
+  await facts.wait(job.settlement_id, 'confirmed');
+  await chain.call('chain_fault', { method: 'getSignatureStatuses', kind: 'lie_null', count: 2 });
+  await facts.wait(job.settlement_id, 'finalized');
+  expect(facts.of(job.settlement_id).map(({ status }) => status)).toEqual(['confirmed', 'finalized']);
+});
+
+test('a fork that cannot be proven while one of three providers hangs holds up no other payment', async () => {
+  const { chain, facts } = fixture;
+  await start({ SOLANA_RPC_URLS: `${both()},${new URL('/third', chain.url)}` });
+  const [one, two] = [await fixture.payer(5_000_000n), await fixture.payer(5_000_000n)];
+  await chain.call('chain_clock', { paused: true });
+  // The wallets themselves must survive the fork.
+  await chain.call('chain_advance', 3);
+  const forked = await fixture.settle(one, fixture.quote());
+  await until(
+    () =>
+      fixture.admin.query('select from transactions join intents using (intent_id) where object_id = $1', [
+        forked.settlement_id,
+      ]),
+    ({ rowCount }) => rowCount === 1,
+  );
+  await sleep(200);
+  await chain.call('chain_advance', 2);
+  await facts.wait(forked.settlement_id, 'confirmed');
+  door.hangs = true;
+  await chain.call('chain_fork', 3);
+  await chain.call('chain_advance', 3);
+  await chain.call('chain_clock', { paused: false });
+  // By now the proof is asked for, and waits for the one that hangs.
+  await sleep(8000);
+  const other = await fixture.settle(two, fixture.quote());
+  await facts.wait(other.settlement_id, 'confirmed');
+  expect(facts.of(forked.settlement_id).map(({ status }) => status)).not.toContain('reopened');
+  door.hangs = false;
+  await facts.wait(forked.settlement_id, 'reopened');
+  await facts.wait(forked.settlement_id, 'finalized');
+}, 60_000);
+
+test('rule 7: the hourly cap of a wallet is exact under a burst; what is over it waits', async () => {
+  const { facts, outside } = fixture;
+  await start({ WALLET_HOURLY_CAP_MICRO: '5500000' });
+  const payer = await fixture.payer(20_000_000n);
+  const other = await fixture.payer(20_000_000n);
+  const { payout } = fixture.quote();
+  const jobs = await Promise.all(
+    Array.from({ length: 12 }, () => fixture.settle(payer, fixture.quote({ payout }))),
+  );
+  const changes = () =>
+    jobs.filter(({ settlement_id }) => facts.of(settlement_id).some(({ status }) => status === 'confirmed'));
+  await until(
+    async () => changes(),
+    (all) => all.length === 5,
+  );
+  await sleep(1500);
+  expect(changes()).toHaveLength(5);
+  expect(
+    jobs.flatMap(({ settlement_id }) => facts.of(settlement_id)).some(({ status }) => status === 'failed'),
+  ).toBe(false);
+  expect(await outside.balance(payer.owner.publicKey)).toBe(15_000_000n);
+  const free = await fixture.settle(other, fixture.quote({ payout }));
+  await facts.wait(free.settlement_id, 'confirmed');
+  await fixture.admin.query('delete from intents where object_id = any($1) and status = $2', [
+    jobs.map((job) => job.settlement_id),
+    'accepted',
+  ]);
+});
+
+test.each([
+  ['another chain', { GENESIS_HASH: '11111111111111111111111111111112' }],
+  ['something that is not the mint', { USDC_MINT: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
+  ['a fee wallet without a token account', { FEE_WALLET: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' }],
+])('it refuses to run on %s', async (_name, env) => {
+  await expect(fixture.start(env)).rejects.toThrow('ended with 78');
+});

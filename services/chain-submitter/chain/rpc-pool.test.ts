@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createRpc, type Provider, RpcRefused, rpcOver } from './rpc-pool.ts';
+
+/** A provider that answers each method in its own way. */
+let provider: Provider;
+let url: string;
+const hanging: ServerResponse[] = [];
+let givenUp = 0;
+const server = createServer(async (request, response) => {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  const { id, method } = JSON.parse(Buffer.concat(parts).toString()) as { id: string; method: string };
+  const own = { jsonrpc: '2.0', id };
+  const error = { code: -32600, message: 'cannot be read' };
+  if (request.url === '/hangs') {
+    hanging.push(response.once('close', () => (givenUp += 1)));
+    return;
+  }
+  if (method === 'getGenesisHash') response.end(JSON.stringify({ ...own, result: 'hash', error: null }));
+  else if (method === 'getBlockHeight')
+    response.end(JSON.stringify({ ...own, id: crypto.randomUUID(), result: 1 }));
+  else if (method === 'sendTransaction')
+    response.writeHead(400).end(JSON.stringify({ ...own, id: null, error }));
+  else if (method === 'getTransaction') response.end(JSON.stringify({ ...own, id: null, result: null }));
+  else if (method === 'getMultipleAccounts') {
+    // Headers and a part of the body, and then nobody is there any more.
+    response.writeHead(200, { 'content-length': 1000 }).write('{"jsonrpc"');
+    setTimeout(() => response.destroy(), 20);
+  } else response.writeHead(308, { location: '/' }).end('moved');
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provider = createRpc([`${url}/?key=secret`]).providers[0]!;
+});
+afterAll(() => void server.close());
+/** Ends the calls that hang. */
+const letGo = async (): Promise<void> => {
+  await Promise.all(hanging.splice(0).map((response) => once(response.destroy(), 'close')));
+  givenUp = 0;
+};
+
+test('the answer of another call is none, whatever its form', async () => {
+  expect(await provider.genesisHash()).toBe('hash');
+  await expect(provider.blockHeight('finalized')).rejects.toThrow('the answer of another call');
+  await expect(provider.finalized('signature')).rejects.toThrow('the answer of another call');
+});
+
+test('a refusal counts with its status and without its id', async () => {
+  await expect(provider.send(Buffer.from('wire'))).rejects.toThrow(RpcRefused);
+});
+
+test('half an answer is none, and another address is not followed', async () => {
+  await expect(provider.accounts([], undefined)).rejects.toThrow(
+    'provider 1: getMultipleAccounts: ECONNRESET',
+  );
+  await expect(provider.latestBlockhash()).rejects.toThrow(/^provider 1: getLatestBlockhash: SyntaxError$/);
+});
+
+test('the first that answers: one that hangs, refuses or is away is not waited for', async () => {
+  const [hangs, away] = [`${url}/hangs`, 'http://127.0.0.1:1'];
+  expect(await createRpc([hangs, away, url]).first((one) => one.genesisHash())).toBe('hash');
+  expect(await createRpc([away, hangs, url]).first((one) => one.genesisHash())).toBe('hash');
+  await provider.genesisHash();
+  // Both are waiting still.
+  expect([hanging.length, givenUp]).toEqual([2, 0]);
+  await letGo();
+  await expect(createRpc([away, away]).first((one) => one.genesisHash())).rejects.toThrow('provider 2');
+});
+
+test('of all providers: what is answered soon, without waiting for one that hangs', async () => {
+  const rpc = createRpc([`${url}/hangs`, url, 'http://127.0.0.1:1']);
+  expect(await rpc.soon((one) => one.genesisHash())).toEqual(['hash']);
+  // By the answer to another call the server knows of a call that was given up.
+  await provider.genesisHash();
+  expect([hanging.length, givenUp]).toEqual([1, 0]);
+  await letGo();
+  expect(await createRpc(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
+});
+
+/** Providers that answer account reads as of these slots, and note what slot they are asked for at least. */
+const readersAt = (slots: readonly number[]) => {
+  const asked: (number | undefined)[] = [];
+  const providers = slots.map((slot, index) => ({
+    number: index + 1,
+    accounts: async (_addresses: readonly string[], minContextSlot: number | undefined) => {
+      asked.push(minContextSlot);
+      return { context: { slot }, value: [] };
+    },
+  })) as unknown as Provider[];
+  return { asked, rpc: rpcOver(providers, async () => {}) };
+};
+
+test('a slot that one provider invents is neither believed nor asked of the others', async () => {
+  const { rpc, asked } = readersAt([1_000_000_000, 500]);
+  rpc.see(2, 499);
+  expect((await rpc.accounts([])).slot).toBe(500);
+  // What both have reached is asked from now on.
+  await rpc.accounts([]);
+  expect(asked).toEqual([undefined, 499, 500, 500]);
+});
+
+test('the first slot of all is compared with another provider’s; a single provider is believed', async () => {
+  expect((await readersAt([1_000_000_000, 500]).rpc.accounts([])).slot).toBe(500);
+  expect((await readersAt([500, 490]).rpc.accounts([])).slot).toBe(490);
+  expect((await readersAt([1_000_000_000]).rpc.accounts([])).slot).toBe(1_000_000_000);
+});
+
+test('another provider: the first that knows, null when none does', async () => {
+  const rpc = createRpc([url, `${url}/hangs`, url]);
+  const height = (one: Provider) => one.balances('signature', 'confirmed');
+  expect(await rpc.another(1, (one) => one.genesisHash())).toEqual({ provider: 3, answer: 'hash' });
+  await letGo();
+  expect(await createRpc([url, url]).another(2, height)).toBeNull();
+});

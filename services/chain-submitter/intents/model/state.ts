@@ -1,0 +1,21 @@
+import { stateMachine } from '../../../../shared/state-machine.ts';
+
+/**
+ * The states of an intent. `signed` says that some bytes may land; which ones, and that they are
+ * the only ones, is the transactions table's partial unique index (rule 9).
+ */
+export type Status = 'accepted' | 'signed' | 'confirmed' | 'finalized' | 'failed' | 'reopened';
+export type Event = 'sign' | 'confirm' | 'finalize' | 'fork' | 'fail';
+
+export const intents = stateMachine<Status, Event>({
+  // `confirm` without bytes of ours: the work was found done (adopted by its reference, or an account exists).
+  accepted: { sign: 'signed', confirm: 'confirmed', fail: 'failed' },
+  signed: { sign: 'signed', confirm: 'confirmed', fail: 'failed' },
+  confirmed: { finalize: 'finalized', fork: 'reopened' },
+  reopened: { sign: 'signed', confirm: 'confirmed', fail: 'failed' },
+  finalized: {},
+  failed: {},
+});
+
+/** An intent's signing deadline: 60 s after its quote's expiry (rule 11). Epoch milliseconds. */
+export const SIGNING_GRACE_MS = 60_000;

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { MicroUsdc, SettlementId, SolanaAddress, Timestamp } from '../../../shared/contract/primitives.ts';
+import { verifyToken } from '../../../shared/lib/compact-token.ts';
+import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
+import { referenceOf } from '../transactions/reference.ts';
+import type { Failure } from './model/failure.ts';
+import type { Order, SettleOrder } from './model/order.ts';
+import { SIGNING_GRACE_MS } from './model/state.ts';
+
+/** Work without a quote is given up when it was not signed within this time. */
+const SIGN_WITHIN_MS = 10 * 60_000;
+/** Its row may have been written anew after it was lost: the work may be older than the row says. */
+const ANY_TIME = 0;
+
+type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
+export type OrderContext = { network: Network; environment: string; keys: PublicKeys };
+
+/** What a delegation intent keeps of its preparation. */
+export const DelegationRequest = z.strictObject({
+  preparation_id: z.string(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  authority: SolanaAddress,
+  allowance: MicroUsdc.nullable(),
+});
+export type DelegationRequest = z.infer<typeof DelegationRequest>;
+
+/** The same of a withdrawal or refund: where it goes was decided when it was prepared. */
+export const TransferRequest = z.strictObject({
+  object_id: z.string(),
+  settlement_id: SettlementId.nullable(),
+  account_id: z.string(),
+  owner: SolanaAddress,
+  payee: SolanaAddress.nullable(),
+  destination: SolanaAddress,
+  amount: MicroUsdc,
+  accepted_at: Timestamp,
+});
+export type TransferRequest = z.infer<typeof TransferRequest>;
+
+/** A job that can never be carried out; nothing of it was signed. */
+export class OrderRefused extends Error {
+  override name = 'OrderRefused';
+  readonly failure: Failure;
+  constructor(message: string) {
+    super(message);
+    this.failure = { code: 'payment_failed', message };
+  }
+}
+
+const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContext): SettleOrder => {
+  const claims = (() => {
+    try {
+      return verifyToken('quote', job.quote_token, { env: environment, keys });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      throw new OrderRefused(`the quote token does not hold: ${error.message}`);
+    }
+  })();
+  const { owner, authority } = job.payer;
+  if (claims.mint !== network.mint) throw new OrderRefused('the quote names another mint');
+  const [grossMicro, feeMicro] = [parseMicro(claims.quote_amount), parseMicro(claims.fee_amount)];
+  if (feeMicro >= grossMicro) throw new OrderRefused('the fee leaves the vendor nothing');
+  const source = tokenAccountOf(owner, network.mint);
+  const payoutAccount = tokenAccountOf(claims.payout_address, network.mint);
+  if (source === payoutAccount || source === network.feeAccount || payoutAccount === network.feeAccount)
+    throw new OrderRefused('payer and payee are the same');
+  return {
+    kind: 'settle',
+    accountId: job.account_id,
+    acceptedAt: Date.parse(job.accepted_at),
+    quoteId: claims.quote_id,
+    vendorAccountId: claims.vendor_account_id,
+    payout: claims.payout_address,
+    payoutAccount,
+    payer: owner,
+    source,
+    authority,
+    grossMicro,
+    feeMicro,
+    reference: referenceOf(environment, claims.quote_id),
+    since: Date.parse(claims.issued_at),
+    signBefore: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
+  };
+};
+
+/**
+ * The order of an intent, from its job. A settle's is read from the quote token, whose signature is verified at
+ * every use: neither the job nor the stored row can change what is paid (rule 7).
+ * @throws OrderRefused when the job can never be carried out
+ */
+export const parseOrder = (
+  intent: { kind: Order['kind']; request: unknown; created_at: number },
+  context: OrderContext,
+): Order => {
+  const { network, environment } = context;
+  const signBefore = intent.created_at + SIGN_WITHIN_MS;
+  switch (intent.kind) {
+    case 'settle':
+      return settleOrder(chainSubmitter.jobs.settle.payload.parse(intent.request), context);
+    case 'fund': {
+      const job = chainSubmitter.jobs.fund.payload.parse(intent.request);
+      if (network.fundingAuthority === null)
+        throw new OrderRefused('funding is not available in this environment');
+      return {
+        kind: 'fund',
+        accountId: job.account_id,
+        owner: job.owner,
+        destination: tokenAccountOf(job.owner, network.mint),
+        amountMicro: parseMicro(job.amount),
+        reference: referenceOf(environment, `fund/${job.fund_id}`),
+        since: ANY_TIME,
+        signBefore,
+      };
+    }
+    case 'createTokenAccount': {
+      const job = chainSubmitter.jobs.createTokenAccount.payload.parse(intent.request);
+      const tokenAccount = tokenAccountOf(job.owner, network.mint);
+      return {
+        kind: 'createTokenAccount',
+        accountId: job.account_id,
+        owner: job.owner,
+        tokenAccount,
+        signBefore,
+      };
+    }
+    case 'delegation': {
+      const request = DelegationRequest.parse(intent.request);
+      return {
+        kind: 'delegation',
+        accountId: request.account_id,
+        owner: request.owner,
+        tokenAccount: tokenAccountOf(request.owner, network.mint),
+        authority: request.authority,
+        allowanceMicro: request.allowance === null ? null : parseMicro(request.allowance),
+      };
+    }
+    case 'withdrawal':
+    case 'refund': {
+      const request = TransferRequest.parse(intent.request);
+      const { object_id: id, settlement_id: settlementId, owner } = request;
+      return {
+        kind: intent.kind,
+        accountId: request.account_id,
+        owner,
+        source: tokenAccountOf(owner, network.mint),
+        payee: request.payee,
+        destination: request.destination,
+        amountMicro: parseMicro(request.amount),
+        // Of the object alone: two equal refunds of one settlement must not share a signature (rule 12).
+        reference: referenceOf(
+          environment,
+          settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,
+        ),
+        since: ANY_TIME,
+      };
+    }
+  }
+};

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Keypair } from '@solana/web3.js';
+import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+
+/** Rule 7: what the signer signs in an hour, whoever asks for it. Settlement has the same caps and is not trusted with them. */
+const USDC = 1_000_000n;
+let fixture: SubmitterFixture;
+let stopping: (() => Promise<unknown>) | undefined;
+
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+}, 60_000);
+afterEach(async () => {
+  await stopping?.();
+  stopping = undefined;
+  // What waits for a cap would be signed by the next test's process.
+  await fixture.admin.query("delete from intents where status = 'accepted'");
+  await fixture.admin.query('delete from spending');
+});
+afterAll(() => fixture.stop());
+
+const start = async (env: Record<string, string> = {}) => {
+  stopping = (await fixture.start(env)).stop;
+};
+const pay = async (payer: Awaited<ReturnType<SubmitterFixture['payer']>>, usdc: bigint) => {
+  const job = await fixture.settle(payer, fixture.quote({ amount: usdc * USDC, payout }));
+  return job.settlement_id;
+};
+const payout = Keypair.generate().publicKey;
+const expectPaid = (settlementId: string) => fixture.facts.wait(settlementId, 'confirmed');
+const expectWaits = async (settlementId: string) => {
+  await sleep(1500);
+  expect(fixture.facts.of(settlementId)).toEqual([]);
+};
+
+test('rule 7: by default 1,000 USDC of a wallet, and of an account over all its wallets a tenth of 50,000', async () => {
+  await start();
+  const wallets = await Promise.all(Array.from({ length: 6 }, () => fixture.payer(2000n * USDC)));
+  const [first, ...others] = wallets;
+  for (const wallet of others) wallet.account_id = first!.account_id;
+  const paid = await Promise.all(wallets.slice(0, 5).map((wallet) => pay(wallet, 900n)));
+  for (const settlementId of paid) await expectPaid(settlementId);
+  // 900 and 101 of one wallet; 4,500 and 501 of one account.
+  const [ofWallet, ofAccount] = await Promise.all([pay(first!, 101n), pay(wallets[5]!, 501n)]);
+  await Promise.all([expectWaits(ofWallet), expectWaits(ofAccount)]);
+  await expectPaid(await pay(first!, 100n));
+  await expectPaid(await pay(wallets[5]!, 400n));
+  // The wallet is what the signer knows for itself: another account's name in the job opens nothing more of it.
+  first!.account_id = (await fixture.payer(0n)).account_id;
+  await expectWaits(await pay(first!, 1n));
+}, 60_000);
+
+test('rule 7: all payments together stay below the cap of the environment', async () => {
+  await start({ ENVIRONMENT_HOURLY_CAP_MICRO: '30000000' });
+  const wallets = await Promise.all(Array.from({ length: 11 }, () => fixture.payer(3n * USDC)));
+  const paid = await Promise.all(wallets.slice(0, 10).map((wallet) => pay(wallet, 3n)));
+  for (const settlementId of paid) await expectPaid(settlementId);
+  await expectWaits(await pay(wallets[10]!, 1n));
+}, 60_000);
+
+test('a successor of bytes that never landed is not counted again; a wallet may have a cap of its own', async () => {
+  const { chain, facts } = fixture;
+  const payer = await fixture.payer(5n * USDC);
+  const owner = payer.owner.publicKey.toBase58();
+  await start({ WALLET_HOURLY_CAP_MICRO: '1', HOURLY_CAPS_OF_WALLETS: `${owner}:1500000` });
+  await chain.call('chain_clock', { paused: true });
+  await chain.call('chain_fault', { method: 'sendTransaction', kind: 'drop' });
+  try {
+    const settlementId = await pay(payer, 1n);
+    await facts.wait(settlementId, 'signed');
+    await chain.call('chain_advance', 182);
+    await chain.call('chain_fault');
+    await chain.call('chain_clock', { paused: false });
+    expect(await facts.wait(settlementId, 'confirmed')).toMatchObject({ generation: 2 });
+    await expectWaits(await pay(payer, 1n));
+  } finally {
+    await chain.call('chain_fault');
+    await chain.call('chain_clock', { paused: false });
+  }
+}, 60_000);

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import type { Reservation } from '../../../shared/db/budget.ts';
+import type { SettleOrder } from '../intents/model/order.ts';
+import { type Caps, reservePayment } from './spending-caps.ts';
+
+const NOW = Date.UTC(2030, 0, 1, 11, 5);
+const MINUTE = 60_000;
+const order = (acceptedAt: number) =>
+  ({ payer: 'w', accountId: 'a', grossMicro: 5n, acceptedAt }) as SettleOrder;
+const reserve = async (acceptedAt: number, tx_hash: string | null = null) => {
+  const asked: unknown[] = [];
+  const reservation: Reservation = { release: () => {} };
+  const caps: Pick<Caps, 'reserveMicro'> = {
+    reserveMicro: async (...of) => {
+      asked.push(of);
+      return reservation;
+    },
+  };
+  const result = await reservePayment(caps, { tx_hash, read_at: NOW }, order(acceptedAt));
+  expect(result).toBe(asked.length === 0 ? null : reservation);
+  return asked;
+};
+
+test.each([
+  ['when it was accepted', NOW - 8 * MINUTE, NOW - 8 * MINUTE],
+  ['some minutes ago at the most', NOW - 600 * MINUTE, NOW - 10 * MINUTE],
+  ['never in the future', NOW + 60 * MINUTE, NOW],
+])('a payment is counted %s', async (_when, acceptedAt, at) => {
+  expect(await reserve(acceptedAt)).toEqual([[{ wallet: 'w', accountId: 'a' }, 5n, at]]);
+});
+
+test('a payment is counted once, in its first generation that was signed here', async () => {
+  expect(await reserve(NOW, '5'.repeat(80))).toEqual([]);
+});

@@ -1,0 +1,158 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
+import { scrape } from '../../../test/support/scrape.ts';
+import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
+
+/** A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing answers, nothing closes. */
+const startStraits = async (url: string) => {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let silent = false;
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => silent || to.write(bytes));
+      from.on('close', () => to.destroy());
+      from.on('error', () => {});
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  const address = server.address();
+  through.hostname = '127.0.0.1';
+  through.port = String(typeof address === 'object' && address ? address.port : 0);
+  return {
+    url: through.href,
+    fallSilent: () => {
+      silent = true;
+    },
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+let fixture: SubmitterFixture;
+let straits: Awaited<ReturnType<typeof startStraits>>;
+let page: string;
+
+beforeAll(async () => {
+  fixture = await startSubmitterFixture();
+  straits = await startStraits(fixture.database.url('chain-submitter'));
+  const port = await createPortPicker().any();
+  page = `http://127.0.0.1:${port}/metrics`;
+  await fixture.start({
+    POSTGRES_URL: straits.url,
+    SETTLE_RENT_LAMPORTS_PER_DAY: '20392800',
+    SETTLE_FEES_LAMPORTS_PER_DAY: '200000000',
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+  });
+}, 60_000);
+afterAll(async () => {
+  straits.stop();
+  await fixture.stop();
+});
+
+test('one payment and one that fails: generations, sends per provider, caps, fee payer, and nothing left open', async () => {
+  const before = await scrape(page);
+  expect(before.value('settle_chain_generations_total')).toBe(0);
+  expect(before.value('settle_chain_expiry_proofs_total')).toBe(0);
+  expect(before.value('settle_anomalies_total')).toBe(0);
+  expect(before.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' })).toBe(0);
+  const lamports = before.value('settle_fee_payer_lamports')!;
+  expect(lamports).toBeGreaterThan(0);
+
+  const payer = await fixture.payer(1_500_000n);
+  const paid = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
+  await fixture.facts.wait(paid.settlement_id, 'finalized');
+  const short = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
+  await fixture.facts.wait(short.settlement_id, 'failed');
+
+  const after = await until(
+    () => scrape(page),
+    (seen) => seen.value('settle_outbox_messages') === 0,
+  );
+  expect({
+    first: after.value('settle_chain_generations_total', { generation: 'first' }),
+    again: after.value('settle_chain_generations_total', { generation: 'again' }),
+    sends: after.value('rpc_client_call_duration_count', {
+      rpc_method: 'sendTransaction',
+      provider: '1',
+      error_type: 'none',
+    }),
+    open: after.value('settle_intents'),
+    anomalies: after.value('settle_anomalies_total'),
+    paused: after.value('settle_chain_paused'),
+    // A tenth of the budget of ten token accounts: the vendor's.
+    rent: after.value('settle_chain_budget_used_ratio', { budget: 'rent_settle' }),
+    // A portion: the hundredth that a process reserves in advance.
+    fees: after.value('settle_chain_budget_used_ratio', { budget: 'fees_settle' }),
+    refusals: after.value('settle_chain_budget_refusals_total'),
+    jobs: after.value('messaging_process_duration_count', {
+      messaging_destination_name: 'job.chain-submitter.settle',
+    }),
+    errors: after.value('settle_job_runs_total', { outcome: 'error' }),
+  }).toEqual({
+    first: 1,
+    again: 0,
+    sends: 1,
+    open: 0,
+    anomalies: 0,
+    paused: 0,
+    rent: 0.1,
+    fees: 0.01,
+    refusals: 0,
+    jobs: 2,
+    errors: 0,
+  });
+  expect(after.value('settle_reading_up', { reading: 'intents' })).toBe(1);
+});
+
+test('the operator’s pause and work that waits for it show at the next scrape', async () => {
+  await fixture.admin.query('update settings set paused = true');
+  const payer = await fixture.payer(1_000_000n);
+  const job = await fixture.settle(payer, fixture.quote({ amount: 1_000_000n }));
+  const waiting = await until(
+    () => scrape(page),
+    (seen) => seen.value('settle_intents', { kind: 'settle', state: 'accepted' }) === 1,
+  );
+  expect(waiting.value('settle_chain_paused')).toBe(1);
+  expect(waiting.value('settle_intents_oldest_age', { kind: 'settle', state: 'accepted' })).toBeGreaterThan(
+    0,
+  );
+  await fixture.admin.query('update settings set paused = false');
+  await fixture.facts.wait(job.settlement_id, 'confirmed');
+});
+
+test('a message that cannot be parsed is told as quarantined until somebody has decided', async () => {
+  await fixture.send(fixture.settlementBus, 'settle', { nonsense: true });
+  const one = await until(
+    () => scrape(page),
+    (seen) => seen.value('settle_quarantine_messages') === 1,
+  );
+  expect(one.value('settle_quarantine_oldest_age')).toBeGreaterThan(0);
+  await fixture.admin.query("update quarantine set decided_at = now(), decision = 'test'");
+  expect((await scrape(page)).value('settle_quarantine_messages')).toBe(0);
+});
+
+test('while Postgres is silent a scrape still answers, ten at once too, without the gauges and saying so', async () => {
+  straits.fallSilent();
+  const startedAt = performance.now();
+  const pages = await Promise.all(Array.from({ length: 10 }, () => scrape(page)));
+  // Ten times what it takes: the bound is a second, a statement would hang for ten and more.
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+  for (const seen of pages) {
+    expect(seen.value('settle_reading_up', { reading: 'intents' })).toBe(0);
+    expect(seen.value('settle_reading_up', { reading: 'outbox' })).toBe(0);
+    expect(seen.value('settle_intents')).toBeNaN();
+    expect(seen.value('settle_chain_generations_total', { generation: 'first' })).toBeGreaterThanOrEqual(1);
+  }
+});

@@ -1,0 +1,20 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { changeByOperator } from '../../../shared/operator/actions.ts';
+import { getSigningStatus, type SigningDeps } from './signing-status.ts';
+import { lockPaused, updatePaused } from './store/settings.ts';
+
+/** Pauses or resumes all signing. Every replica heeds it at its next piece of work. */
+export const setSigningPaused =
+  (deps: SigningDeps): Handler<typeof chainSubmitter.internal.setSigningPaused> =>
+  async ({ paused, ...operator }) => {
+    const { changed } = await changeByOperator(deps.pool, operator, {
+      action: paused ? 'signing.pause' : 'signing.resume',
+      target: 'signing',
+      lock: lockPaused,
+      isSo: (before) => before === paused,
+      change: (tx) => updatePaused(tx, paused),
+      show: (state) => ({ paused: state }),
+    });
+    return { changed, signing: await getSigningStatus(deps) };
+  };

@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { eachPair } from '../../../test/support/each-pair.ts';
+import { transactions } from './model.ts';
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(transactions, ['expire', 'fail', 'revive'], {
+    live:    ['expired', 'failed', '-'],
+    expired: ['-',       '-',      'live'],
+    failed:  ['-',       '-',      'live'],
+  }),
+)('a transaction that is %s, then %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});

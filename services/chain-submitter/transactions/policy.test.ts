@@ -1,0 +1,334 @@
+import { expect, test } from '@jest/globals';
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
+import { PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
+import type {
+  CreateTokenAccountOrder,
+  DelegationOrder,
+  FundOrder,
+  SettleOrder,
+  TransferOrder,
+} from '../intents/model/order.ts';
+import { createTokenAccount } from './create-token-account.ts';
+import { delegation } from './delegation.ts';
+import { fund } from './fund.ts';
+import { createTokenAccount as creation } from './instructions/create-token-account.ts';
+import { transferChecked } from './instructions/transfer-checked.ts';
+import { compileMessage } from './message.ts';
+import { checkPolicy, PolicyError } from './policy.ts';
+import { referenceOf } from './reference.ts';
+import { settle } from './settle.ts';
+import { transfer } from './transfer.ts';
+
+const someone = () => Keypair.generate().publicKey.toBase58();
+const [mint, feePayer, authority, feeWallet, payer, payout, other] = Array.from({ length: 7 }, someone) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+const network: Network = {
+  mint,
+  feePayer,
+  feePayers: [feePayer],
+  delegateAuthorities: [authority],
+  fundingAuthority: someone(),
+  feeWallet,
+  feeAccount: tokenAccountOf(feeWallet, mint),
+  computeBudget: null,
+};
+const order: SettleOrder = {
+  kind: 'settle',
+  accountId: 'acct_2',
+  acceptedAt: 0,
+  quoteId: 'q_1',
+  vendorAccountId: 'acct_1',
+  payout,
+  payoutAccount: tokenAccountOf(payout, mint),
+  payer,
+  source: tokenAccountOf(payer, mint),
+  authority,
+  grossMicro: 2_500_000n,
+  feeMicro: 12_500n,
+  reference: referenceOf('test', 'q_1'),
+  since: 0,
+  signBefore: 0,
+};
+const blockhash = someone();
+const compile = (instructions: TransactionInstruction[], payerKey = feePayer) =>
+  compileMessage(instructions, { feePayer: payerKey, blockhash });
+const verdict = (bytes: Uint8Array, of: Parameters<typeof checkPolicy>[1] = order, on = network) => {
+  try {
+    checkPolicy(bytes, of, on);
+    return 'signed';
+  } catch (error) {
+    if (!(error instanceof PolicyError)) throw error;
+    return 'refused';
+  }
+};
+const built = settle(order, network, { create: true });
+const [create, net, fee] = built as [TransactionInstruction, TransactionInstruction, TransactionInstruction];
+const from = { source: order.source, mint, authority };
+const netWith = (change: object) =>
+  transferChecked({
+    ...from,
+    destination: order.payoutAccount,
+    amountMicro: 2_487_500n,
+    reference: order.reference,
+    ...change,
+  });
+const withData = (instruction: TransactionInstruction, change: (data: Buffer) => void) => {
+  const data = Buffer.from(instruction.data);
+  change(data);
+  return new TransactionInstruction({ ...instruction, data });
+};
+const drain = SystemProgram.transfer({
+  fromPubkey: new PublicKey(feePayer),
+  toPubkey: new PublicKey(other),
+  lamports: 1,
+});
+const withAccount = (
+  instruction: TransactionInstruction,
+  address: string,
+  rights: { isSigner: boolean; isWritable: boolean },
+) =>
+  new TransactionInstruction({
+    ...instruction,
+    keys: [...instruction.keys, { pubkey: new PublicKey(address), ...rights }],
+  });
+
+test.each<[string, TransactionInstruction[], string]>([
+  ['the first settle', [create, net, fee], 'signed'],
+  ['the next settle', [net, fee], 'signed'],
+  ['fee before net', [fee, net], 'refused'],
+  ['creation at the end', [net, fee, create], 'refused'],
+  ['creation twice', [create, create, net, fee], 'refused'],
+  ['no fee', [net], 'refused'],
+  ['no net', [fee], 'refused'],
+  ['nothing', [], 'refused'],
+  ['net twice', [net, net, fee], 'refused'],
+  ['fee twice', [net, fee, fee], 'refused'],
+  ['one unit more', [netWith({ amountMicro: 2_487_501n }), fee], 'refused'],
+  ['the gross to the vendor', [netWith({ amountMicro: 2_500_000n }), fee], 'refused'],
+  ['another destination', [netWith({ destination: tokenAccountOf(other, mint) }), fee], 'refused'],
+  ['the owner instead of the token account', [netWith({ destination: payout }), fee], 'refused'],
+  ['another source', [netWith({ source: tokenAccountOf(other, mint) }), fee], 'refused'],
+  ['another mint', [netWith({ mint: other }), fee], 'refused'],
+  ['another authority', [netWith({ authority: other }), fee], 'refused'],
+  ['the fee payer as authority', [netWith({ authority: feePayer }), fee], 'refused'],
+  ['another reference', [netWith({ reference: other }), fee], 'refused'],
+  [
+    'no reference',
+    [transferChecked({ ...from, destination: order.payoutAccount, amountMicro: 2_487_500n }), fee],
+    'refused',
+  ],
+  [
+    'a writable reference',
+    [
+      withAccount(
+        transferChecked({ ...from, destination: order.payoutAccount, amountMicro: 2_487_500n }),
+        order.reference,
+        { isSigner: false, isWritable: true },
+      ),
+      fee,
+    ],
+    'refused',
+  ],
+  ['a second reference', [withAccount(net, other, { isSigner: false, isWritable: false }), fee], 'refused'],
+  [
+    'a reference on the fee',
+    [net, withAccount(fee, order.reference, { isSigner: false, isWritable: false })],
+    'refused',
+  ],
+  ['another signer', [withAccount(net, other, { isSigner: true, isWritable: false }), fee], 'refused'],
+  ['other decimals', [withData(net, (data) => data.writeUInt8(9, 9)), fee], 'refused'],
+  ['an unchecked transfer', [withData(net, (data) => data.writeUInt8(3, 0)), fee], 'refused'],
+  ['an approval', [withData(net, (data) => data.writeUInt8(13, 0)), fee], 'refused'],
+  [
+    'trailing data',
+    [new TransactionInstruction({ ...net, data: Buffer.concat([net.data, Buffer.of(0)]) }), fee],
+    'refused',
+  ],
+  [
+    'another program',
+    [new TransactionInstruction({ ...net, programId: new PublicKey(other) }), fee],
+    'refused',
+  ],
+  [
+    'creation in the form that fails when it is there',
+    [withData(create, (data) => data.writeUInt8(0, 0)), net, fee],
+    'refused',
+  ],
+  [
+    'another’s token account created',
+    [creation({ payer: feePayer, tokenAccount: tokenAccountOf(other, mint), owner: other, mint }), net, fee],
+    'refused',
+  ],
+  ['lamports of the fee payer', [net, fee, drain], 'refused'],
+  ['lamports first', [drain, net, fee], 'refused'],
+])('rule 7: what is signed is decided on the decoded bytes: %s', (_name, instructions, expected) => {
+  expect(verdict(compile(instructions))).toBe(expected);
+});
+
+test('rule 7: bytes that decode, but not from their one canonical form', () => {
+  const bytes = compile(built);
+  expect(verdict(Buffer.concat([bytes, Buffer.of(0)]))).toBe('refused');
+  expect(verdict(bytes.subarray(0, -1))).toBe('refused');
+  expect(verdict(Buffer.concat([Buffer.of(0x80), bytes]))).toBe('refused');
+  expect(verdict(compile(built, other))).toBe('refused');
+});
+
+test.each<[string, Partial<SettleOrder>, Partial<Network>]>([
+  ['an authority that is not ours', { authority: other }, {}],
+  ['the fee payer as delegate authority', { authority: feePayer }, { delegateAuthorities: [feePayer] }],
+  ['a fee of all of it', { feeMicro: 2_500_000n }, {}],
+  ['a payment to oneself', { payoutAccount: order.source, payout: payer }, {}],
+  ['the fee wallet as payer', { source: network.feeAccount, payer: feeWallet }, {}],
+  ['the fee wallet as vendor', { payoutAccount: network.feeAccount, payout: feeWallet }, {}],
+])('rule 7: an order that is never signed: %s', (_name, change, on) => {
+  const [changedOrder, changedNetwork] = [
+    { ...order, ...change },
+    { ...network, ...on },
+  ];
+  expect(
+    verdict(compile(settle(changedOrder, changedNetwork, { create: false })), changedOrder, changedNetwork),
+  ).toBe('refused');
+});
+
+test('a quote without a fee has one transfer', () => {
+  const free = { ...order, feeMicro: 0n };
+  expect(verdict(compile(settle(free, network, { create: false })), free)).toBe('signed');
+  expect(verdict(compile(built), free)).toBe('refused');
+});
+
+test('rule 13: a compute budget only as configured', () => {
+  const budget = { units: 60_000, microLamports: 1000n };
+  const busy = { ...network, computeBudget: budget };
+  const bytes = compile(settle(order, busy, { create: true }));
+  expect([verdict(bytes, order, busy), verdict(bytes), verdict(compile(built), order, busy)]).toEqual([
+    'signed',
+    'refused',
+    'refused',
+  ]);
+  expect(verdict(bytes, order, { ...busy, computeBudget: { ...budget, microLamports: 1n } })).toBe('refused');
+});
+
+test('every other order: its own form and no other’s', () => {
+  const funding: FundOrder = {
+    kind: 'fund',
+    accountId: 'a',
+    owner: other,
+    destination: tokenAccountOf(other, mint),
+    amountMicro: 5n,
+    reference: someone(),
+    since: 0,
+    signBefore: 0,
+  };
+  const account: CreateTokenAccountOrder = {
+    kind: 'createTokenAccount',
+    accountId: 'a',
+    owner: other,
+    tokenAccount: tokenAccountOf(other, mint),
+    signBefore: 0,
+  };
+  const approval: DelegationOrder = {
+    kind: 'delegation',
+    accountId: 'a',
+    owner: other,
+    tokenAccount: tokenAccountOf(other, mint),
+    authority,
+    allowanceMicro: 7n,
+  };
+  const revocation = { ...approval, allowanceMicro: null };
+  const withdrawal: TransferOrder = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+    payee: other,
+    destination: tokenAccountOf(other, mint),
+    amountMicro: 5n,
+    reference: someone(),
+    since: 0,
+  };
+  const refund: TransferOrder = { ...withdrawal, kind: 'refund', owner: payout, reference: someone() };
+  refund.source = tokenAccountOf(payout, mint);
+  const all = [
+    [withdrawal, compile(transfer(withdrawal, network, { create: true }))],
+    [refund, compile(transfer(refund, network, { create: true }))],
+    [funding, compile(fund(funding, network, { create: true }))],
+    [account, compile(createTokenAccount(account, network))],
+    [approval, compile(delegation(approval, network, { create: true }))],
+    [revocation, compile(delegation(revocation, network, { create: false }))],
+    [order, compile(built)],
+  ] as const;
+  for (const [of] of all) {
+    expect(all.map(([whose, bytes]) => [verdict(bytes, of), whose === of])).toEqual(
+      all.map(([whose]) => [whose === of ? 'signed' : 'refused', whose === of]),
+    );
+  }
+  const bytesOf = (change: object) =>
+    compile(delegation({ ...approval, ...change }, network, { create: false }));
+  expect(verdict(bytesOf({ allowanceMicro: 8n }), approval)).toBe('refused');
+  expect(verdict(bytesOf({ authority: someone() }), approval)).toBe('refused');
+  expect(verdict(compile(fund({ ...funding, amountMicro: 6n }, network, { create: false })), funding)).toBe(
+    'refused',
+  );
+});
+
+test.each<[string, Partial<TransferOrder>, string]>([
+  ['as asked', {}, 'signed'],
+  ['one unit more', { amountMicro: 6n }, 'refused'],
+  ['another destination', { destination: tokenAccountOf(someone(), mint) }, 'refused'],
+  ['the owner instead of the token account', { destination: other }, 'refused'],
+  ['another source', { source: tokenAccountOf(other, mint) }, 'refused'],
+  ['another owner', { owner: other }, 'refused'],
+  ['the fee payer as owner', { owner: feePayer }, 'refused'],
+  ['another reference', { reference: someone() }, 'refused'],
+  ['another payee’s token account created', { payee: someone() }, 'refused'],
+])('a withdrawal, on its decoded bytes: %s', (_name, change, expected) => {
+  const asked: TransferOrder = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+    payee: other,
+    destination: tokenAccountOf(other, mint),
+    amountMicro: 5n,
+    reference: order.reference,
+    since: 0,
+  };
+  const bytes = compile(transfer({ ...asked, ...change }, network, { create: true }));
+  expect(verdict(bytes, asked)).toBe(expected);
+});
+
+test.each<[string, Partial<TransferOrder>]>([
+  ['out of the fee wallet', { owner: feeWallet }],
+  ['by a delegate authority as owner', { owner: authority }],
+  ['to oneself', { destination: tokenAccountOf(payer, mint) }],
+  ['to the fee account', { destination: network.feeAccount }],
+])('a withdrawal that is never prepared: %s', (_name, change) => {
+  const asked = {
+    kind: 'withdrawal',
+    accountId: 'a',
+    owner: payer,
+    source: tokenAccountOf(payer, mint),
+  } as const;
+  const to = { payee: null, destination: tokenAccountOf(other, mint), amountMicro: 5n };
+  const bad: TransferOrder = { ...asked, ...to, reference: order.reference, since: 0, ...change };
+  expect(verdict(compile(transfer(bad, network, { create: false })), bad)).toBe('refused');
+});
+
+test('rule 12: the reference needs nothing but environment and quote id', () => {
+  expect(referenceOf('test', 'q_1')).toBe(referenceOf('test', 'q_1'));
+  expect(
+    new Set([referenceOf('test', 'q_1'), referenceOf('live', 'q_1'), referenceOf('test', 'q_2')]).size,
+  ).toBe(3);
+});
+
+test('the known programs', () => {
+  for (const id of Object.values(PROGRAMS)) expect(new PublicKey(id).toBase58()).toBe(id);
+});

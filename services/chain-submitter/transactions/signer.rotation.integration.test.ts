@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { call } from '../../../shared/bus/call.ts';
+import { chainSubmitter } from '../../../shared/contract/index.ts';
+import { keypairOf, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
+import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
+
+/** The steps of docs/operations.md, Fee payer: add the next key, let it pay, take the old one out. */
+let fixture: SubmitterFixture;
+const next = Keypair.generate();
+const keyOf = (number: number, secretKey: string) => `${number}:${secretKey}`;
+const [oldKey, nextKey] = [
+  () => keyOf(1, fixture.keys.feePayer.secretKey),
+  () => keyOf(2, bs58.encode(next.secretKey)),
+];
+beforeAll(async () => {
+  fixture = await startSubmitterFixture({ slotMs: 60 });
+  const from = keypairOf(fixture.keys.feePayer.secretKey);
+  const lamports = 1_000_000_000;
+  const funding = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: next.publicKey, lamports });
+  await fixture.land([funding], [from]);
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const { prepare, submit } = transfersOver(() => fixture);
+const shown = async () =>
+  call(await fixture.operatorBus(), chainSubmitter, 'getSigning', {}, { timeoutMs: 10_000 });
+/** Who paid for a transaction that landed. */
+const payerOf = async (signature: string) => {
+  const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+  const found = await fixture.chain.call<{ transaction: { message: { accountKeys: string[] } } }>(
+    'getTransaction',
+    signature,
+    options,
+  );
+  return found.transaction.message.accountKeys[0]!;
+};
+
+test('a fee payer is replaced: what the old one signed lands without its key, what it prepared is co-signed or prepared again', async () => {
+  const { facts, keys, outside } = fixture;
+  const [old, to] = [keys.feePayer.address, Keypair.generate().publicKey];
+  const payers = await Promise.all([1, 2, 3, 4].map(() => fixture.payer(5_000_000n)));
+
+  // 1. The next key is known and pays for nothing yet.
+  const first = await fixture.start({ FEE_PAYER_KEYS: `${oldKey()},${nextKey()}` });
+  const job = await fixture.settle(payers[0]!, fixture.quote());
+  expect(await payerOf((await facts.wait(job.settlement_id, 'finalized')).tx_hash!)).toBe(old);
+  expect((await shown()).fee_payers).toMatchObject([
+    { number: 1, address: old, live: 0 },
+    { number: 2, address: next.publicKey.toBase58(), lamports: 1_000_000_000, live: 0, prepared: 0 },
+  ]);
+  // Slow, so that what is prepared outlives two restarts.
+  await fixture.chain.call('chain_clock', { slotMs: 400 });
+  const [soon, late] = [await prepare(payers[1]!, to, 1_000_000n), await prepare(payers[2]!, to, 1_000_000n)];
+  expect((await shown()).fee_payers[0]).toMatchObject({ address: old, prepared: 2 });
+  await first.stop();
+
+  // 2. It pays; the old one co-signs what its owners were given to sign.
+  const second = await fixture.start({ FEE_PAYER_KEYS: `${nextKey()},${oldKey()}` });
+  const { tx_hash } = await submit(soon);
+  await facts.wait(soon.id, 'confirmed');
+  expect(await payerOf(tx_hash)).toBe(old);
+  const quote = fixture.quote();
+  const paid = await fixture.settle(payers[1]!, quote);
+  expect(await payerOf((await facts.wait(paid.settlement_id, 'confirmed')).tx_hash!)).toBe(
+    next.publicKey.toBase58(),
+  );
+  await second.stop();
+
+  // Signed by the old one and never sent: its worker dies first.
+  const dying = await fixture.start({ FEE_PAYER_KEYS: oldKey() }, 'submitter.afterCommit=crash');
+  const unsent = await fixture.settle(payers[3]!, fixture.quote());
+  await dying.exited;
+
+  // 3. Its key is gone: the same bytes are sent, and nothing that names it is co-signed.
+  const third = await fixture.start({ FEE_PAYER_KEYS: nextKey() });
+  const changes = await facts.wait(unsent.settlement_id, 'confirmed');
+  expect([changes.generation, await payerOf(changes.tx_hash!)]).toEqual([1, old]);
+  expect(await codeOf(submit(late))).toBe('conflict');
+  const again = await prepare(payers[2]!, to, 1_000_000n, { object_id: late.id });
+  const resubmitted = await submit(again);
+  await facts.wait(late.id, 'confirmed');
+  expect(await payerOf(resubmitted.tx_hash)).toBe(next.publicKey.toBase58());
+  expect(await outside.balance(to)).toBe(2_000_000n);
+  await fixture.chain.call('chain_clock', { slotMs: 20 });
+  await facts.wait(unsent.settlement_id, 'finalized');
+  expect((await shown()).fee_payers.map(({ number }) => number)).toEqual([2]);
+  await third.stop();
+}, 120_000);
+
+test('a retired authority signs nothing, and what it paid before its record was lost is found, not failed', async () => {
+  const { facts, outside, admin } = fixture;
+  const [payer, other] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(5_000_000n)]);
+  const first = await fixture.start();
+  const quote = fixture.quote();
+  const job = await fixture.settle(payer, quote);
+  const { tx_hash } = await facts.wait(job.settlement_id, 'finalized');
+  await first.stop();
+  await admin.query('delete from transactions where signature = $1', [tx_hash]);
+  await admin.query('delete from intents where object_id = $1', [job.settlement_id]);
+
+  const authority = Keypair.generate();
+  const without = await fixture.start({
+    DELEGATE_AUTHORITY_KEYS: keyOf(2, bs58.encode(authority.secretKey)),
+  });
+  await fixture.settle(payer, quote, job);
+  expect((await facts.wait(job.settlement_id, 'finalized', 2)).tx_hash).toBe(tx_hash);
+  const refused = await fixture.settle(other, fixture.quote());
+  expect((await facts.wait(refused.settlement_id, 'failed')).failure?.code).toBe('delegation_inactive');
+  expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
+  expect(await outside.balance(other.owner.publicKey)).toBe(5_000_000n);
+  const owner = payer.owner.publicKey.toBase58();
+  const { snapshots } = await call(fixture.walletBus, chainSubmitter, 'observeWallets', { owners: [owner] });
+  expect(snapshots).toMatchObject([{ delegate: fixture.authority, served: false }]);
+  await without.stop();
+
+  // Both are here: whatever the job says, the one that the owner approved pays, and no other could.
+  const both = `2:${bs58.encode(authority.secretKey)},1:${fixture.keys.delegateAuthorities[0]!.secretKey}`;
+  await fixture.start({ DELEGATE_AUTHORITY_KEYS: both });
+  for (const named of [authority.publicKey, Keypair.generate().publicKey]) {
+    const again = await fixture.settle(other, fixture.quote(), { authority: named.toBase58() });
+    await facts.wait(again.settlement_id, 'confirmed');
+  }
+  expect(await outside.balance(other.owner.publicKey)).toBe(3_000_000n);
+}, 120_000);

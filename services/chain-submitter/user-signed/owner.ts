@@ -1,0 +1,34 @@
+import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
+import { type Network, platformAddresses } from '../chain/model/network.ts';
+import { readTokenAccount } from '../chain/model/token-account.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+
+/**
+ * Why an address cannot own a token account of ours, null when it can (docs/spec/decisions.md,
+ * payout_address). Many program ids are points on the curve, so the account itself is looked at:
+ * absent, or owned by the System program.
+ * @throws RpcUnavailable
+ */
+export const findOwnerProblem = async (
+  { network, rpc }: { network: Network; rpc: Rpc },
+  address: string,
+  { allowOffCurve }: { allowOffCurve: boolean },
+): Promise<string | null> => {
+  if (!isAddress(address)) return 'must be the base58 text of 32 bytes';
+  if (isReserved(address)) return 'is a program or sysvar';
+  if (address === network.mint) return 'is the mint';
+  if (platformAddresses(network).includes(address)) return 'is an address of the platform';
+  const kind = ownerKind(address);
+  if (kind === 'nobody') return 'is a key that nobody can hold alone';
+  if (kind === 'program' && !allowOffCurve) return 'is not on the curve, so no key can sign for it';
+
+  const { accounts } = await rpc.accounts([address, tokenAccountOf(address, network.mint)]);
+  const [account = null, tokens = null] = accounts;
+  if (account !== null) {
+    if (account.executable) return 'is a program';
+    if (account.owner === PROGRAMS.token) return 'is a token account or a mint; give its owner';
+    if (account.owner !== PROGRAMS.system) return 'is an account of a program';
+  }
+  const { state } = readTokenAccount(tokens, { owner: address, mint: network.mint });
+  return state === 'foreign' ? 'has a token account that belongs to another owner' : null;
+};

@@ -1,0 +1,75 @@
+import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts';
+import { conflict, invalid } from '../../../shared/contract/errors.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Network } from '../chain/model/network.ts';
+import { readForCaller } from '../chain/read-for-caller.ts';
+import type { Rpc } from '../chain/rpc-pool.ts';
+import type { ChainView } from '../chain/token-accounts.ts';
+import type { DelegationOrder } from '../intents/model/order.ts';
+import type { DelegationRequest } from '../intents/parse-order.ts';
+import { waitToAllowCreation } from '../limits/account-subsidies.ts';
+import { withBudgetRefusal } from '../limits/budget-refusal.ts';
+import type { Cosigning } from '../limits/cosigning.ts';
+import { delegation } from '../transactions/delegation.ts';
+import { prepare } from './prepare.ts';
+
+type Deps = {
+  pool: Pool;
+  clock: Clock;
+  network: Network;
+  rpc: Rpc;
+  chain: ChainView;
+  cosigning: Cosigning;
+};
+
+/** Whether the approval has to create the token account. */
+const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {
+  const { account } = await readForCaller(deps.chain.tokenAccount(order.owner));
+  if (account.state === 'ready') return false;
+  if (account.state === 'foreign') throw conflict('the token account is not the wallet’s any more');
+  if (order.allowanceMicro === null) throw conflict('the wallet has no token account, so nothing to revoke');
+  const allowed = await readForCaller(waitToAllowCreation(deps, order.accountId, order.owner));
+  if (allowed === 'refused') {
+    throw conflict(
+      'the wallet has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
+    );
+  }
+  return allowed === 'granted';
+};
+
+/**
+ * The approve or revoke transaction, for the owner to sign first. It replaces what was prepared for this wallet and
+ * not submitted.
+ */
+export const prepareDelegation =
+  (deps: Deps): Handler<typeof chainSubmitter.internal.prepareDelegation> =>
+  async (input) => {
+    const { preparation_id, account_id, owner, allowance } = input;
+    const { network } = deps;
+    if (network.feePayers.includes(owner) || network.delegateAuthorities.includes(owner))
+      throw invalid('owner', 'is an address of the platform');
+    // Whatever was approved before: so wallets leave an authority that will be retired, one approval at a time.
+    const authority = network.delegateAuthorities[0]!;
+    const order: DelegationOrder = {
+      kind: 'delegation',
+      accountId: account_id,
+      owner,
+      tokenAccount: tokenAccountOf(owner, network.mint),
+      authority,
+      allowanceMicro: allowance === null ? null : parseMicro(allowance),
+    };
+    const cosigned = { order, objectId: preparation_id, settlementId: null, accountId: account_id };
+    await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: null }));
+    const create = await creates(deps, order);
+    if (create) await withBudgetRefusal(deps.clock, deps.cosigning.check({ ...cosigned, creates: owner }));
+    return prepare(deps, order, delegation(order, network, { create }), {
+      preparation_id,
+      budget_account_id: account_id,
+      request: { ...input, authority } satisfies DelegationRequest,
+      creates: create ? owner : null,
+    });
+  };

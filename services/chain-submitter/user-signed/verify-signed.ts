@@ -1,0 +1,76 @@
+import bs58 from 'bs58';
+import { invalid, ServiceError } from '../../../shared/contract/errors.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
+import { PROGRAMS } from '../chain/addresses.ts';
+import { decodeMessage, disassemble, type PlainInstruction } from '../transactions/message.ts';
+
+/** Phantom and Solflare protect their users with at most this many assertions around a transaction. */
+const MAX_GUARDS = 6;
+
+const refuse = (message: string): never => {
+  throw invalid('transaction', message, { money_moved: 'no' });
+};
+
+const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
+  a.program === b.program &&
+  Buffer.from(a.data).equals(b.data) &&
+  a.accounts.length === b.accounts.length &&
+  a.accounts.every((account, index) => {
+    const other = b.accounts[index]!;
+    return (
+      account.address === other.address &&
+      account.signer === other.signer &&
+      account.writable === other.writable
+    );
+  });
+
+/**
+ * The prepared message, or that message plus guard instructions: no new signer, no newly writable account, ours
+ * identical and in order (docs/spec/decisions.md, Prepare and submit).
+ */
+const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
+  const [ours, theirs] = [decodeMessage(prepared), decodeMessage(given)];
+  if (ours.signers.join() !== theirs.signers.join()) refuse('the signers were changed');
+  if (ours.blockhash !== theirs.blockhash)
+    refuse('the blockhash is not that of the newest prepared transaction');
+  if (!theirs.writable.every((key) => ours.writable.includes(key))) refuse('a writable account was added');
+  const guards = theirs.instructions.filter(({ program }) => program === PROGRAMS.lighthouse);
+  if (guards.length > MAX_GUARDS) refuse(`more than ${MAX_GUARDS} guard instructions`);
+  // It signs the message, so an instruction that names it is lent its signature: no foreign program gets that.
+  const feePayer = ours.signers[0];
+  if (guards.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
+    refuse('a guard instruction names the fee payer');
+  const rest = theirs.instructions.filter(({ program }) => program !== PROGRAMS.lighthouse);
+  const identical =
+    rest.length === ours.instructions.length &&
+    rest.every((instruction, index) => same(instruction, ours.instructions[index]!));
+  if (!identical) refuse('the instructions were changed');
+};
+
+/**
+ * Checks bytes that came back from a wallet against what was prepared. Nothing is signed here.
+ * @param owner whose signature must be there and valid; the fee payer's slot must still be empty
+ * @returns the message to co-sign and the owner's signature over it
+ * @throws ServiceError validation_error
+ */
+export const verifySigned = (
+  prepared: Uint8Array,
+  wire: Uint8Array,
+  owner: string,
+): { message: Uint8Array; signature: Uint8Array } => {
+  try {
+    const { signatures, message } = disassemble(wire);
+    if (!Buffer.from(message).equals(prepared)) checkGuarded(prepared, message);
+    const { signers } = decodeMessage(message);
+    const signature = signatures[signers.indexOf(owner)] ?? refuse('the owner is no signer');
+    const key = publicKeyFromRaw(bs58.decode(owner));
+    if (!verifyBytes(message, signature, key)) refuse('the owner’s signature is missing or invalid');
+    const others = signatures.filter((_, index) => signers[index] !== owner);
+    if (others.some((bytes) => bytes.some((byte) => byte !== 0)))
+      refuse('a signature that was not asked for');
+    return { message, signature };
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    return refuse('not a wire transaction that was prepared here');
+  }
+};

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
+import { type DepositsFixture, SESSIONS, startDepositsFixture } from '../../../test/support/deposits.ts';
+import { faults } from '../../../test/support/service-process.ts';
+import { atOnce } from '../../../test/support/stack.ts';
+
+/** docs/adr/0017-idempotency-keys.md: a deposit is written before its provider is asked for a page. */
+let fixture: DepositsFixture;
+beforeAll(async () => {
+  fixture = await startDepositsFixture();
+  await fixture.start();
+}, 60_000);
+afterAll(() => fixture.stop());
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: ServiceError) => `${error.code} ${error.extras?.retryAfterSeconds ?? ''}`.trim(),
+  );
+
+test('64 at once with one key open one deposit', async () => {
+  const before = await fixture.count();
+  const outcomes = await atOnce(64, () =>
+    fixture.createOnce('moonpay', 'k').then(
+      ({ deposit_id }) => deposit_id,
+      (error: ServiceError) => error.code,
+    ),
+  );
+  const { deposit_id } = await fixture.createOnce('moonpay', 'k');
+  for (const outcome of outcomes) expect(['conflict', deposit_id]).toContain(outcome);
+  expect(outcomes).toContain(deposit_id);
+  expect((await fixture.count()) - before).toBe(1);
+});
+
+test('a provider that is away: the deposit has failed, and the same key tries again', async () => {
+  fixture.answers.delete(SESSIONS);
+  expect(await codeOf(fixture.createOnce('coinbase', 'c'))).toMatch(/^service_unavailable/);
+  expect((await fixture.newest())!.status).toBe('failed');
+  const session = { session: { onrampUrl: 'https://pay.coinbase.com/buy?sessionToken=abc' } };
+  fixture.answers.set(SESSIONS, { status: 201, body: session });
+  const opened = await fixture.createOnce('coinbase', 'c');
+  expect(opened.status).toBe('awaiting_payment');
+  expect(await fixture.createOnce('coinbase', 'c')).toEqual(opened);
+});
+
+test.each(['funding.afterBegun', 'funding.beforeFinished'])(
+  'crash at %s: the repeat opens the deposit that was written',
+  async (point) => {
+    const before = await fixture.count();
+    const { exited } = await fixture.start({ ...fixture.config, ...faults(`${point}=crash`) });
+    const lost = codeOf(fixture.createOnce('moonpay', point, 2000));
+    expect(await exited).toBeNull();
+    expect(await lost).toMatch(/^service_unavailable/);
+    await fixture.start();
+    const left = (await fixture.newest())!;
+    expect(left).toMatchObject({ status: 'created', redirect_url: null });
+    expect(await codeOf(fixture.createOnce('moonpay', point))).toBe('conflict 1');
+    const done = await fixture.database.withClock('31 seconds', () => fixture.createOnce('moonpay', point));
+    expect(done).toMatchObject({ deposit_id: left.deposit_id, status: 'awaiting_payment' });
+    expect(await fixture.createOnce('moonpay', point)).toEqual(done);
+    expect((await fixture.count()) - before).toBe(1);
+  },
+);
+
+test('a deposit whose time was over before it was opened is not opened: the repeat makes another', async () => {
+  const { exited } = await fixture.start({ ...fixture.config, ...faults('funding.afterBegun=crash') });
+  const lost = codeOf(fixture.createOnce('moonpay', 'late', 2000));
+  expect(await exited).toBeNull();
+  await lost;
+  await fixture.start();
+  const left = (await fixture.newest())!;
+  const done = await fixture.database.withClock('16 minutes', () => fixture.createOnce('moonpay', 'late'));
+  expect(done.status).toBe('awaiting_payment');
+  expect(done.deposit_id).not.toBe(left.deposit_id);
+  expect((await fixture.get(left.deposit_id)).redirect_url).toBeNull();
+});

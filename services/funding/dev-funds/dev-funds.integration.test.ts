@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { call, forward } from '../../../shared/bus/call.ts';
+import type { Bus } from '../../../shared/bus/connect.ts';
+import { serve } from '../../../shared/bus/serve.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Moved } from '../../../shared/contract/funding.ts';
+import { funding, wallet } from '../../../shared/contract/index.ts';
+import type { BusUser, Handlers } from '../../../shared/contract/service.ts';
+import { encodeBase58 } from '../../../shared/lib/base58.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
+import {
+  AUTHORITY,
+  type ChainStandIn,
+  notForOperators,
+  startChainStandIn,
+} from '../../../test/support/chain-stand-in.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
+
+const ACCOUNT = newId('acct');
+const WALLET = newId('wal');
+const OWNER = encodeBase58(new Uint8Array(32).fill(7));
+
+let database: TestDatabase;
+let testBus: TestBus;
+let gateway: Bus;
+let chain: ChainStandIn;
+let service: ServiceProcess | undefined;
+const start = (env: Record<string, string>) =>
+  startService('funding', { CURSOR_KEY: 'a'.repeat(43), ...env }, { testBus, database });
+
+beforeAll(async () => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  gateway = await testBus.as('gateway');
+  chain = startChainStandIn(await testBus.as('chain-submitter'));
+  const refuse = async () => {
+    throw new ServiceError('internal_error', 'not asked in this suite');
+  };
+  const handlers: Handlers<typeof wallet> = {
+    link: refuse,
+    provision: refuse,
+    list: refuse,
+    backup: refuse,
+    replaceBackup: refuse,
+    onboarding: refuse,
+    delegate: refuse,
+    revoke: refuse,
+    listTransactions: refuse,
+    spendingSummary: refuse,
+    countAuthorities: refuse,
+    find: async ({ account_id, wallet_id }) =>
+      account_id === ACCOUNT && wallet_id === WALLET
+        ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
+        : null,
+    chooseDefault: refuse,
+    ...notForOperators,
+  };
+  serve(await testBus.as('wallet'), wallet, handlers);
+  service = await start({ DEV_FUND: 'true', CHAIN_WAIT_MS: '5000' });
+});
+
+afterAll(async () => {
+  expect(await service?.stop()).toBe(0);
+  await chain.stop();
+  await Promise.all([database.drop(), testBus.stop()]);
+});
+
+beforeEach(() => {
+  chain.outcomes.fund = 'confirmed';
+  chain.jobs.length = 0;
+  chain.account(OWNER).balance = 0n;
+});
+
+const fund = (amount: string, { account = ACCOUNT, wallet_id = WALLET } = {}) => {
+  const principal = { kind: 'jwt', account_id: account, session_id: 'ses', auth_time: 1 } as const;
+  const options = { timeoutMs: 25_000, headers: {} };
+  return forward(gateway, funding, 'devFund', { wallet_id, amount }, principal, options);
+};
+const refusal = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: { code: string }) => error.code,
+  );
+
+test('the funds are there when the call answers', async () => {
+  const answer = await fund('10000000000');
+  expect(answer).toEqual({
+    wallet_id: WALLET,
+    amount: '10000000000',
+    tx_hash: expect.stringMatching(/^[1-9A-Za-z]{64,88}$/),
+    balance: '10000000000',
+  });
+  expect(await fund('1')).toMatchObject({ amount: '1', balance: '10000000001' });
+});
+
+test.each([
+  ['more than 10,000 USDC', '10000000001', {}, 'validation_error'],
+  ['no digits', '1e3', {}, 'validation_error'],
+  ['a long text', 'a'.repeat(40), {}, 'validation_error'],
+  ['a wallet that does not exist', '1', { wallet_id: newId('wal') }, 'not_found'],
+  ['another account’s wallet', '1', { account: newId('acct') }, 'not_found'],
+])('refused, and nothing is sent: %s', async (_name, amount, who, expected) => {
+  expect(await refusal(fund(amount, who))).toBe(expected);
+  expect(chain.jobs).toEqual([]);
+});
+
+test('a transfer that fails says so', async () => {
+  chain.outcomes.fund = 'failed';
+  expect(await refusal(fund('5'))).toBe('payment_failed');
+  expect(chain.account(OWNER).balance).toBe(0n);
+});
+
+test('rule 16: a job that is lost is driven again after 15 s, and pays once', async () => {
+  chain.outcomes.fund = 'silent';
+  const answer = fund('5');
+  for (let i = 0; i < 200 && chain.jobs.length === 0; i++) await new Promise((done) => setTimeout(done, 25));
+  chain.outcomes.fund = 'confirmed';
+  expect(await database.withClock('16 seconds', () => answer)).toMatchObject({ balance: '5' });
+  expect(chain.jobs.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(chain.jobs).size).toBe(1);
+});
+
+test('a chain that takes longer than the wait: 503, and it says that the funds may still arrive', async () => {
+  chain.outcomes.fund = 'silent';
+  await expect(fund('5')).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: expect.stringContaining('may still arrive'),
+    extras: { money_moved: 'unknown' },
+  });
+});
+
+test('moved is told of what was on the chain, with how it ended; listMoved says the same', async () => {
+  const facts: Moved[] = [];
+  const watcher = await testBus.as('admin' as BusUser);
+  watcher.nc.subscribe('evt.funding.moved', { callback: (_error, msg) => void facts.push(msg.json()) });
+  await watcher.nc.flush();
+  const walletBus = await testBus.as('wallet');
+  const told = (id: string) => facts.filter(({ object_id }) => object_id === id).map(({ status }) => status);
+  const listed = async (id: string) =>
+    (await call(walletBus, funding, 'listMoved', { after: null, limit: 500 })).find(
+      ({ object_id }) => object_id === id,
+    );
+  const funded = async () => {
+    const { tx_hash } = (await fund('3')) as { tx_hash: string };
+    return { id: chain.jobs.at(-1)!, tx_hash };
+  };
+  const heard = async (id: string, expected: string[]) => {
+    for (let i = 0; i < 200 && told(id).length < expected.length; i += 1)
+      await new Promise((done) => setTimeout(done, 25));
+    expect(told(id)).toEqual(expected);
+    expect((await listed(id))?.status).toBe(expected.at(-1));
+  };
+
+  const { id, tx_hash } = await funded();
+  await heard(id, ['confirmed']);
+  for (let i = 0; i < 2; i += 1) await chain.tell('fundProgressed', id, 'finalized', tx_hash);
+  await heard(id, ['confirmed', 'finalized']);
+  expect(await listed(id)).toMatchObject({
+    type: 'dev_fund',
+    amount: '3',
+    to_account_id: ACCOUNT,
+    from_account_id: null,
+    tx_hash,
+  });
+
+  const forked = await funded();
+  await heard(forked.id, ['confirmed']);
+  await chain.tell('fundProgressed', forked.id, 'reopened', forked.tx_hash);
+  await chain.tell('fundProgressed', forked.id, 'failed', forked.tx_hash);
+  await heard(forked.id, ['confirmed', 'reversed']);
+
+  chain.outcomes.fund = 'failed';
+  expect(await refusal(fund('5'))).toBe('payment_failed');
+  const never = chain.jobs.at(-1)!;
+  expect(told(never)).toEqual([]);
+  expect(await listed(never)).toBeUndefined();
+});
+
+test('without a funding authority the call does not exist', async () => {
+  await service?.stop();
+  service = await start({});
+  expect(await refusal(fund('1'))).toBe('not_found');
+});

@@ -1,0 +1,19 @@
+import type { funding } from '../../../shared/contract/funding.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler } from '../../../shared/lists/list.ts';
+import { readScope } from './refund-scope.ts';
+import * as refunds from './store/refunds.ts';
+import { showRefund } from './view.ts';
+
+/** GET /v1/refunds. */
+export const listRefunds = (deps: {
+  pool: Pool;
+  cursorKey: Buffer;
+}): Handler<typeof funding.operations.listRefunds> =>
+  listHandler(deps, 'refunds', {
+    scope: (filters, caller) => ({ ...filters, scope: readScope(caller) }),
+    rows: refunds.listRefunds,
+    place: (row) => row.refund_id,
+    show: (rows) => rows.map(showRefund),
+  });

@@ -1,0 +1,27 @@
+import type { settlement } from '../../../shared/contract/index.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { recordRelease } from './store/refunds.ts';
+
+export type ReleaseReservationDeps = {
+  pool: Pool;
+  logger: Logger;
+  releaseRefund: Handler<typeof settlement.internal.releaseRefund>;
+};
+
+/**
+ * Releases what a closed or failed refund had reserved of its settlement. If settlement is
+ * unavailable, the job `releaseRefunds` does it later.
+ */
+export const releaseReservation = async (deps: ReleaseReservationDeps, refundId: string): Promise<void> => {
+  try {
+    await deps.releaseRefund({ refund_id: refundId });
+    await recordRelease(deps.pool, refundId);
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, refund_id: refundId },
+      'reservation of a refund not released; the next run tries again',
+    );
+  }
+};

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { notFound } from '../../../../shared/contract/errors.ts';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { matching, type Page, pageBy } from '../../../../shared/lists/page.ts';
+import { andStatusIs, transferColumns, transferShape } from '../store.ts';
+
+const Row = z.object({
+  withdrawal_id: z.string(),
+  account_id: z.string(),
+  wallet_id: z.string(),
+  owner: z.string(),
+  ...transferShape('pending_approval'),
+});
+export type WithdrawalRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`withdrawal_id, account_id, wallet_id, owner, ${transferColumns}`;
+
+/** Inserts a withdrawal that is prepared. Times are epoch milliseconds. */
+export const insertWithdrawal = (
+  db: Db,
+  row: Omit<WithdrawalRow, 'status' | 'tx_hash' | 'failure_code' | 'failure_message' | 'elapsed'>,
+): Promise<WithdrawalRow> =>
+  db.one(sql.type(Row)`
+    insert into withdrawals (withdrawal_id, account_id, wallet_id, owner, amount, destination_address,
+      destination_token_account, created_at, pending_until)
+    values (${row.withdrawal_id}, ${row.account_id}, ${row.wallet_id}, ${row.owner}, ${row.amount},
+      ${row.destination_address}, ${row.destination_token_account},
+      to_timestamp(${row.created_at}::float8 / 1000), to_timestamp(${row.pending_until}::float8 / 1000))
+    returning ${columns}`);
+
+/** A withdrawal of any account: for the service's own use, never straight into an answer. */
+export const getWithdrawalUnscoped = (db: Db, withdrawalId: string): Promise<WithdrawalRow> =>
+  db.one(sql.type(Row)`select ${columns} from withdrawals where withdrawal_id = ${withdrawalId}`);
+
+/** The account's withdrawal. @throws ServiceError not_found for one of another account, too */
+export const getWithdrawal = async (
+  db: Db,
+  accountId: string,
+  withdrawalId: string,
+): Promise<WithdrawalRow> => {
+  const row = await db.maybeOne(sql.type(Row)`
+    select ${columns} from withdrawals where account_id = ${accountId} and withdrawal_id = ${withdrawalId}`);
+  if (row === null) throw notFound('withdrawal');
+  return row;
+};
+
+type WithdrawalQuery = {
+  account_id: string;
+  wallet_id?: string | undefined;
+  status?: WithdrawalRow['status'] | undefined;
+};
+
+/** A page of the account's withdrawals, newest first, and one row more where there is a next page. */
+export const listWithdrawals = (
+  db: Db,
+  { account_id, wallet_id, status }: WithdrawalQuery,
+  page: Page,
+): Promise<readonly WithdrawalRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from withdrawals
+    where account_id = ${account_id} ${matching({ wallet_id })} ${andStatusIs('withdrawal', status)}
+      ${pageBy('withdrawal_id', page)}`);

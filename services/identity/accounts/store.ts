@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Row = z.object({
+  account_id: z.string(),
+  email: z.string(),
+  display_name: z.string().nullable(),
+  mail_key_events: z.boolean(),
+  mail_payments: z.boolean(),
+  spending_alert_threshold: z.bigint().nullable(),
+  created_at: z.number(),
+});
+export type AccountRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`account_id, email, display_name, mail_key_events, mail_payments,
+  spending_alert_threshold, created_at`;
+
+/** Returns the account of this address, and creates it with the given id when there is none. */
+export const upsertAccount = async (db: Db, email: string, newAccountId: string): Promise<string> => {
+  // The update changes nothing. Without it the statement would not return a row that exists.
+  const { id } = await db.one(sql.typeAlias('id')`
+    insert into accounts (account_id, email) values (${newAccountId}, ${email})
+    on conflict (email) do update set email = excluded.email
+    returning account_id as id`);
+  return id;
+};
+
+/** The account of a caller that is signed in, so the row exists. */
+export const getAccountRow = (db: Db, accountId: string): Promise<AccountRow> =>
+  db.one(sql.type(Row)`select ${columns} from accounts where account_id = ${accountId}`);
+
+/** The same row, locked until the transaction ends. */
+export const lockAccount = (tx: Db, accountId: string): Promise<AccountRow> =>
+  tx.one(sql.type(Row)`select ${columns} from accounts where account_id = ${accountId} for update`);
+
+/** Writes the settings of an account that the caller has locked. */
+export const updateAccountSettings = (
+  tx: Db,
+  row: Omit<AccountRow, 'email' | 'created_at'>,
+): Promise<AccountRow> =>
+  tx.one(sql.type(Row)`
+    update accounts set display_name = ${row.display_name}, mail_key_events = ${row.mail_key_events},
+      mail_payments = ${row.mail_payments}, spending_alert_threshold = ${row.spending_alert_threshold}
+    where account_id = ${row.account_id}
+    returning ${columns}`);
+
+// ---------- account status, which operators set ----------
+
+const Status = z.object({
+  account_id: z.string(),
+  email: z.string(),
+  created_at: z.number(),
+  frozen_at: z.number().nullable(),
+  limit_factor: z.number(),
+});
+export type AccountStatusRow = z.infer<typeof Status>;
+
+const statusColumns = sql.fragment`account_id, email, created_at, frozen_at, limit_factor`;
+
+/** The status of an account, or null when there is no such account. */
+export const findAccountStatus = (db: Db, accountId: string): Promise<AccountStatusRow | null> =>
+  db.maybeOne(sql.type(Status)`select ${statusColumns} from accounts where account_id = ${accountId}`);
+
+/** The same row, locked until the transaction ends. */
+export const lockAccountStatus = (tx: Db, accountId: string): Promise<AccountStatusRow | null> =>
+  tx.maybeOne(sql.type(Status)`
+    select ${statusColumns} from accounts where account_id = ${accountId} for update`);
+
+/** Whether an account is frozen. False when there is no such account. */
+export const isAccountFrozen = (db: Db, accountId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ frozen: z.boolean() }))`
+    select exists (
+      select from accounts where account_id = ${accountId} and frozen_at is not null) as frozen`);
+
+/** Accounts that are frozen or have raised limits, the oldest account first. */
+export const listChangedAccountStatuses = (db: Db, limit: number): Promise<readonly AccountStatusRow[]> =>
+  db.any(sql.type(Status)`
+    select ${statusColumns} from accounts where frozen_at is not null or limit_factor > 1
+    order by account_id limit ${limit}`);
+
+/** Freezes or unfreezes an account that the caller has locked. */
+export const updateFrozenAt = (tx: Db, accountId: string, frozen: boolean): Promise<AccountStatusRow> =>
+  tx.one(sql.type(Status)`
+    update accounts set frozen_at = ${frozen ? sql.fragment`app_now()` : sql.fragment`null`}
+    where account_id = ${accountId} returning ${statusColumns}`);
+
+/** Sets the factor of the request limits of an account that the caller has locked. */
+export const updateLimitFactor = (tx: Db, accountId: string, factor: number): Promise<AccountStatusRow> =>
+  tx.one(sql.type(Status)`
+    update accounts set limit_factor = ${factor}::int where account_id = ${accountId}
+    returning ${statusColumns}`);

@@ -1,0 +1,49 @@
+import { invalid } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { insertNotice } from '../mails/store.ts';
+import { lockAccount, updateAccountSettings } from './store.ts';
+import { showSettings } from './view.ts';
+
+/**
+ * PATCH /v1/accounts/me/settings. The wallet service stores the default wallet, because settle
+ * reads it there. It is set first: a refused wallet changes nothing, and a repeat after a crash in
+ * between has the same result.
+ */
+export const updateSettings =
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    findDefaultWallet: (accountId: string) => Promise<string | null>;
+    /** Null sets the wallet that was linked first. False: the account has no such wallet. */
+    setDefaultWallet: (accountId: string, walletId: string | null) => Promise<boolean>;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.updateSettings> =>
+  async (input, { account_id }) => {
+    const { default_wallet_id, display_name, mail_key_events, mail_payments } = input;
+    if (default_wallet_id !== undefined && !(await deps.setDefaultWallet(account_id, default_wallet_id))) {
+      throw invalid('default_wallet_id', 'no such wallet of this account');
+    }
+    const alert = input.spending_alert_threshold;
+    const threshold = typeof alert === 'string' ? parseMicro(alert) : alert;
+    const row = await deps.pool.transaction(async (tx) => {
+      const before = await lockAccount(tx, account_id);
+      const after = await updateAccountSettings(tx, {
+        account_id,
+        display_name: display_name === undefined ? before.display_name : display_name,
+        mail_key_events: mail_key_events ?? before.mail_key_events,
+        mail_payments: mail_payments ?? before.mail_payments,
+        spending_alert_threshold: threshold === undefined ? before.spending_alert_threshold : threshold,
+      });
+      if (before.mail_key_events && !after.mail_key_events) {
+        const details = { at: isoTime(deps.clock()) };
+        await insertNotice(tx, { account_id, kind: 'key_mails_off', details, always: true });
+      }
+      return after;
+    });
+    deps.pokeMails();
+    return showSettings(row, await deps.findDefaultWallet(account_id));
+  };

@@ -1,0 +1,70 @@
+import { notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { mintFirstKey } from '../keys/mint-key.ts';
+import { delegateChanged } from './events.ts';
+import { parseExpiry } from './expiry.ts';
+import { withLimits } from './model.ts';
+import type { SpendingWriter } from './spending.ts';
+import { insertDelegate } from './store.ts';
+import { showDelegate } from './view.ts';
+
+const NO_LIMITS = { per_payment: null, daily: null, monthly: null, total: null };
+
+/**
+ * POST /v1/delegates. Settlement stores the limits before the key exists, so that no key can spend
+ * without them.
+ */
+export const createDelegate =
+  (
+    deps: {
+      pool: Pool;
+      clock: Clock;
+      environment: Environment;
+      relay: Pick<Relay, 'dispatch'>;
+      /** Whether the account has this wallet. */
+      hasWallet: (accountId: string, walletId: string) => Promise<boolean>;
+      pokeMails: () => void;
+    } & SpendingWriter,
+  ): Handler<typeof identity.operations.createDelegate> =>
+  async (input, caller, key) => {
+    const { account_id } = caller;
+    const expires_at = input.expires_at === undefined ? null : parseExpiry(deps, input.expires_at);
+    if (!(await deps.hasWallet(account_id, input.wallet_id))) {
+      throw notFound('wallet');
+    }
+    const delegate_id = newId('del');
+    const spending = await deps.putDelegate({
+      delegate_id,
+      account_id,
+      limits: withLimits(NO_LIMITS, input.limits),
+      allowed_service_ids: input.allowed_service_ids ?? null,
+      expected_version: 0,
+    });
+    if (spending === null) throw new Error(`settlement already has the new delegate ${delegate_id}`);
+    const { created, outbox } = await deps.pool.transaction(async (tx) => {
+      const row = await insertDelegate(tx, {
+        delegate_id,
+        account_id,
+        name: input.name,
+        wallet_id: input.wallet_id,
+        expires_at,
+        created_at: deps.clock(),
+      });
+      const api_key = await mintFirstKey(tx, deps, { kind: 'delegate', id: delegate_id }, row);
+      const outbox = await insertOutbox(tx, [delegateChanged(deps, 'created', row)]);
+      const answer = { ...showDelegate(row, spending), api_key };
+      await complete(tx, key, answer);
+      return { created: answer, outbox };
+    });
+    deps.relay.dispatch(outbox);
+    deps.pokeMails();
+    return created;
+  };

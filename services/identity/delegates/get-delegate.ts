@@ -1,0 +1,17 @@
+import { notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { getSpending, type SpendingFinder } from './spending.ts';
+import { findDelegateRow } from './store.ts';
+import { showDelegate } from './view.ts';
+
+/** GET /v1/delegates/:delegate_id. */
+export const getDelegate =
+  (deps: { pool: Pool } & SpendingFinder): Handler<typeof identity.operations.getDelegate> =>
+  async ({ delegate_id }, { account_id }) => {
+    const row = await findDelegateRow(deps.pool, account_id, delegate_id);
+    if (row === null) throw notFound('delegate');
+    const spending = await getSpending(deps, account_id, [row]);
+    return showDelegate(row, spending(delegate_id));
+  };

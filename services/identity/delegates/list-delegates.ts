@@ -1,0 +1,21 @@
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
+import { getSpending, type SpendingFinder } from './spending.ts';
+import { listDelegateRows } from './store.ts';
+import { showDelegate } from './view.ts';
+
+/** GET /v1/delegates: the account's delegates, newest first. */
+export const listDelegates = (
+  deps: { pool: Pool; cursorKey: Buffer } & SpendingFinder,
+): Handler<typeof identity.operations.listDelegates> =>
+  listHandler(deps, 'delegates', {
+    scope: ofAccount,
+    rows: listDelegateRows,
+    place: (row) => row.delegate_id,
+    show: async (rows, { account_id }) => {
+      const spending = await getSpending(deps, account_id, rows);
+      return rows.map((row) => showDelegate(row, spending(row.delegate_id)));
+    },
+  });

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Page, pageBy } from '../../../shared/lists/page.ts';
+
+const Row = z.object({
+  delegate_id: z.string(),
+  account_id: z.string(),
+  name: z.string(),
+  wallet_id: z.string(),
+  expires_at: z.number().nullable(),
+  expired: z.boolean(),
+  created_at: z.number(),
+});
+export type DelegateRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`delegate_id, account_id, name, wallet_id, expires_at,
+  coalesce(expires_at <= app_now(), false) as expired, created_at`;
+const toTimestamp = (epochMs: number | null) =>
+  epochMs === null ? sql.fragment`null::timestamptz` : sql.fragment`to_timestamp(${epochMs}::float8 / 1000)`;
+
+/** Writes a new delegate. Times are epoch milliseconds. */
+export const insertDelegate = (db: Db, row: Omit<DelegateRow, 'expired'>): Promise<DelegateRow> =>
+  db.one(sql.type(Row)`
+    insert into delegates (delegate_id, account_id, name, wallet_id, expires_at, created_at)
+    values (${row.delegate_id}, ${row.account_id}, ${row.name}, ${row.wallet_id}, ${toTimestamp(row.expires_at)},
+      ${toTimestamp(row.created_at)})
+    returning ${columns}`);
+
+/**
+ * The account's delegate. Null when there is none, when it is deleted, or when it belongs to
+ * another account.
+ */
+export const findDelegateRow = (db: Db, accountId: string, delegateId: string): Promise<DelegateRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from delegates
+    where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null`);
+
+/** A page of the account's delegates, newest first, and one more. */
+export const listDelegateRows = (
+  db: Db,
+  { account_id }: { account_id: string },
+  page: Page,
+): Promise<readonly DelegateRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from delegates
+    where account_id = ${account_id} and deleted_at is null ${pageBy('delegate_id', page)}`);
+
+/**
+ * Updates name and expiry. Null when there is no such delegate, or when `mayExtend` is false and
+ * the delegate would live longer. The statement itself decides that, because another call may have
+ * shortened the expiry since it was read.
+ */
+export const updateDelegateRow = (
+  db: Db,
+  accountId: string,
+  delegateId: string,
+  change: { name: string | undefined; expires_at: number | null | undefined; mayExtend: boolean },
+): Promise<DelegateRow | null> => {
+  const expiry = change.expires_at === undefined ? sql.fragment`expires_at` : toTimestamp(change.expires_at);
+  return db.maybeOne(sql.type(Row)`
+    update delegates set name = coalesce(${change.name ?? null}, name), expires_at = ${expiry}
+    where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null
+      and (${change.mayExtend} or coalesce(${expiry}, 'infinity') <= coalesce(expires_at, 'infinity'))
+    returning ${columns}`);
+};
+
+/**
+ * Marks the account's delegate as deleted. Null when there is none. The row stays for the history.
+ */
+export const deleteDelegateRow = (
+  db: Db,
+  accountId: string,
+  delegateId: string,
+): Promise<DelegateRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    update delegates set deleted_at = app_now()
+    where account_id = ${accountId} and delegate_id = ${delegateId} and deleted_at is null
+    returning ${columns}`);

@@ -1,0 +1,57 @@
+import { conflict, notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { delegateChanged } from './events.ts';
+import { parseExpiry } from './expiry.ts';
+import { extendsExpiry, raises, withLimits } from './model.ts';
+import { getSpending, type SpendingFinder, type SpendingWriter } from './spending.ts';
+import { findDelegateRow, updateDelegateRow } from './store.ts';
+import { showDelegate } from './view.ts';
+
+/**
+ * PATCH /v1/delegates/:delegate_id. Whether a change lets the key do more is decided against one
+ * version of the limits, and only that version is changed. An old sign-in therefore cannot raise
+ * what a concurrent call has lowered.
+ */
+export const updateDelegate =
+  (
+    deps: { pool: Pool; clock: Clock; relay: Pick<Relay, 'dispatch'> } & SpendingFinder & SpendingWriter,
+  ): Handler<typeof identity.operations.updateDelegate> =>
+  async ({ delegate_id, name, limits, allowed_service_ids, expires_at: expiryText }, caller) => {
+    const { account_id } = caller;
+    const row = await findDelegateRow(deps.pool, account_id, delegate_id);
+    if (row === null) throw notFound('delegate');
+    const expires_at = typeof expiryText === 'string' ? parseExpiry(deps, expiryText) : expiryText;
+    const before = (await getSpending(deps, account_id, [row]))(delegate_id);
+    const after = {
+      limits: withLimits(before.limits, limits ?? {}),
+      allowed_service_ids:
+        allowed_service_ids === undefined ? before.allowed_service_ids : allowed_service_ids,
+    };
+    const extended = expires_at !== undefined && extendsExpiry(row.expires_at, expires_at);
+    const widens = raises(before, after) || extended;
+    if (widens) requireFresh(caller, deps.clock());
+
+    const isChanged = limits !== undefined || allowed_service_ids !== undefined;
+    const spending = isChanged
+      ? await deps.putDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
+      : before;
+    const change = { name, expires_at, mayExtend: extended };
+    const { changed, outbox } = await deps.pool.transaction(async (tx) => {
+      const updated = spending === null ? null : await updateDelegateRow(tx, account_id, delegate_id, change);
+      return {
+        changed: updated,
+        outbox: updated === null ? [] : await insertOutbox(tx, [delegateChanged(deps, 'updated', updated)]),
+      };
+    });
+    deps.relay.dispatch(outbox);
+    if (spending === null || changed === null) {
+      throw conflict('the delegate was changed at the same time; read it and repeat');
+    }
+    return showDelegate(changed, spending);
+  };

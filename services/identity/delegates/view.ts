@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+import type { Delegate } from '../../../shared/contract/identity.delegates.ts';
+import { isoTime, isoTimeOrNull } from '../../../shared/lib/clock.ts';
+import type { DelegateSpending } from './spending.ts';
+import type { DelegateRow } from './store.ts';
+
+/**
+ * A delegate as its account or its key reads it. This service stores who it is, settlement stores
+ * what it may spend.
+ */
+export const showDelegate = (
+  row: DelegateRow,
+  { limits, usage, allowed_service_ids }: DelegateSpending,
+): z.infer<typeof Delegate> => ({
+  delegate_id: row.delegate_id,
+  name: row.name,
+  wallet_id: row.wallet_id,
+  limits,
+  usage,
+  allowed_service_ids,
+  expires_at: isoTimeOrNull(row.expires_at),
+  status: row.expired ? 'expired' : 'active',
+  created_at: isoTime(row.created_at),
+});

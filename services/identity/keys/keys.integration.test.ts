@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ServiceError } from '../../../shared/contract/errors.ts';
+import type { Principal } from '../../../shared/contract/principal.ts';
+import { keyHash, parseKeyText } from '../../../shared/lib/key-text.ts';
+import { callerOf, PAYOUT, type Session, startIdentity } from '../../../test/support/identity.ts';
+import { atOnce, tally } from '../../../test/support/stack.ts';
+
+let running: Awaited<ReturnType<typeof startIdentity>>;
+beforeAll(async () => {
+  running = await startIdentity();
+}, 60_000);
+afterAll(() => running.stop(), 30_000);
+
+const HOUR = 3600;
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: ServiceError) => error.code,
+  );
+
+/** What services and delegates share is tested on both. */
+type Made = { session: Session; owner: Principal & { kind: 'jwt' }; id: string; apiKey: string };
+type Kind = 'service' | 'delegate';
+
+const make = async (kind: Kind, session?: Session): Promise<Made> => {
+  const signedIn = session ?? (await running.signIn());
+  const owner = callerOf(signedIn);
+  if (kind === 'service') {
+    const body = { name: 'Weather', price: '2500000', payout_address: PAYOUT };
+    const made = await running.ask('createService', body, owner);
+    return { session: signedIn, owner, id: made.service_id, apiKey: made.api_key };
+  }
+  const body = { name: 'Robot', wallet_id: running.newWallet(owner.account_id), limits: { daily: '5' } };
+  const made = await running.ask('createDelegate', body, owner);
+  return { session: signedIn, owner, id: made.delegate_id, apiKey: made.api_key };
+};
+const principalOf = async (apiKey: string) => running.findKey(keyHash(apiKey));
+const isLive = async (apiKey: string): Promise<boolean> => (await principalOf(apiKey)) !== null;
+
+type NewKey = { api_key: string; previous_key_expires_at: string | null };
+const calls = (kind: Kind) => {
+  const byId = (id: string) => (kind === 'service' ? { service_id: id } : { delegate_id: id });
+  const ops = {
+    rotate: kind === 'service' ? 'rotateServiceKey' : 'rotateDelegateKey',
+    reveal: kind === 'service' ? 'revealServiceKey' : 'revealDelegateKey',
+    verify: kind === 'service' ? 'verifyServiceReveal' : 'verifyDelegateReveal',
+  } as const;
+  return {
+    byId,
+    rotate: (id: string, caller: Principal, body: object = {}) =>
+      running.ask(ops.rotate, { ...byId(id), ...body }, caller) as Promise<NewKey>,
+    reveal: (id: string, caller: Principal, body: object = {}) =>
+      running.ask(ops.reveal, { ...byId(id), ...body }, caller),
+    verify: (id: string, token: string) => running.ask(ops.verify, { ...byId(id), token }) as Promise<NewKey>,
+  };
+};
+const mailsAbout = (address: string, subject: RegExp) =>
+  running.smtp.mailsTo(address).filter((mail) => subject.test(mail.subject ?? ''));
+const untilMailed = async (address: string, subject: RegExp, count = 1) => {
+  for (let tries = 0; tries < 250; tries += 1) {
+    const found = mailsAbout(address, subject);
+    if (found.length >= count) return found.at(-1)!;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no mail about ${subject} within 5 s`);
+};
+const linkIn = async (made: Made, count = 1): Promise<string> => {
+  const mail = await untilMailed(made.session.account.email, /Your link to a new key/, count);
+  const kind = made.id.startsWith('del_') ? 'delegate' : 'service';
+  const page = `https://console.quittance.example/reveal?${kind}=${made.id}#token=`;
+  expect(mail.text).toContain(page);
+  expect(mail.html).toContain(`<a href="${page}`);
+  return /#token=(rv_test_[A-Za-z0-9_-]{43})\s/.exec(mail.text)![1]!;
+};
+const currentKeys = (id: string) =>
+  running.count('keys', `coalesce(service_id::text, delegate_id) = '${id}' and revoked_at is null`);
+const liveKeys = (id: string) =>
+  running.count(
+    'keys',
+    `coalesce(service_id::text, delegate_id) = '${id}' and (revoked_at is null or revoked_at > public.app_now())`,
+  );
+
+describe.each(['service', 'delegate'] as const)('keys of a %s', (kind) => {
+  const { rotate, reveal, verify } = calls(kind);
+
+  test('a key is what it says, and its hash alone is kept', async () => {
+    const made = await make(kind);
+    expect(made.apiKey).toMatch(new RegExp(`^${kind === 'service' ? 'vendor' : 'dk'}_test_[0-9A-Za-z]{49}$`));
+    expect(parseKeyText(made.apiKey)?.kind).toBe(`${kind}_key`);
+    expect(await principalOf(made.apiKey)).toMatchObject({
+      kind: `${kind}_key`,
+      account_id: made.owner.account_id,
+      [`${kind}_id`]: made.id,
+    });
+    expect(await running.count('keys', `keys::text like '%${made.apiKey.slice(-40)}%'`)).toBe(0);
+    await untilMailed(made.session.account.email, /A key was created/);
+  });
+
+  test('rotated by itself: both work for 24 h, then the new one alone', async () => {
+    const made = await make(kind);
+    const before = running.now();
+    const { api_key, previous_key_expires_at } = await rotate(made.id, (await principalOf(made.apiKey))!);
+    expect(Math.abs(Date.parse(previous_key_expires_at!) - before - 24 * HOUR * 1000)).toBeLessThan(10_000);
+    expect([await isLive(made.apiKey), await isLive(api_key)]).toEqual([true, true]);
+    const mail = await untilMailed(made.session.account.email, /A key was rotated/);
+    expect(mail.text).toContain(previous_key_expires_at);
+    expect(mail.text).not.toContain(api_key.slice(-40));
+    await running.passSeconds(24 * HOUR - 60);
+    expect(await isLive(made.apiKey)).toBe(true);
+    await running.passSeconds(60);
+    expect([await isLive(made.apiKey), await isLive(api_key)]).toEqual([false, true]);
+  });
+
+  test('a key in its grace period cannot rotate; a further rotation ends it', async () => {
+    const made = await make(kind);
+    const first = (await principalOf(made.apiKey))!;
+    const second = await rotate(made.id, first);
+    expect(await codeOf(rotate(made.id, first))).toBe('forbidden');
+    const third = await rotate(made.id, (await principalOf(second.api_key))!);
+    expect(await Promise.all([made.apiKey, second.api_key, third.api_key].map(isLive))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(running.endedHashes()).toContain(keyHash(made.apiKey));
+    expect(await codeOf(rotate(made.id, first))).toBe('unauthorized');
+  });
+
+  test('rotated by a sign-in, which alone may end the others at once', async () => {
+    const made = await make(kind);
+    const key = (await principalOf(made.apiKey))!;
+    expect(await codeOf(rotate(made.id, key, { revoke_previous: true }))).toBe('validation_error');
+    const second = await rotate(made.id, made.owner);
+    const third = await rotate(made.id, made.owner, { revoke_previous: true });
+    expect(await Promise.all([made.apiKey, second.api_key, third.api_key].map(isLive))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(running.endedHashes()).toEqual(
+      expect.arrayContaining([keyHash(made.apiKey), keyHash(second.api_key)]),
+    );
+    // Mails of the same moment overtake one another.
+    await untilMailed(made.session.account.email, /A key was rotated/, 2);
+    const texts = mailsAbout(made.session.account.email, /A key was rotated/).map(({ text }) => text);
+    expect(texts.filter((text) => text?.includes('The previous keys have ended.'))).toHaveLength(1);
+  });
+
+  test('64 rotations at once by the key: one wins, two keys live', async () => {
+    const made = await make(kind);
+    const key = (await principalOf(made.apiKey))!;
+    expect(tally(await atOnce(64, () => codeOf(rotate(made.id, key))))).toEqual({ ok: 1, forbidden: 63 });
+    expect([await currentKeys(made.id), await liveKeys(made.id)]).toEqual([1, 2]);
+  });
+
+  test('64 rotations at once by a sign-in: never more than two keys live', async () => {
+    const made = await make(kind);
+    let most = 0;
+    let done = false;
+    const watch = async () => {
+      while (!done) most = Math.max(most, await liveKeys(made.id));
+    };
+    const watching = watch();
+    const answers = await atOnce(64, () => rotate(made.id, made.owner));
+    done = true;
+    await watching;
+    expect(most).toBe(2);
+    const live = await Promise.all(answers.map(({ api_key }) => isLive(api_key)));
+    expect(tally(live)).toEqual({ true: 2, false: 62 });
+    expect(await currentKeys(made.id)).toBe(1);
+  });
+
+  test('a mailed link mints a replacement, once: one of 64 uses wins', async () => {
+    const made = await make(kind);
+    expect(await reveal(made.id, made.owner)).toEqual({ status: 'sent' });
+    const token = await linkIn(made);
+    expect([await liveKeys(made.id), await isLive(made.apiKey)]).toEqual([1, true]);
+    const answers = await atOnce(64, () =>
+      verify(made.id, token).then(
+        (answer) => answer,
+        (error: ServiceError) => error.code,
+      ),
+    );
+    const won = answers.filter((answer): answer is NewKey => typeof answer !== 'string');
+    expect(won.length).toBe(1);
+    expect(new Set(answers.filter((answer) => typeof answer === 'string'))).toEqual(
+      new Set(['unauthorized']),
+    );
+    expect([await isLive(won[0]!.api_key), await isLive(made.apiKey)]).toEqual([true, true]);
+    await untilMailed(made.session.account.email, /A new key was shown/);
+    expect(await codeOf(rotate(made.id, (await principalOf(won[0]!.api_key))!))).toBe('ok');
+  });
+
+  test('a link of another, the older of two, one after 15 minutes: nothing', async () => {
+    const [made, other] = [await make(kind), await make(kind)];
+    await reveal(made.id, made.owner);
+    const first = await linkIn(made);
+    await reveal(made.id, made.owner);
+    const newest = await linkIn(made, 2);
+    expect(await codeOf(verify(made.id, first))).toBe('unauthorized');
+    expect(await codeOf(verify(other.id, newest))).toBe('unauthorized');
+    expect(await codeOf(verify(made.id, `rv_test_${'A'.repeat(43)}`))).toBe('unauthorized');
+    await running.passSeconds(15 * 60);
+    expect(await codeOf(verify(made.id, newest))).toBe('unauthorized');
+    expect([await liveKeys(made.id), await liveKeys(other.id)]).toEqual([1, 1]);
+  });
+
+  test('a link with revoke_previous ends the others when it is used, not before', async () => {
+    const made = await make(kind);
+    await reveal(made.id, made.owner, { revoke_previous: true });
+    expect(await isLive(made.apiKey)).toBe(true);
+    const { api_key } = await verify(made.id, await linkIn(made));
+    expect([await isLive(made.apiKey), await isLive(api_key)]).toEqual([false, true]);
+    expect(running.endedHashes()).toContain(keyHash(made.apiKey));
+  });
+
+  test('another account can do nothing with it', async () => {
+    const [made, other] = [await make(kind), await make(kind)];
+    expect(await codeOf(rotate(made.id, other.owner))).toBe('not_found');
+    expect(await codeOf(rotate(made.id, (await principalOf(other.apiKey))!))).toBe('not_found');
+    expect(await codeOf(reveal(made.id, other.owner))).toBe('not_found');
+    expect(await liveKeys(made.id)).toBe(1);
+  });
+});
+
+test('no key and no link of the above is at rest, and no mail but the link’s has one', async () => {
+  const made = await make('delegate');
+  const { reveal, verify } = calls('delegate');
+  await reveal(made.id, made.owner);
+  const token = await linkIn(made);
+  const { api_key } = await verify(made.id, token);
+  const dump: unknown[] = [];
+  for (const table of ['keys', 'reveal_links', 'mails', 'delegates', 'outbox']) {
+    dump.push((await running.admin.query(`select * from identity.${table}`)).rows);
+  }
+  const text = JSON.stringify(dump);
+  for (const secret of [made.apiKey, token, api_key]) expect(text).not.toContain(secret.slice(-40));
+  const mails = running.smtp.mailsTo(made.session.account.email);
+  expect(mails.filter((mail) => mail.text.includes(token)).length).toBe(1);
+  expect(mails.filter((mail) => `${mail.text}${mail.html}`.includes(api_key)).length).toBe(0);
+});

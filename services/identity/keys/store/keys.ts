@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+
+/** The service or delegate that a key belongs to. */
+export type KeyOwner = { kind: 'service' | 'delegate'; id: string };
+
+const ownedBy = ({ kind, id }: KeyOwner) =>
+  kind === 'service' ? sql.fragment`service_id = ${id}::uuid` : sql.fragment`delegate_id = ${id}`;
+const columnOf = ({ kind }: KeyOwner) =>
+  kind === 'service' ? sql.fragment`service_id` : sql.fragment`delegate_id`;
+const isValid = sql.fragment`(keys.revoked_at is null or keys.revoked_at > app_now())`;
+
+/** Writes the hash of a new key, which becomes the current one of its owner. */
+export const insertKey = (
+  db: Db,
+  owner: KeyOwner,
+  key: { key_id: string; account_id: string; key_hash: string },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into keys (key_id, account_id, key_hash, ${columnOf(owner)})
+    values (${key.key_id}, ${key.account_id}, ${key.key_hash},
+      ${owner.kind === 'service' ? sql.fragment`${owner.id}::uuid` : owner.id})`);
+
+const accountStatus = { frozen: z.boolean(), limit_factor: z.number() };
+const ValidKey = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('service_key'),
+    key_id: z.string(),
+    account_id: z.string(),
+    service_id: z.string(),
+    ...accountStatus,
+  }),
+  z.object({
+    kind: z.literal('delegate_key'),
+    key_id: z.string(),
+    account_id: z.string(),
+    delegate_id: z.string(),
+    wallet_id: z.string(),
+    ...accountStatus,
+  }),
+]);
+type ValidKey = z.infer<typeof ValidKey>;
+
+/**
+ * The principal of the valid key with this hash. Null when the key is unknown or revoked, or when
+ * its delegate is expired or deleted.
+ */
+export const findValidKey = (db: Db, keyHash: string): Promise<ValidKey | null> =>
+  db.maybeOne(sql.type(ValidKey)`
+    select case when keys.service_id is null then 'delegate_key' else 'service_key' end as kind,
+      keys.key_id, keys.account_id, keys.service_id, keys.delegate_id, delegates.wallet_id,
+      accounts.frozen_at is not null as frozen, accounts.limit_factor
+    from keys join accounts using (account_id) left join delegates on delegates.delegate_id = keys.delegate_id
+    where keys.key_hash = ${keyHash} and ${isValid}
+      and (keys.delegate_id is null
+        or delegates.deleted_at is null and (delegates.expires_at is null or delegates.expires_at > app_now()))`);
+
+/**
+ * Whether the owner's key is its current one. False: it is in its grace period. Null: it is
+ * revoked.
+ */
+export const isCurrentKey = (db: Db, owner: KeyOwner, keyId: string): Promise<boolean | null> =>
+  db.maybeOneFirst(sql.type(z.object({ current: z.boolean() }))`
+    select revoked_at is null as current from keys where key_id = ${keyId} and ${ownedBy(owner)} and ${isValid}`);
+
+const Hash = z.object({ key_hash: z.string() });
+
+/** Revokes keys in their grace period, so that another one may begin; returns their hashes. */
+export const revokeKeysInGrace = (db: Db, owner: KeyOwner): Promise<readonly string[]> =>
+  db.anyFirst(sql.type(Hash)`
+    update keys set revoked_at = app_now() where ${ownedBy(owner)} and revoked_at > app_now() returning key_hash`);
+
+/** Revokes all keys of an owner at once; returns the hashes of those that were valid. */
+export const revokeKeys = (db: Db, owner: KeyOwner): Promise<readonly string[]> =>
+  db.anyFirst(sql.type(Hash)`
+    update keys set revoked_at = app_now() where ${ownedBy(owner)} and ${isValid} returning key_hash`);
+
+/**
+ * Begins the grace period of the current key; returns its end, or null when there was no current
+ * key.
+ */
+export const beginKeyGrace = (db: Db, owner: KeyOwner, graceHours: number): Promise<number | null> =>
+  db.maybeOneFirst(sql.type(z.object({ revoked_at: z.number() }))`
+    update keys set revoked_at = app_now() + ${graceHours} * interval '1 hour'
+    where ${ownedBy(owner)} and revoked_at is null returning revoked_at`);
+
+const LockedKeyOwner = z.object({ account_id: z.string(), name: z.string(), key_grace_hours: z.number() });
+
+export type LockedKeyOwner = z.infer<typeof LockedKeyOwner>;
+
+/** Grace period of a delegate's key. Services have a setting for it, delegates do not. */
+const DELEGATE_GRACE_HOURS = 24;
+
+/**
+ * Locks a service or delegate that is not deleted, so that concurrent changes of its keys run one
+ * after another. Null when there is none, or when it belongs to another account than the given one.
+ */
+export const lockKeyOwner = (
+  db: Db,
+  { kind, id }: KeyOwner,
+  accountId: string | null,
+): Promise<LockedKeyOwner | null> => {
+  const own = accountId === null ? sql.fragment`` : sql.fragment`and account_id = ${accountId}`;
+  return kind === 'service'
+    ? db.maybeOne(sql.type(LockedKeyOwner)`
+        select account_id, name, key_grace_hours from services
+        where service_id = ${id} and status <> 'closed' ${own} for update`)
+    : db.maybeOne(sql.type(LockedKeyOwner)`
+        select account_id, name, ${DELEGATE_GRACE_HOURS}::int as key_grace_hours from delegates
+        where delegate_id = ${id} and deleted_at is null ${own} for update`);
+};

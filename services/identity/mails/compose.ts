@@ -1,0 +1,32 @@
+import { LINK_MINUTES } from '../../../shared/contract/identity.sign-in.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import { loginToken, revealToken } from '../sessions/model/tokens.ts';
+import type { Mail } from './mail-text.ts';
+import { noticeMail } from './notices.ts';
+import { signInMail } from './sign-in-mail.ts';
+import type { MailRow } from './store.ts';
+
+/** What the links in mails are made of. */
+export type LinkSettings = {
+  environment: Environment;
+  identitySecret: Buffer;
+  signInUrl: string;
+  revealUrl: string;
+};
+
+/** The mail of a row. Null for a kind that this release does not know. */
+export const composeMail = (
+  { environment, identitySecret, signInUrl, revealUrl }: LinkSettings,
+  { kind, to_address: to, link_id, details }: MailRow,
+): Mail | null => {
+  if (kind === 'sign_in' && link_id !== null) {
+    const token = loginToken(identitySecret, environment, link_id);
+    return signInMail({ to, environment, signInUrl, token, minutes: LINK_MINUTES });
+  }
+  if (link_id === null) return noticeMail(kind, { to, environment, details }, null);
+  // The page reads the owner of the key from the query. The token is in the fragment, which
+  // browsers send to no server.
+  const owner = new URLSearchParams({ [details.owner_kind ?? '']: details.owner_id ?? '' });
+  const token = revealToken(identitySecret, environment, link_id);
+  return noticeMail(kind, { to, environment, details }, `${revealUrl}?${owner}#token=${token}`);
+};

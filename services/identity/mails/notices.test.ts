@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { noticeMail } from './notices.ts';
+
+const name = '<img src=x onerror=alert(1)>"&';
+const payment = {
+  settlement_id: 'id',
+  amount: '2500000',
+  fee: '12500',
+  net: '2487500',
+  at: '2026-11-21T10:00:00.000Z',
+};
+const details = {
+  ...{ owner_kind: 'service', owner_id: 'id', name, until: 'now', payout_address: 'id', effective_at: 'now' },
+  ...{ ...payment, service: name, service_id: 'id', delegate: name, delegate_id: 'id' },
+};
+const notice = { to: 'ada@example.com', environment: 'live', details } as const;
+
+test.each([
+  'key_created',
+  'key_rotated',
+  'key_revealed',
+  'keys_revoked',
+  'payout_changed',
+  'payment_made',
+  'payment_received',
+])('%s: a name is text, not markup, and there is no link to click', (kind) => {
+  const mail = noticeMail(kind, notice, null)!;
+  expect(mail.text).toContain(details.name);
+  expect(mail.html).not.toContain('<img');
+  expect(mail.html).not.toContain('<a ');
+  expect(mail.subject).not.toContain(details.name);
+  expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
+test.each([
+  ['gone', 'answered 410'],
+  ['failing', 'For five days every delivery'],
+])('an endpoint that was turned off (%s): which, why, and no link', (reason, words) => {
+  const off = { endpoint_id: 'whe_1', host: 'hooks.example.com<b>', reason, at: payment.at };
+  const mail = noticeMail('webhook_disabled', { ...notice, details: off }, null)!;
+  expect(mail.text).toContain(words);
+  for (const said of ['whe_1', 'hooks.example.com', payment.at]) expect(mail.text).toContain(said);
+  expect(mail.html).not.toMatch(/<b>|<a /);
+  expect(`${mail.text}${mail.html}`).not.toContain('undefined');
+});
+
+test('a stranger’s name cannot turn the text around it', () => {
+  const mail = noticeMail(
+    'payment_made',
+    { ...notice, details: { ...details, service: 'A\u202eB\u2066' } },
+    null,
+  )!;
+  expect(mail.text).toContain('to the service “AB” (id)');
+  expect(`${mail.text}${mail.html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});
+
+test('a stranger’s name is no address to click and does not end its own quotation', () => {
+  const service =
+    'Paid” (id). Frozen: see https://evil.example/in, http://1 or mail a@evil.example. “St. Ada';
+  const mail = noticeMail('payment_made', { ...notice, details: { ...details, service } }, null)!;
+  expect(mail.text).toContain('“Paid" (id). Frozen: see https[:]//evil[.]example/in, ');
+  expect(mail.text).toContain('"St. Ada” (id)');
+  expect(`${mail.text}${mail.html}`).not.toMatch(/https?:\/\/|evil\.example/);
+});
+
+test('a link stands in the text and, escaped, in the HTML; test says that it is test', () => {
+  const link = 'https://example.com/reveal?service=1&x="#token=rv_test_a';
+  const mail = noticeMail('key_reveal', { ...notice, environment: 'test' }, link)!;
+  expect(mail.text).toContain(`${link}\n`);
+  expect(mail.html).toContain('href="https://example.com/reveal?service=1&#38;x=&#34;#token=rv_test_a"');
+  expect(mail.text).toContain('test environment');
+});
+
+test.each(['sign_in', 'constructor', ''])('%j is no kind of notice', (kind) => {
+  expect(noticeMail(kind, notice, null)).toBeNull();
+});

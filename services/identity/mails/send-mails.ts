@@ -1,0 +1,74 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { everyMs, type Periodic } from '../../../shared/lib/periodic.ts';
+import { composeMail, type LinkSettings } from './compose.ts';
+import { type Mailer, MailRefused } from './mailer.ts';
+import { claimMails, deleteMail, type MailRow, retryMail } from './store.ts';
+
+const BATCH = 10;
+const SWEEP_EVERY_MS = 1000;
+/** Seconds until the next attempt: 2, 4, 8, … up to a minute, until the mail expires. */
+const retryDelaySeconds = (attempts: number): number => Math.min(60, 2 ** attempts);
+
+type MailSending = Periodic & {
+  /** Sends one batch of due mails now instead of at the next sweep. Never throws. */
+  poke: () => void;
+};
+
+type Deps = { pool: Pool; logger: Logger; mailer: Mailer } & LinkSettings;
+
+/** Sends a claimed mail. Log lines carry the mail's id, never its address or link. */
+const sendMail = async (deps: Deps, row: MailRow): Promise<void> => {
+  const { pool, logger, mailer } = deps;
+  const mail = composeMail(deps, row);
+  const mail_id = String(row.mail_id);
+  if (mail === null) logger.error({ mail_id, kind: row.kind }, 'deleted a mail because its kind is unknown');
+  try {
+    if (mail !== null) await mailer.send(mail);
+  } catch (error) {
+    const refused = error instanceof MailRefused;
+    // The server's reply may contain the address, so only the code of the error is logged.
+    const { code } = error as { code?: string };
+    const fields = { mail_id, attempts: row.attempts, code, refused };
+    logger.warn(fields, 'did not send a mail because the mail server failed or refused it');
+    if (!refused) return void (await retryMail(pool, row.mail_id, retryDelaySeconds(row.attempts)));
+  }
+  await deleteMail(pool, row.mail_id);
+};
+
+/**
+ * Sends the rows of `mails`. One short statement claims a mail, and it is sent outside of any
+ * transaction, so that a slow mail server holds no lock.
+ */
+export const startSendMails = (deps: Deps): MailSending => {
+  const { pool, logger, mailer } = deps;
+  let stopping = false;
+  const sendBatch = async (): Promise<number> => {
+    const claimed = await claimMails(pool, BATCH);
+    await Promise.all(claimed.map((row) => sendMail(deps, row)));
+    return claimed.length;
+  };
+  const sendAll = async (): Promise<void> => {
+    while (!stopping && (await sendBatch()) === BATCH);
+  };
+
+  const sweep = everyMs(SWEEP_EVERY_MS, 'sendMails', sendAll, logger);
+  const poked = new Set<Promise<unknown>>();
+  return {
+    poke: () => {
+      if (stopping) return;
+      // A poke sends one batch and leaves the rest to the sweep. If every poke sent the whole
+      // backlog, they would claim all of it at once, and a mail that a user has just requested
+      // would wait behind it in the mail server's queue.
+      const work = sendBatch()
+        .catch((error: unknown) => logger.warn({ err: error }, 'left mails to the next sweep after an error'))
+        .finally(() => poked.delete(work));
+      poked.add(work);
+    },
+    stop: async () => {
+      stopping = true;
+      await Promise.all([sweep.stop(), ...poked]);
+      mailer.close();
+    },
+  };
+};

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+
+const Row = z.object({
+  mail_id: z.bigint(),
+  to_address: z.string(),
+  kind: z.string(),
+  /** The link in the mail. Null when it has none. */
+  link_id: z.string().nullable(),
+  details: z.record(z.string(), z.string()),
+  attempts: z.number(),
+});
+export type MailRow = z.infer<typeof Row>;
+
+/**
+ * How long a claimed mail is left to its claimer. It is longer than the sum of the SMTP time-outs
+ * of `mailer.ts`. After a crash the mail is sent again with the same link, which does no harm.
+ */
+const CLAIM_SECONDS = 90;
+
+/**
+ * Queues the mail of a sign-in link, in place of the unsent mail of an earlier link. Call it within
+ * the transaction that writes the link.
+ */
+export const insertSignInMail = async (
+  db: Db,
+  mail: { to_address: string; link_id: string },
+): Promise<void> => {
+  await db.query(sql.typeAlias('void')`
+    delete from mails where kind = 'sign_in' and to_address = ${mail.to_address}`);
+  await db.query(sql.typeAlias('void')`
+    insert into mails (kind, to_address, link_id, expires_at)
+    select 'sign_in', ${mail.to_address}, link_id, expires_at from login_links where link_id = ${mail.link_id}`);
+};
+
+/** How long a notice is sent after the event that it is about. */
+export const NOTICE_DAYS = 3;
+
+/**
+ * Queues a notice to the owner of an account. Call it within the transaction that makes the change.
+ * `details` are values for the text and never a secret.
+ * @param notice.always for a notice that the settings cannot turn off, because an attacker would
+ *   turn mails off first. A notice with a link was requested, so it is always sent.
+ */
+export const insertNotice = (
+  db: Db,
+  {
+    always = false,
+    ...notice
+  }: {
+    account_id: string;
+    kind: string;
+    details: Record<string, string>;
+    link_id?: string;
+    always?: boolean;
+  },
+): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    insert into mails (kind, to_address, link_id, details, expires_at)
+    select ${notice.kind}, email, ${notice.link_id ?? null}, ${JSON.stringify(notice.details)}::jsonb,
+      app_now() + ${NOTICE_DAYS} * interval '1 day'
+    from accounts where account_id = ${notice.account_id}
+      and (mail_key_events or ${always || notice.link_id !== undefined})`);
+
+/**
+ * Queues the notices that a statement computes: `source` has the columns `kind`, `email` and
+ * `details`.
+ */
+export const insertNoticesFrom = (source: ReturnType<typeof sql.fragment>) => sql.fragment`
+  insert into mails (kind, to_address, details, expires_at)
+  select kind, email, details, app_now() + ${NOTICE_DAYS} * interval '1 day' from ${source}`;
+
+/**
+ * Mails with a link come before all others, because a user waits for them. Any number of mails
+ * about payments may be queued and must not delay a sign-in.
+ */
+const inOrder = sql.fragment`order by (link_id is null), next_attempt_at`;
+
+/** Claims due mails for the caller to send. Any number of replicas may claim at the same time. */
+export const claimMails = (db: Db, limit: number): Promise<readonly MailRow[]> =>
+  db.any(sql.type(Row)`
+    update mails set attempts = attempts + 1,
+      next_attempt_at = app_now() + ${CLAIM_SECONDS} * interval '1 second'
+    where mail_id in (
+      select mail_id from mails where next_attempt_at <= app_now() and expires_at > app_now()
+      ${inOrder} limit ${limit} for update skip locked)
+    returning mail_id, to_address, kind, link_id, details, attempts`);
+
+/** Releases a claimed mail, which is sent again after the delay. */
+export const retryMail = (db: Db, mailId: bigint, delaySeconds: number): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`
+    update mails set next_attempt_at = app_now() + ${delaySeconds} * interval '1 second'
+    where mail_id = ${mailId}`);
+
+/** Deletes a mail that was sent, or that the mail server refused for good. */
+export const deleteMail = (db: Db, mailId: bigint): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from mails where mail_id = ${mailId}`);
+
+/** Deletes mails that could not be sent before they expired. */
+export const purgeMails = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from mails where expires_at <= app_now()`);
+
+const COUNT_UP_TO = 10_000;
+const Backlog = z.object({ mails: z.bigint(), oldest_age: z.number() });
+
+/**
+ * The number of queued mails and the age of the oldest in seconds. Each scrape of the metrics reads
+ * it. A mail is as old as its link.
+ */
+export const getMailBacklog = (db: Db): Promise<z.infer<typeof Backlog>> =>
+  db.one(sql.type(Backlog)`
+    with queued as (select to_address, link_id from mails where expires_at > app_now()
+      ${inOrder} limit ${COUNT_UP_TO})
+    select count(*) as mails,
+      coalesce(extract(epoch from app_now() - min(login_links.created_at)), 0)::float8 as oldest_age
+    from queued left join login_links on login_links.email = to_address and login_links.link_id = queued.link_id`);

@@ -1,0 +1,22 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { purgeRevealLinks } from '../keys/store/reveal_links.ts';
+import { purgeMails } from '../mails/store.ts';
+import { purgeChallenges } from '../passkeys/store/passkey_challenges.ts';
+import { purgePayments } from '../payments/store.ts';
+import { purgeLoginLinks } from '../sessions/store/login_links.ts';
+import { purgeSessions } from '../sessions/store/sessions.ts';
+
+/**
+ * Deletes rows that no call can use any more. Correctness does not depend on it, because every
+ * query checks the time itself.
+ */
+export const purge =
+  ({ pool }: { pool: Pool }) =>
+  async (): Promise<void> => {
+    await purgeLoginLinks(pool);
+    await purgeMails(pool);
+    await purgeRevealLinks(pool);
+    await purgeChallenges(pool);
+    await purgeSessions(pool);
+    await purgePayments(pool);
+  };

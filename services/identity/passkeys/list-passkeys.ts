@@ -1,0 +1,18 @@
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
+import { listPasskeyRows } from './store/passkeys.ts';
+import { showPasskey } from './view.ts';
+
+/** GET /v1/accounts/me/passkeys. */
+export const listPasskeys = (deps: {
+  pool: Pool;
+  cursorKey: Buffer;
+}): Handler<typeof identity.operations.listPasskeys> =>
+  listHandler(deps, 'passkeys', {
+    scope: ofAccount,
+    rows: listPasskeyRows,
+    place: (row) => row.passkey_id,
+    show: (rows) => rows.map(showPasskey),
+  });

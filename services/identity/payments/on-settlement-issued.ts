@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import type { Payment } from './store.ts';
+
+/** The payment of an event, which is counted and mailed. */
+export const issued = ({
+  quote_amount,
+  fee_amount,
+  ...payment
+}: z.infer<typeof settlement.events.issued>): Payment[] => [
+  { ...payment, quoteMicro: parseMicro(quote_amount), feeMicro: parseMicro(fee_amount) },
+];

@@ -1,0 +1,46 @@
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { newServiceId } from '../../../shared/lib/id.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { mintFirstKey } from '../keys/mint-key.ts';
+import { insertService } from './store.ts';
+import { showService } from './view.ts';
+
+const DEFAULT_REDEEM_WINDOW_SECONDS = 900;
+const DEFAULT_GRACE_HOURS = 24;
+
+/** POST /v1/services: the service with its first key. No later answer shows the text of the key. */
+export const createService =
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    environment: Environment;
+    /** Rejects with a ServiceError that says why the address may not receive payouts. */
+    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.createService> =>
+  async (input, caller, key) => {
+    await deps.checkPayoutAddress(input.payout_address, input.allow_off_curve ?? false);
+    const created = await deps.pool.transaction(async (tx) => {
+      const service = await insertService(tx, {
+        service_id: newServiceId(),
+        account_id: caller.account_id,
+        name: input.name,
+        price: parseMicro(input.price),
+        payout_address: input.payout_address,
+        redeem_window_seconds: input.redeem_window_seconds ?? DEFAULT_REDEEM_WINDOW_SECONDS,
+        key_grace_hours: input.key_grace_hours ?? DEFAULT_GRACE_HOURS,
+        created_at: deps.clock(),
+      });
+      const api_key = await mintFirstKey(tx, deps, { kind: 'service', id: service.service_id }, service);
+      const answer = { ...showService(service), api_key };
+      await complete(tx, key, answer);
+      return answer;
+    });
+    deps.pokeMails();
+    return created;
+  };

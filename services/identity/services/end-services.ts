@@ -1,0 +1,46 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { revokeAllKeys } from '../keys/revoke-all-keys.ts';
+import { CLOSING_DAYS, claimClosingServices, endServiceRow, updateEndCheckAt } from './store.ts';
+
+const BATCH = 20;
+const DAY_MS = 24 * 3600_000;
+
+/** What ends a service once nothing of it is open. */
+export type ServiceEnder = {
+  pool: Pool;
+  clock: Clock;
+  relay: Pick<Relay, 'dispatch'>;
+  /**
+   * Whether anything of a service can still be paid or redeemed, and the end of its last window in
+   * epoch milliseconds.
+   */
+  getActivity: (serviceId: string) => Promise<{ open: boolean; endsAt: number | null }>;
+  pokeMails: () => void;
+};
+
+/** Ends a closing service and revokes its keys. Of concurrent callers, one ends it. */
+export const endService = async (deps: ServiceEnder, serviceId: string): Promise<void> => {
+  const outbox = await deps.pool.transaction(async (tx) => {
+    const ended = await endServiceRow(tx, serviceId);
+    return ended === null ? [] : revokeAllKeys(tx, deps, { kind: 'service', id: serviceId }, ended);
+  });
+  deps.relay.dispatch(outbox);
+  deps.pokeMails();
+};
+
+/**
+ * Ends closing services when nothing is open and their last window closed 30 days ago
+ * (docs/spec/decisions.md, Services).
+ */
+export const endServices = (deps: ServiceEnder) => async (): Promise<void> => {
+  for (const { service_id: serviceId, now } of await claimClosingServices(deps.pool, BATCH)) {
+    const { open, endsAt } = await deps.getActivity(serviceId);
+    // The claim lasts an hour. The service is checked again after it.
+    if (open) continue;
+    const mayEndAt = (endsAt ?? 0) + CLOSING_DAYS * DAY_MS;
+    if (mayEndAt > now) await updateEndCheckAt(deps.pool, serviceId, mayEndAt);
+    else await endService(deps, serviceId);
+  }
+};

@@ -1,0 +1,18 @@
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
+import { listServiceRows } from './store.ts';
+import { showService } from './view.ts';
+
+/** GET /v1/services: the account's services, newest first. */
+export const listServices = (deps: {
+  pool: Pool;
+  cursorKey: Buffer;
+}): Handler<typeof identity.operations.listServices> =>
+  listHandler(deps, 'services', {
+    scope: ofAccount,
+    rows: listServiceRows,
+    place: ({ created_at, service_id }) => ({ created_at, service_id }),
+    show: (rows) => rows.map(showService),
+  });

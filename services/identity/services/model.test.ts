@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { eachPair } from '../../../test/support/each-pair.ts';
+import { services } from './model.ts';
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(services, ['close', 'reopen', 'end'], {
+    active:  ['closing', '-',      '-'],
+    closing: ['closing', 'active', 'closed'],
+    closed:  ['-',       '-',      '-'],
+  }),
+)('a service that is %s, then %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});

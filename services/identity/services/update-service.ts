@@ -1,0 +1,65 @@
+import { notFound } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { requireFresh } from '../../../shared/lib/step-up.ts';
+import { insertNotice } from '../mails/store.ts';
+import { findServiceRow, updateServiceRow } from './store.ts';
+import { showService } from './view.ts';
+
+/**
+ * PATCH /v1/services/:service_id. Existing quotes keep the payout address that they were signed
+ * with.
+ */
+export const updateService =
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    checkPayoutAddress: (address: string, allowOffCurve: boolean) => Promise<unknown>;
+    /** The delay of a changed payout address (docs/spec/decisions.md, Sign-in). */
+    payoutDelayHours: number;
+    pokeMails: () => void;
+  }): Handler<typeof identity.operations.updateService> =>
+  async (input, caller) => {
+    const { service_id, payout_address } = input;
+    if (payout_address !== undefined) requireFresh(caller, deps.clock());
+    // Before the address is checked on chain, so that a caller who does not own the service learns
+    // nothing from the check.
+    const before = await findServiceRow(deps.pool, caller.account_id, service_id);
+    if (before === null) throw notFound('service');
+    if (payout_address !== undefined && payout_address !== before.payout_address) {
+      await deps.checkPayoutAddress(payout_address, input.allow_off_curve ?? false);
+    }
+    const changed = await deps.pool.transaction(async (tx) => {
+      const row = await updateServiceRow(tx, caller.account_id, service_id, {
+        name: input.name,
+        price: input.price === undefined ? undefined : parseMicro(input.price),
+        redeem_window_seconds: input.redeem_window_seconds,
+        key_grace_hours: input.key_grace_hours,
+        payout_address,
+        payoutDelayHours: deps.payoutDelayHours,
+      });
+      if (row === null) throw notFound('service');
+      const effectiveAt = row.next_payout_at;
+      const same = row.payout_address === before.payout_address && effectiveAt === before.next_payout_at;
+      if (payout_address !== undefined && !same) {
+        await insertNotice(tx, {
+          account_id: caller.account_id,
+          kind: 'payout_changed',
+          always: true,
+          details: {
+            owner_kind: 'service',
+            owner_id: service_id,
+            name: row.name,
+            payout_address,
+            effective_at: effectiveAt === null ? 'now' : isoTime(effectiveAt),
+          },
+        });
+      }
+      return row;
+    });
+    deps.pokeMails();
+    return showService(changed);
+  };

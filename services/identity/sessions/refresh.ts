@@ -1,0 +1,42 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { identity } from '../../../shared/contract/identity.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { issueSession, type SessionIssuer } from './issue-session.ts';
+import { refreshOutcome } from './model/session.ts';
+import { openRefreshToken } from './model/tokens.ts';
+import { findSessionState, revokeSessions, rotateSession } from './store/sessions.ts';
+
+const refuse = () => new ServiceError('unauthorized', 'the sign-in has ended; sign in again');
+
+/** POST /v1/auth/refresh. */
+export const refresh =
+  (
+    deps: { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger } & SessionIssuer,
+  ): Handler<typeof identity.operations.refresh> =>
+  async (input) => {
+    // When the body has no refresh token, the gateway adds the one of the cookie.
+    const opened = openRefreshToken(deps.identitySecret, deps.environment, input.refresh_token ?? '');
+    if (opened === null) throw refuse();
+    const { sessionId, generation } = opened;
+
+    const rotated = await rotateSession(deps.pool, sessionId, generation);
+    if (rotated !== null) return issueSession(deps, rotated);
+
+    // The token is not the current one: it is older, or another call with it was faster.
+    const state = await findSessionState(deps.pool, sessionId);
+    if (state === null) throw refuse();
+    const outcome = refreshOutcome(state, generation, state.now);
+    if (outcome === 'repeat') return issueSession(deps, state);
+    if (outcome === 'reuse') {
+      const { account_id } = state;
+      deps.relay.dispatch(await deps.pool.transaction((tx) => revokeSessions(tx, account_id, [sessionId])));
+      deps.logger.warn(
+        { session_id: sessionId, generation },
+        'revoked a session because an old refresh token was used again',
+      );
+    }
+    throw refuse();
+  };

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { event } from '../../../../shared/events/event.ts';
+import { insertOutbox, type OutboxRow } from '../../../../shared/events/outbox.ts';
+import { type Page, pageBy } from '../../../../shared/lists/page.ts';
+import { SESSION_DAYS, SESSION_IDLE_DAYS } from '../model/session.ts';
+
+const Row = z.object({
+  session_id: z.string(),
+  account_id: z.string(),
+  email: z.string(),
+  amr: z.array(z.string()),
+  signed_in_at: z.number(),
+  generation: z.number(),
+});
+export type SessionRow = z.infer<typeof Row>;
+
+const State = z.object({
+  ...Row.shape,
+  rotated_at: z.number(),
+  idle_expires_at: z.number(),
+  expires_at: z.number(),
+  revoked_at: z.number().nullable(),
+  /** The database's clock when the row was read. */
+  now: z.number(),
+});
+
+const columns = sql.fragment`session_id, account_id, email, amr, signed_in_at, generation`;
+const idleEnd = sql.fragment`app_now() + ${SESSION_IDLE_DAYS} * interval '1 day'`;
+const isOpen = sql.fragment`revoked_at is null and expires_at > app_now() and idle_expires_at > app_now()`;
+
+/** Opens a session of an account that exists. */
+export const insertSession = (
+  db: Db,
+  session: { session_id: string; account_id: string; amr: readonly string[] },
+): Promise<SessionRow> =>
+  db.one(sql.type(Row)`
+    with opened as (
+      insert into sessions (session_id, account_id, amr, idle_expires_at, expires_at)
+      values (${session.session_id}, ${session.account_id}, ${sql.array(session.amr, 'text')}, ${idleEnd},
+        app_now() + ${SESSION_DAYS} * interval '1 day')
+      returning *)
+    select ${columns} from opened join accounts using (account_id)`);
+
+/**
+ * Rotates an open session from this generation to the next. Null when the session is not open or
+ * has another generation. Of concurrent callers, one rotates it.
+ */
+export const rotateSession = (db: Db, sessionId: string, generation: number): Promise<SessionRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    with rotated as (
+      update sessions set generation = generation + 1, rotated_at = app_now(),
+        idle_expires_at = ${idleEnd}
+      where session_id = ${sessionId} and generation = ${generation} and ${isOpen}
+      returning *)
+    select ${columns} from rotated join accounts using (account_id)`);
+
+/** A session with the times that decide about a refresh, or null. */
+export const findSessionState = (db: Db, sessionId: string): Promise<z.infer<typeof State> | null> =>
+  db.maybeOne(sql.type(State)`
+    select ${columns}, rotated_at, idle_expires_at, expires_at, revoked_at, app_now() as now
+    from sessions join accounts using (account_id) where session_id = ${sessionId}`);
+
+/** Whether the account's session is open, and the status of the account. */
+export const getSessionStatus = (db: Db, accountId: string, sessionId: string): Promise<SessionStatus> =>
+  db.oneFirst(sql.type(z.object({ status: SessionStatus }))`
+    select coalesce((
+        select jsonb_build_object('open', true, 'frozen', frozen_at is not null, 'limit_factor', limit_factor)
+        from sessions join accounts using (account_id)
+        where session_id = ${sessionId} and account_id = ${accountId} and ${isOpen}),
+      '{"open": false, "frozen": false, "limit_factor": 1}') as status`);
+
+const SessionStatus = z.object({ open: z.boolean(), frozen: z.boolean(), limit_factor: z.number() });
+type SessionStatus = z.infer<typeof SessionStatus>;
+
+/**
+ * Revokes sessions of the account and ignores those of other accounts. Call it within a
+ * transaction and pass the returned events to `relay.dispatch` after the commit: they make every
+ * gateway delete the sessions from its cache.
+ */
+export const revokeSessions = async (
+  tx: Db,
+  accountId: string,
+  sessionIds: readonly string[],
+): Promise<readonly OutboxRow[]> => {
+  const revoked = await tx.any(sql.typeAlias('id')`
+    update sessions set revoked_at = app_now()
+    where account_id = ${accountId} and session_id = any(${sql.array(sessionIds, 'text')})
+      and revoked_at is null
+    returning session_id as id`);
+  return insertOutbox(
+    tx,
+    revoked.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
+  );
+};
+
+const Listed = z.object({
+  session_id: z.string(),
+  amr: z.array(z.string()),
+  signed_in_at: z.number(),
+  rotated_at: z.number(),
+  expires_at: z.number(),
+});
+export type ListedSession = z.infer<typeof Listed>;
+
+/**
+ * A page of the account's open sessions, newest first, and one more. `expires_at` is the time at
+ * which the session expires without another refresh.
+ */
+export const listOpenSessions = (
+  db: Db,
+  { account_id }: { account_id: string },
+  page: Page,
+): Promise<readonly ListedSession[]> =>
+  db.any(sql.type(Listed)`
+    select session_id, amr, signed_in_at, rotated_at, least(expires_at, idle_expires_at) as expires_at
+    from sessions
+    where account_id = ${account_id} and ${isOpen} ${pageBy('session_id', page)}`);
+
+/** Whether the account has or had this session. */
+export const hasSession = (db: Db, accountId: string, sessionId: string): Promise<boolean> =>
+  db.oneFirst(sql.type(z.object({ has: z.boolean() }))`
+    select exists (select from sessions where session_id = ${sessionId} and account_id = ${accountId}) as has`);
+
+/** Deletes old sessions. They stay for 90 days, because a theft is investigated later. */
+export const purgeSessions = (db: Db): Promise<unknown> =>
+  db.query(sql.typeAlias('void')`delete from sessions where expires_at < app_now() - interval '90 days'`);

@@ -1,5 +1,0 @@
-import type { Moved } from '../../../shared/contract/funding.ts';
-import type { Movement } from '../domain/transaction.ts';
-import { movementOfFunds } from '../movements.ts';
-
-export const moved = (event: Moved): Movement[] => [movementOfFunds(event)];

@@ -1,8 +1,0 @@
-import type { z } from 'zod';
-import type { settlement } from '../../../shared/contract/settlement.ts';
-import type { Movement } from '../domain/transaction.ts';
-import { movementOfPayment } from '../movements.ts';
-
-export const issued = (event: z.infer<typeof settlement.events.issued>): Movement[] => [
-  movementOfPayment(event, 'confirmed'),
-];

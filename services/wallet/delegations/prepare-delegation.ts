@@ -1,0 +1,41 @@
+import type { chainSubmitter } from '../../../shared/contract/index.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { formatMicro } from '../../../shared/lib/micro.ts';
+import type { WalletRow } from '../wallets/store.ts';
+import { insertPreparation } from './store/preparations.ts';
+
+export type PrepareDelegationDeps = {
+  pool: Pool;
+  prepareDelegation: Handler<typeof chainSubmitter.internal.prepareDelegation>;
+};
+
+export type Prepared = { transaction: string; expires_at: string };
+
+/**
+ * Prepares a transaction for the owner's signature. An earlier preparation that was not submitted
+ * becomes void.
+ * @param allowance what the platform may spend; null to revoke
+ */
+export const prepareDelegation = async (
+  deps: PrepareDelegationDeps,
+  { account_id, wallet_id, public_key: owner }: WalletRow,
+  allowance: bigint | null,
+): Promise<Prepared> => {
+  const preparation_id = newId('prep');
+  const prepared = await deps.prepareDelegation({
+    preparation_id,
+    account_id,
+    owner,
+    allowance: allowance === null ? null : formatMicro(allowance),
+  });
+  // Inserted last: nobody can submit what was not answered yet, so no event can precede the row.
+  await insertPreparation(deps.pool, {
+    preparation_id,
+    wallet_id,
+    kind: allowance === null ? 'revoke' : 'approve',
+    allowance,
+  });
+  return prepared;
+};

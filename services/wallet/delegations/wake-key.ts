@@ -1,0 +1,2 @@
+/** The key under which a call waits for the progress of a preparation. */
+export const wakeKey = (preparationId: string): string => `preparation.${preparationId}`;

@@ -1,0 +1,213 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { forward } from '../../../shared/bus/call.ts';
+import type { Bus } from '../../../shared/bus/connect.ts';
+import { wallet } from '../../../shared/contract/index.ts';
+import type { BusUser } from '../../../shared/contract/service.ts';
+import { encodeBase58 } from '../../../shared/lib/base58.ts';
+import { rawPublicKey, signBytes } from '../../../shared/lib/ed25519.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createTestBus, type TestBus } from '../../../test/support/bus.ts';
+import {
+  AUTHORITY,
+  type ChainStandIn,
+  signedByOwner,
+  startChainStandIn,
+} from '../../../test/support/chain-stand-in.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
+import { until } from '../../../test/support/submitter.ts';
+import type { Prepared } from '../delegations/prepare-delegation.ts';
+import type { WalletView } from '../wallets/view.ts';
+
+/** The watcher on two replicas: what happens on the chain is told without anybody asking. */
+
+type Fact = { wallet_id: string; status: string; previous_status: string; token_account_closed: boolean };
+
+const POLL_MS = 200;
+let database: TestDatabase;
+let testBus: TestBus;
+let gateway: Bus;
+let chain: ChainStandIn;
+let admin: pg.Pool;
+const services: ServiceProcess[] = [];
+const facts: Fact[] = [];
+/** What settlement says that a wallet has paid since its approval. */
+const spent = new Map<string, string>();
+
+beforeAll(async () => {
+  [database, testBus] = await Promise.all([createTestDatabase(), createTestBus()]);
+  gateway = await testBus.as('gateway');
+  chain = startChainStandIn(await testBus.as('chain-submitter'));
+  admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    options: '-c search_path=wallet,public',
+    max: 2,
+  });
+  const settlement = await testBus.as('settlement');
+  settlement.nc.subscribe('int.settlement.spentSince', {
+    callback: (_error, msg) => {
+      const { input } = msg.json<{ input: { wallets: { wallet_id: string }[] } }>();
+      const ok = input.wallets.map(({ wallet_id }) => ({ wallet_id, spent: spent.get(wallet_id) ?? '0' }));
+      msg.respond(JSON.stringify({ ok }));
+    },
+  });
+  const listener = await testBus.as('admin' as BusUser);
+  listener.nc.subscribe('evt.wallet.delegationChanged', {
+    callback: (_error, msg) => void facts.push(msg.json<Fact>()),
+  });
+  await Promise.all([settlement.nc.flush(), listener.nc.flush()]);
+  const env = {
+    CURSOR_KEY: randomBytes(32).toString('base64url'),
+    CHAIN_WAIT_MS: '5000',
+    WATCH_EVERY_MS: String(POLL_MS),
+  };
+  for (let replica = 0; replica < 2; replica++)
+    services.push(await startService('wallet', env, { testBus, database }));
+});
+
+afterAll(async () => {
+  for (const service of services) expect(await service.stop()).toBe(0);
+  await chain.stop();
+  await admin.end();
+  await Promise.all([database.drop(), testBus.stop()]);
+});
+
+beforeEach(() => {
+  chain.state.readable = true;
+});
+
+type Person = { accountId: string; key: KeyObject; address: string };
+const ask = <T = WalletView>(name: string, { accountId }: Person, input: object): Promise<T> => {
+  const auth_time = Math.floor(Date.now() / 1000);
+  const principal = { kind: 'jwt', account_id: accountId, session_id: 'ses', auth_time } as const;
+  return forward(gateway, wallet, name, input, principal, { timeoutMs: 25_000, headers: {} }) as Promise<T>;
+};
+
+/** A person whose wallet lets the platform spend 5 USDC, as seen by the watcher. */
+const onboarded = async (): Promise<{ who: Person; walletId: string }> => {
+  const key = generateKeyPairSync('ed25519').privateKey;
+  const who = { accountId: newId('acct'), key, address: encodeBase58(rawPublicKey(key)) };
+  const message = `Quittance wallet proof\naccount: ${who.accountId}\nwallet: ${who.address}\nissued_at: ${new Date().toISOString()}`;
+  const proof = { message, signature: encodeBase58(signBytes(Buffer.from(message), key)) };
+  const { wallet_id } = await ask('link', who, { public_key: who.address, proof });
+  const { transaction } = await ask<Prepared>('onboarding', who, { wallet_id, allowance: '5000000' });
+  await ask('delegate', who, { wallet_id, transaction: signedByOwner(transaction) });
+  return { who, walletId: wallet_id };
+};
+
+const told = (walletId: string) => facts.filter(({ wallet_id }) => wallet_id === walletId);
+const lastTold = (walletId: string, status: string) =>
+  until(
+    async () => told(walletId).at(-1),
+    (fact) => fact?.status === status,
+    () => JSON.stringify(told(walletId)),
+  );
+const stored = async (walletId: string) =>
+  (await admin.query('select * from snapshots where wallet_id = $1', [walletId])).rows[0];
+
+test.each([
+  [
+    'an approve of another app',
+    { delegate: AUTHORITY.replace(/.$/, '2'), allowance: 1n },
+    '0',
+    'overwritten',
+  ],
+  ['a revoke elsewhere', { delegate: null, allowance: 0n }, '4999999', 'revoked'],
+  ['our settles used it up', { delegate: null, allowance: 0n }, '5000000', 'exhausted'],
+])('%s is told once, without anybody asking', async (_name, change, paid, status) => {
+  const { who, walletId } = await onboarded();
+  spent.set(walletId, paid);
+  Object.assign(chain.account(who.address), change);
+  const fact = await lastTold(walletId, status);
+  expect(fact).toMatchObject({ previous_status: 'active', token_account_closed: false });
+  const looked = (await stored(walletId)).seen_at;
+  await until(
+    () => stored(walletId),
+    ({ seen_at }) => seen_at > looked,
+  );
+  expect(told(walletId).filter((each) => each.status === status)).toHaveLength(1);
+});
+
+test('a closed token account is flagged, and not any more when it is back', async () => {
+  const { who, walletId } = await onboarded();
+  Object.assign(chain.account(who.address), { exists: false, balance: 0n, delegate: null, allowance: 0n });
+  expect(await lastTold(walletId, 'revoked')).toMatchObject({ token_account_closed: true });
+  const { data } = await ask<{ data: WalletView[] }>('list', who, {});
+  expect(data[0]).toMatchObject({
+    token_account_closed: true,
+    balance: '0',
+    delegation: { status: 'revoked' },
+  });
+  chain.account(who.address).exists = true;
+  await until(
+    async () => told(walletId).at(-1)!,
+    (fact) => !fact.token_account_closed,
+  );
+});
+
+test('tokens that moved are on the record within a poll', async () => {
+  const { who, walletId } = await onboarded();
+  chain.account(who.address).balance = 77n;
+  await until(
+    () => stored(walletId),
+    ({ balance }) => BigInt(balance) === 77n,
+  );
+});
+
+test('while the chain is away the wallets are listed as last seen, and the time says so', async () => {
+  const { who, walletId } = await onboarded();
+  chain.account(who.address).balance = 5n;
+  await until(
+    () => stored(walletId),
+    ({ balance }) => BigInt(balance) === 5n,
+  );
+  chain.state.readable = false;
+  chain.account(who.address).balance = 6n;
+  const first = (await ask<{ data: WalletView[] }>('list', who, {})).data[0]!;
+  await new Promise((resolve) => setTimeout(resolve, 2 * POLL_MS));
+  const second = (await ask<{ data: WalletView[] }>('list', who, {})).data[0]!;
+  expect(second).toMatchObject({ balance: '5', delegation: { status: 'active' } });
+  expect(second.delegation.as_of).toBe(first.delegation.as_of);
+  chain.state.readable = true;
+  expect((await ask<{ data: WalletView[] }>('list', who, {})).data[0]!.balance).toBe('6');
+});
+
+test('a chain that hangs is as good as away: the list answers before the gateway gives up', async () => {
+  const { who } = await onboarded();
+  chain.state.hangsMs = 6000;
+  try {
+    const startedAt = performance.now();
+    const { data } = await ask<{ data: WalletView[] }>('list', who, {});
+    expect(data[0]!.delegation.status).toBe('active');
+    expect(performance.now() - startedAt).toBeLessThan(4900);
+  } finally {
+    chain.state.hangsMs = 0;
+  }
+});
+
+test('two replicas share 1,000 wallets in batches of 100, and idle ones are left alone', async () => {
+  // All others out of the way, so that the looks are about these alone.
+  await admin.query(
+    "update snapshots set poll_at = now() + interval '1 hour', active_at = now() - interval '1 day'",
+  );
+  const before = chain.looks.length;
+  await admin.query(`
+    with made as (
+      insert into wallets (wallet_id, account_id, kind, public_key, token_account, authority, is_default, created_at)
+      select 'wal_many' || n, 'acct_many' || n, 'external', translate(substr(md5(n::text) || md5('k' || n), 1, 44), '0', 'z'),
+        'token', '${AUTHORITY}', true, now() from generate_series(1, 1000) n returning wallet_id
+    )
+    insert into snapshots (wallet_id, active_at) select wallet_id, now() - interval '1 day' from made`);
+  await until(
+    async () =>
+      (await admin.query("select from snapshots where wallet_id like 'wal_many%' and seen_at is null")).rowCount,
+    (left) => left === 0,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 5 * POLL_MS));
+  const looks = chain.looks.slice(before);
+  // Each was looked at once: a day idle is looked at every ten minutes.
+  expect(looks.reduce((sum, owners) => sum + owners, 0)).toBe(1000);
+  expect(Math.max(...looks)).toBe(100);
+});

@@ -1,0 +1,26 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { transactionOperations } from '../../../shared/contract/wallet.transactions.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { listHandler } from '../../../shared/lists/list.ts';
+import { scopeOf } from './scope.ts';
+import * as transactions from './store.ts';
+import { showTransaction } from './view.ts';
+
+const msOrNull = (time: string | undefined): number | null => (time === undefined ? null : Date.parse(time));
+
+/** GET /v1/transactions. */
+export const listTransactions = (deps: {
+  pool: Pool;
+  cursorKey: Buffer;
+}): Handler<typeof transactionOperations.listTransactions> =>
+  listHandler(deps, 'transactions', {
+    scope: ({ from, to, ...filters }, caller) => ({
+      ...filters,
+      scope: scopeOf(caller),
+      fromMs: msOrNull(from),
+      toMs: msOrNull(to),
+    }),
+    rows: transactions.listTransactions,
+    place: ({ created_at, object_id, direction }) => ({ created_at, object_id, direction }),
+    show: (rows) => rows.map(showTransaction),
+  });

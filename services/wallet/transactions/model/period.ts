@@ -1,0 +1,29 @@
+const DAY_MS = 86_400_000;
+/** The days of a summary that names no time, including today. */
+const DEFAULT_DAYS = 30;
+
+type Period = { fromMs: number; toMs: number };
+type Problem = { path: 'from' | 'to'; message: string };
+
+const startOfDay = (ms: number): number => ms - (ms % DAY_MS);
+
+/**
+ * The period of a summary; `toMs` is exclusive. Days are UTC days.
+ * @param now the time of the database, which stamped the rows
+ */
+export const summaryPeriod = (
+  input: { from: string | undefined; to: string | undefined },
+  now: number,
+  maxDays: number,
+): Period | Problem => {
+  const toMs = input.to === undefined ? now : Date.parse(input.to);
+  const fromMs =
+    input.from === undefined
+      ? Math.max(0, startOfDay(toMs - 1) - (DEFAULT_DAYS - 1) * DAY_MS)
+      : Date.parse(input.from);
+  if (fromMs >= toMs) return { path: 'from', message: 'must be before to' };
+  if (toMs - fromMs > maxDays * DAY_MS) {
+    return { path: 'from', message: `must be at most ${maxDays} days before to` };
+  }
+  return { fromMs, toMs };
+};

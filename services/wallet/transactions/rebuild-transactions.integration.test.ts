@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Base, closeBase, openBase } from '../../../shared/boot.ts';
+import { call } from '../../../shared/bus/call.ts';
+import type { Moved } from '../../../shared/contract/funding.ts';
+import { settlement } from '../../../shared/contract/index.ts';
+import { subscribeInBatches } from '../../../shared/events/batch-consumer.ts';
+import type { Consuming } from '../../../shared/events/consume.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import {
+  admin,
+  consumer,
+  database,
+  delegateOf,
+  HASH,
+  paid,
+  quote,
+  row,
+  say,
+  startFixture,
+  stopFixture,
+  testBus,
+  underWay,
+  until,
+} from '../../../test/support/settlement.ts';
+import { atOnce } from '../../../test/support/stack.ts';
+import { recordMovements } from './movements.ts';
+import { finalized, issued, reversed } from './on-settlement.ts';
+import { rebuildTransactions } from './rebuild-transactions.ts';
+import { refetchPayments } from './refetch-payments.ts';
+
+/** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
+let base: Base;
+let subscription: Consuming;
+
+beforeAll(async () => {
+  await startFixture();
+  base = await openBase('wallet', {
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: 0,
+    LOG_LEVEL: 'fatal',
+    NATS_URL: testBus.url,
+    NATS_USER: testBus.userOf('wallet'),
+    NATS_PASSWORD: testBus.password,
+    POSTGRES_URL: database.url('wallet'),
+    POSTGRES_POOL: 5,
+  });
+  const { pool, bus, quarantine } = base;
+  const items = { issued, finalized, reversed };
+  const batching = { quarantine, batchWindowMs: 20 };
+  subscription = subscribeInBatches(bus, settlement, items, recordMovements({ pool }), batching);
+});
+afterAll(async () => {
+  await subscription.stop();
+  await closeBase(base);
+  await stopFixture();
+});
+
+const projected = async () =>
+  (
+    await admin.query(`
+    select object_id, type, status, tx_hash, from_account_id, to_account_id, amount, fee_amount, service_id, delegate_id,
+      created_at
+    from wallet.transactions order by object_id`)
+  ).rows as {
+    object_id: string;
+    status: string;
+    tx_hash: string;
+  }[];
+const isSettled = (settlementId: string, chainStatus: string) =>
+  until(
+    () => row(settlementId),
+    ({ chain_status }) => chain_status === chainStatus,
+  );
+const moved = (n: number): Moved => ({
+  type: 'dev_fund',
+  object_id: `fund_${String(n).padStart(4, '0')}`,
+  status: 'finalized',
+  tx_hash: HASH[0],
+  amount: '5',
+  from_account_id: null,
+  to_account_id: newId('acct'),
+  service_id: null,
+  delegate_id: null,
+  created_at: '2026-10-01T00:00:00.000Z',
+});
+
+test('rebuilt from the owners’ tables, the transactions are what the facts have made of them', async () => {
+  const buyer = consumer();
+  const payments = await atOnce(
+    12,
+    async (i) => (await paid(i % 3 === 0 ? await delegateOf(buyer) : buyer)).settlementId,
+  );
+  const [lost, forked, ...rest] = payments as [string, string, ...string[]];
+  const failing = await underWay(buyer);
+  await say(failing.settlementId, 'failed');
+  await failing.answer.catch(() => {});
+  for (const settlementId of [lost, forked]) await say(settlementId, 'reopened');
+  for (const settlementId of [lost, forked]) await isSettled(settlementId, 'pending');
+  await say(lost, 'failed');
+  await say(forked, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+  await isSettled(forked, 'confirmed');
+  for (const settlementId of [forked, ...rest.slice(0, 6)])
+    await say(
+      settlementId,
+      'finalized',
+      settlementId === forked ? { generation: 2, tx_hash: HASH[1], slot: 140 } : {},
+    );
+  const before = await until(
+    projected,
+    (rows) =>
+      rows.filter(({ status }) => status === 'finalized').length === 7 &&
+      rows.some(({ status }) => status === 'reversed'),
+  );
+  expect(before).toHaveLength(12);
+  expect(before.find(({ object_id }) => object_id === forked)).toMatchObject({
+    status: 'finalized',
+    tx_hash: HASH[1],
+  });
+  expect(before.find(({ object_id }) => object_id === lost)).toMatchObject({ status: 'reversed' });
+
+  // What is wrong, missing and made up is put right.
+  await admin.query(`update wallet.transactions set amount = amount + 1, status = 'confirmed'`);
+  await admin.query('delete from wallet.transactions where object_id = $1', [forked]);
+  await admin.query(
+    `insert into wallet.transactions (object_id, type, status) values ('stl_none', 'payment', 'finalized')`,
+  );
+  const rebuilt = await rebuildTransactions(base.pool, {
+    listPaid: (page) => call(base.bus, settlement, 'listPaid', page),
+    listMoved: async () => [],
+  });
+  expect(rebuilt).toEqual({ payments: 12, funds: 0 });
+  expect(await projected()).toEqual(before);
+  expect(before.map(({ object_id }) => object_id)).not.toContain(failing.settlementId);
+});
+
+test('payments whose facts were lost are asked for: without a beginning, without an end; others are left alone', async () => {
+  const ids = await atOnce(4, async () => (await paid()).settlementId);
+  const [noBeginning, noEnd, undone, young] = ids as [string, string, string, string];
+  await say(undone, 'failed');
+  for (const settlementId of [noBeginning, noEnd, young]) await say(settlementId, 'finalized');
+  const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
+  const whole = await until(
+    mine,
+    (rows) => rows.every(({ status }) => status !== 'confirmed') && rows.length === 4,
+  );
+
+  const lost =
+    'from_account_id = null, to_account_id = null, amount = null, fee_amount = null, service_id = null, created_at = null';
+  await admin.query(`update wallet.transactions set ${lost} where object_id = $1`, [noBeginning]);
+  await admin.query(`update wallet.transactions set status = 'confirmed' where object_id = any($1)`, [
+    [noEnd, undone, young],
+  ]);
+  await admin.query(
+    `update wallet.transactions set queried_at = app_now() - interval '3 minutes' where object_id = any($1)`,
+    [[noBeginning, noEnd, undone]],
+  );
+  const asked: string[][] = [];
+  const refetch = refetchPayments({
+    pool: base.pool,
+    findPaid: ({ settlement_ids }) => {
+      asked.push(settlement_ids);
+      return call(base.bus, settlement, 'findPaid', { settlement_ids });
+    },
+  });
+  await refetch();
+  await refetch();
+  expect(asked.map((batch) => batch.toSorted())).toEqual([[noBeginning, noEnd, undone].toSorted()]);
+  const expected = whole.map((row) => (row.object_id === young ? { ...row, status: 'confirmed' } : row));
+  expect(await mine()).toEqual(expected);
+});
+
+test('every page is read, a last one that is full as well', async () => {
+  const all = Array.from({ length: 1000 }, (_, i) => moved(i));
+  const asked: (string | null)[] = [];
+  const rebuilt = await rebuildTransactions(base.pool, {
+    listPaid: async () => [],
+    listMoved: async ({ after, limit }) => {
+      asked.push(after);
+      return all.filter(({ object_id }) => after === null || object_id > after).slice(0, limit);
+    },
+  });
+  expect(rebuilt).toEqual({ payments: 0, funds: 1000 });
+  expect(asked).toEqual([null, 'fund_0499', 'fund_0999']);
+  expect(await projected()).toHaveLength(1000);
+});
+
+test('while it runs, payments go on: none is missing at the end and none is put back', async () => {
+  const buyer = consumer();
+  const ids: string[] = [];
+  const paying = atOnce(24, async () => {
+    const { settlementId } = await paid(buyer, quote());
+    ids.push(settlementId);
+    await say(settlementId, 'finalized');
+  });
+  const owners = {
+    listPaid: (page: { after: string | null; limit: number }) => call(base.bus, settlement, 'listPaid', page),
+    listMoved: async () => [],
+  };
+  for (let i = 0; i < 5; i += 1) await rebuildTransactions(base.pool, owners);
+  await paying;
+  const mine = await until(
+    async () => (await projected()).filter(({ object_id }) => ids.includes(object_id)),
+    (rows) => rows.filter(({ status }) => status === 'finalized').length === 24,
+  );
+  expect(mine).toHaveLength(24);
+});

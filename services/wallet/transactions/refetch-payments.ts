@@ -1,0 +1,25 @@
+import type { settlement } from '../../../shared/contract/index.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { MAX_PAID_LISTED } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { movementOfPayment } from './movements.ts';
+import { claimIncompletePayments, upsertMovements } from './store.ts';
+
+/**
+ * Fetches payments from settlement whose events may have been lost (a NATS whose storage was wiped).
+ * Otherwise they would be missing from the lists, or stay unfinished there, until the next rebuild.
+ */
+export const refetchPayments =
+  ({ pool, findPaid }: { pool: Pool; findPaid: Handler<typeof settlement.internal.findPaid> }) =>
+  async (): Promise<void> => {
+    for (;;) {
+      const settlement_ids = await claimIncompletePayments(pool, MAX_PAID_LISTED);
+      if (settlement_ids.length === 0) return;
+      const paid = await findPaid({ settlement_ids });
+      await upsertMovements(
+        pool,
+        paid.map((payment) => movementOfPayment(payment, payment.status)),
+      );
+      if (settlement_ids.length < MAX_PAID_LISTED) return;
+    }
+  };

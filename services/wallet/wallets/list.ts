@@ -1,0 +1,15 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { wallet } from '../../../shared/contract/wallet.ts';
+import { listHandler, ofAccount } from '../../../shared/lists/list.ts';
+import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
+import { observedViews } from './observed-view.ts';
+import { listWallets } from './store.ts';
+
+/** GET /v1/wallets. */
+export const list = (deps: RefreshDeps & { cursorKey: Buffer }): Handler<typeof wallet.operations.list> =>
+  listHandler(deps, 'wallets', {
+    scope: ofAccount,
+    rows: listWallets,
+    place: (row) => row.wallet_id,
+    show: (rows) => observedViews(deps, rows),
+  });

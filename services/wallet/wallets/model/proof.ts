@@ -1,0 +1,50 @@
+import { decodeBase58 } from '../../../../shared/lib/base58.ts';
+import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
+
+/**
+ * docs/spec/decisions.md, Wallets: the proof is exactly these four lines, which name the account, the
+ * key and the time.
+ */
+const PROOF =
+  /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)$/;
+
+const MAX_AGE_MS = 5 * 60_000;
+/** How far a client's clock may run ahead. A larger bound would extend the life of a stolen proof. */
+const MAX_AHEAD_MS = 30_000;
+
+export type Proof = { message: string; signature: string };
+type ProofProblem = { path: string; message: string };
+
+const ofMessage = (message: string): ProofProblem => ({ path: 'proof.message', message });
+
+/**
+ * Why a proof does not show that the account holds the wallet's key now, or null when it does.
+ * @param now epoch milliseconds of the database's clock
+ */
+export const proofProblem = (
+  { message, signature }: Proof,
+  { accountId, publicKey, now }: { accountId: string; publicKey: string; now: number },
+): ProofProblem | null => {
+  const rawKey = decodeBase58(publicKey, 32);
+  if (rawKey === null) return { path: 'public_key', message: 'must be base58 of 32 bytes' };
+  const lines = PROOF.exec(message);
+  if (lines === null) {
+    return ofMessage(
+      'must be exactly the four lines "Quittance wallet proof", "account: …", "wallet: …", "issued_at: …", separated by line feeds',
+    );
+  }
+  const [, account, wallet, issuedAtText] = lines;
+  if (account !== accountId) return ofMessage('names another account than the caller’s');
+  if (wallet !== publicKey) return ofMessage('names another wallet than public_key');
+  const issuedAt = Date.parse(issuedAtText!);
+  if (Number.isNaN(issuedAt)) return ofMessage('issued_at is not a time');
+  if (now - issuedAt > MAX_AGE_MS) return ofMessage('issued_at is more than 5 minutes ago');
+  if (issuedAt - now > MAX_AHEAD_MS) return ofMessage('issued_at is in the future');
+  const rawSignature = decodeBase58(signature, 64);
+  const signed =
+    rawSignature !== null &&
+    verifyBytes(Buffer.from(message, 'utf8'), rawSignature, publicKeyFromRaw(rawKey));
+  return signed
+    ? null
+    : { path: 'proof.signature', message: 'is not a signature of the message by public_key' };
+};

@@ -1,0 +1,24 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertOutbox } from '../../../shared/events/outbox.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { tokenAccountJob } from './events.ts';
+import { claimStalledTokenAccounts } from './store.ts';
+
+/**
+ * Dispatches the job again for token accounts that made no progress for 15 s (docs/design/settle.md,
+ * rule 16).
+ */
+export const redispatchTokenAccounts =
+  ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>
+  async (): Promise<void> => {
+    const jobs = await pool.transaction(async (tx) => {
+      const stalled = await claimStalledTokenAccounts(tx);
+      return insertOutbox(
+        tx,
+        stalled.map((wallet) => tokenAccountJob(wallet, wallet.token_account_dispatch_count)),
+      );
+    });
+    count('settle.redrives', jobs.length);
+    relay.dispatch(jobs);
+  };

@@ -1,3 +1,0 @@
-import { accountEventsOf } from '../account-events.ts';
-
-export const expired = accountEventsOf('quote.expired');

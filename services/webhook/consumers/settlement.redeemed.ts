@@ -1,3 +1,0 @@
-import { accountEventsOf } from '../account-events.ts';
-
-export const redeemed = accountEventsOf('settlement.redeemed');

@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { eachPair } from '../../../../test/support/each-pair.ts';
+import { deliveries } from './delivery.ts';
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(deliveries, ['deliver', 'retry', 'exhaust', 'redeliver'], {
+    pending:   ['delivered', 'pending', 'failed', 'pending'],
+    delivered: ['-',         '-',       '-',      'pending'],
+    failed:    ['-',         '-',       '-',      'pending'],
+  }),
+)('a delivery that is %s, then %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});
+
+test('any delivery may be redelivered: the statement has no guard of its state', () => {
+  expect(deliveries.from('redeliver')).toEqual(deliveries.states);
+});

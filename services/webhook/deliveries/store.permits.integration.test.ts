@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectPool, type Pool, sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
+import { insertEndpoint } from '../endpoints/store.ts';
+import { insertEvents } from '../events/store.ts';
+import { claimDue, PERMITS_PER_ENDPOINT } from './store.ts';
+
+/** Who gets the places of a replica when there are fewer than are asked for. */
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = await connectPool(database.url('webhook'), { max: 2 });
+});
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+const endpointOf = async (account_id: string): Promise<string> => {
+  const endpoint_id = newId('whe');
+  const row = { endpoint_id, account_id, url: 'https://1.1.1.1/', description: null, event_types: ['*'] };
+  await pool.transaction((tx) => insertEndpoint(tx, { ...row, secret: 'sealed' }, 10));
+  return endpoint_id;
+};
+const happen = (account_id: string, times: number) =>
+  insertEvents(
+    pool,
+    Array.from({ length: times }, () => {
+      const object_id = newId('del');
+      return { account_id, type: 'delegate.updated' as const, object_id, data: {}, event_key: object_id };
+    }),
+  );
+
+test('an account with ten slow endpoints and an old backlog leaves the next place to one that has none', async () => {
+  const [greedy, other] = [newId('acct'), newId('acct')];
+  const slow = await Promise.all(Array.from({ length: 10 }, () => endpointOf(greedy)));
+  await happen(greedy, 5);
+  const first = await claimDue(pool, {}, 30);
+  expect(first).toHaveLength(30);
+  const modest = await endpointOf(other);
+  await happen(other, 1);
+  const used = Object.fromEntries(
+    slow.map((id) => [id, first.filter(({ endpoint_id }) => endpoint_id === id).length]),
+  );
+  expect((await claimDue(pool, used, 1)).map(({ endpoint_id }) => endpoint_id)).toEqual([modest]);
+});
+
+test('of places that are given away at once every account gets its turn', async () => {
+  await pool.query(sql.typeAlias('void')`delete from endpoints`);
+  const accounts = [newId('acct'), newId('acct'), newId('acct')];
+  const owners = new Map<string, string>();
+  for (const [index, account] of accounts.entries()) {
+    for (let left = 3 - index; left > 0; left -= 1) owners.set(await endpointOf(account), account);
+    await happen(account, PERMITS_PER_ENDPOINT);
+  }
+
+  const claimed = await claimDue(pool, {}, 6);
+  const turns = accounts.map(
+    (account) => claimed.filter(({ endpoint_id }) => owners.get(endpoint_id) === account).length,
+  );
+  expect(turns).toEqual([2, 2, 2]);
+});

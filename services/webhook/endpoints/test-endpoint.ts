@@ -1,0 +1,16 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { webhook } from '../../../shared/contract/webhook.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { insertTestEvent } from '../events/store.ts';
+import { showEvent } from '../events/view.ts';
+import { getEnabledEndpointRow } from './endpoint-row.ts';
+
+/** POST /v1/webhook-endpoints/:endpoint_id/test. The log of deliveries shows the result. */
+export const testEndpoint =
+  (deps: { pool: Pool; pokeDeliveries: () => void }): Handler<typeof webhook.operations.testEndpoint> =>
+  async ({ endpoint_id }, { account_id }) => {
+    await getEnabledEndpointRow(deps, account_id, endpoint_id);
+    const event = await insertTestEvent(deps.pool, account_id, endpoint_id);
+    deps.pokeDeliveries();
+    return showEvent(event);
+  };

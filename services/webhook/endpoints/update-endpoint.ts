@@ -1,0 +1,34 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { webhook } from '../../../shared/contract/webhook.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { requireFresh } from '../../../shared/lib/step-up.ts';
+import type { Sender } from '../deliveries/sender.ts';
+import { endpointNotFound, getEndpointRow } from './endpoint-row.ts';
+import { updateEndpointRow } from './store.ts';
+import { showEndpoint } from './view.ts';
+
+/**
+ * PATCH /v1/webhook-endpoints/:endpoint_id. A new URL is equivalent to a new endpoint, so it needs
+ * the same fresh sign-in and the same check.
+ */
+export const updateEndpoint =
+  (deps: {
+    pool: Pool;
+    clock: Clock;
+    sender: Pick<Sender, 'check'>;
+    pokeDeliveries: () => void;
+  }): Handler<typeof webhook.operations.updateEndpoint> =>
+  async ({ endpoint_id, url, description, event_types, enabled }, caller) => {
+    const { account_id } = caller;
+    const before = await getEndpointRow(deps, account_id, endpoint_id);
+    if (url !== undefined && url !== before.url) {
+      requireFresh(caller, deps.clock());
+      await deps.sender.check(url);
+    }
+    const change = { url, description, event_types, enabled };
+    const row = await updateEndpointRow(deps.pool, account_id, endpoint_id, change);
+    if (row === null) throw endpointNotFound();
+    deps.pokeDeliveries();
+    return showEndpoint(row);
+  };

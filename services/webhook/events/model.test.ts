@@ -1,0 +1,194 @@
+import { expect, test } from '@jest/globals';
+import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
+import { contractList, webhook } from '../../../shared/contract/index.ts';
+import { Event } from '../../../shared/contract/webhook.ts';
+import { newId, newServiceId } from '../../../shared/lib/id.ts';
+import { ACCOUNT_EVENTS, type NewEvent } from './model.ts';
+
+const [payer, vendor] = [newId('acct'), newId('acct')];
+const fact = { settlement_id: newId('stl'), quote_id: newId('q') };
+const parties = {
+  account_id: payer,
+  delegate_id: newId('del'),
+  wallet_id: newId('wal'),
+  service_id: newServiceId(),
+  vendor_account_id: vendor,
+  quote_amount: '1000000',
+  fee_amount: '10000',
+};
+const tx_hash = '5'.repeat(80);
+const at = '2026-11-21T10:00:00.000Z';
+const whole = { ...fact, ...parties };
+const transfer = {
+  amount: '5',
+  destination_address: '1'.repeat(32),
+  destination_token_account: '1'.repeat(32),
+  tx_hash,
+  failure: null,
+  created_at: at,
+  pending_until: at,
+};
+const withdrawal = { withdrawal_id: newId('wd'), wallet_id: parties.wallet_id, ...transfer };
+const refund = {
+  refund_id: newId('ref'),
+  settlement_id: fact.settlement_id,
+  service_id: parties.service_id,
+  payout_address: '1'.repeat(32),
+  reason: null,
+  ...transfer,
+};
+const deposit = {
+  deposit_id: newId('dep'),
+  wallet_id: parties.wallet_id,
+  provider: 'moonpay',
+  fiat_currency: 'USD',
+  fiat_amount: '50.00',
+  amount: null,
+  tx_hash: null,
+  problem: null,
+  created_at: at,
+  expires_at: at,
+  completed_at: null,
+} as const;
+const change = { change_id: newId('evt'), account_id: payer, at };
+const robot = {
+  delegate_id: parties.delegate_id,
+  name: 'Robot',
+  wallet_id: parties.wallet_id,
+  expires_at: null,
+};
+const key = { service_id: parties.service_id, delegate_id: null, previous_key_expires_at: at };
+
+const eventsOf = <F extends EventName>(name: F, told: EventPayload<F>): NewEvent[] =>
+  (ACCOUNT_EVENTS[name] as ((fact: EventPayload<F>) => NewEvent[]) | null)?.(told) ?? [];
+const who = (account: string) => (account === payer ? 'payer' : account === vendor ? 'vendor' : account);
+const briefly = (events: readonly NewEvent[]) =>
+  events.map(({ account_id, type }) => `${who(account_id)} ${type}`);
+
+const both = (type: string) => [`payer ${type}`, `vendor ${type}`];
+const row = <F extends EventName>(name: F, told: EventPayload<F>, expected: string[]) =>
+  [name, told, expected] as const;
+test.each([
+  row(
+    'quote.expired',
+    {
+      quote_id: fact.quote_id,
+      account_id: vendor,
+      service_id: key.service_id,
+      quote_amount: '9',
+      fee_amount: '1',
+      expires_at: at,
+    },
+    ['vendor quote.expired'],
+  ),
+  row('settlement.accepted', whole, ['vendor quote.settling']),
+  row('settlement.issued', { ...whole, tx_hash, issued_at: at }, [
+    'vendor quote.settled',
+    ...both('settlement.issued'),
+  ]),
+  row('settlement.finalized', { ...whole, tx_hash }, both('settlement.finalized')),
+  row('settlement.failed', { ...whole, code: 'insufficient_funds' }, both('settlement.failed')),
+  row('settlement.reversed', { ...whole, redeemed: true }, both('settlement.reversed')),
+  row('settlement.redeemed', { ...whole, redeemed_at: at, redeem_id: 'r' }, both('settlement.redeemed')),
+  row('settlement.expired', { ...whole, redeem_expires_at: at }, both('settlement.expired')),
+  row(
+    'funding.withdrawalChanged',
+    { account_id: payer, withdrawal: { ...withdrawal, status: 'pending_approval' } },
+    [],
+  ),
+  row(
+    'funding.withdrawalChanged',
+    { account_id: payer, withdrawal: { ...withdrawal, status: 'finalized' } },
+    ['payer withdrawal.finalized'],
+  ),
+  row(
+    'funding.refundChanged',
+    { vendor_account_id: vendor, payer_account_id: payer, refund: { ...refund, status: 'submitted' } },
+    ['vendor refund.submitted', 'payer refund.submitted'],
+  ),
+  row(
+    'funding.refundChanged',
+    { vendor_account_id: payer, payer_account_id: payer, refund: { ...refund, status: 'failed' } },
+    ['payer refund.failed'],
+  ),
+  row('funding.depositChanged', { account_id: payer, deposit: { ...deposit, status: 'created' } }, []),
+  row('funding.depositChanged', { account_id: payer, deposit: { ...deposit, status: 'completed' } }, [
+    'payer deposit.completed',
+  ]),
+  row('identity.delegateChanged', { ...change, ...robot, change: 'deleted' }, ['payer delegate.deleted']),
+  row('identity.keyChanged', { ...change, ...key, change: 'revealed' }, ['payer key.revealed']),
+])('%s %#: %s', (name, told, expected) => {
+  const events = eventsOf(name as EventName, told as never);
+  expect(briefly(events)).toEqual(expected);
+  // The same of the same, and of accounts and roles apart.
+  expect(eventsOf(name as EventName, told as never)).toEqual(events);
+  expect(new Set(events.map(({ account_id, event_key }) => `${account_id} ${event_key}`)).size).toBe(
+    events.length,
+  );
+  for (const { type, object_id, data } of events)
+    expect(Event.safeParse({ event_id: newId('evt'), type, object_id, created_at: at, data }).success).toBe(
+      true,
+    );
+});
+
+test('payer and vendor each are told what they may see', () => {
+  const [toPayer, toVendor] = eventsOf('settlement.redeemed', {
+    ...whole,
+    redeemed_at: at,
+    redeem_id: 'replica-1',
+  });
+  const shared = {
+    ...fact,
+    service_id: parties.service_id,
+    quote_amount: '1000000',
+    fee_amount: '10000',
+    net_amount: '990000',
+    redeemed_at: at,
+  };
+  expect(toPayer!.data).toEqual({
+    ...shared,
+    role: 'payer',
+    wallet_id: parties.wallet_id,
+    delegate_id: parties.delegate_id,
+  });
+  expect(toVendor!.data).toEqual({ ...shared, role: 'vendor', redeem_id: 'replica-1' });
+});
+
+test('an account that pays its own service is told as both', () => {
+  const events = eventsOf('settlement.expired', {
+    ...whole,
+    vendor_account_id: payer,
+    redeem_expires_at: at,
+  });
+  expect(events.map(({ data }) => data.role)).toEqual(['payer', 'vendor']);
+  expect(new Set(events.map(({ event_key }) => event_key)).size).toBe(2);
+});
+
+test('a second payment of a quote, and the same status by another transaction, are news; a repeat is none', () => {
+  const keysOf = (told: NewEvent[]) => told.map(({ event_key }) => event_key);
+  const another = { ...whole, settlement_id: newId('stl') };
+  expect(keysOf(eventsOf('settlement.accepted', whole))).not.toEqual(
+    keysOf(eventsOf('settlement.accepted', another)),
+  );
+  const confirmed = (hash: string) =>
+    keysOf(
+      eventsOf('funding.withdrawalChanged', {
+        account_id: payer,
+        withdrawal: { ...withdrawal, status: 'confirmed', tx_hash: hash },
+      }),
+    );
+  expect(confirmed(tx_hash)).toEqual(confirmed(tx_hash));
+  expect(confirmed(tx_hash)).not.toEqual(confirmed('6'.repeat(80)));
+  const rotated = (change_id: string) =>
+    keysOf(eventsOf('identity.keyChanged', { ...change, ...key, change_id, change: 'rotated' }));
+  expect(rotated(newId('evt'))).not.toEqual(rotated(newId('evt')));
+});
+
+test('every fact of the contract is told to somebody or to nobody on purpose, and the service hears just the former', () => {
+  const facts = contractList.flatMap(({ name, events }) =>
+    Object.keys(events).map((fact) => `${name}.${fact}`),
+  );
+  expect(new Set(Object.keys(ACCOUNT_EVENTS))).toEqual(new Set(facts));
+  const told = Object.entries(ACCOUNT_EVENTS).flatMap(([name, tell]) => (tell === null ? [] : [name]));
+  expect(new Set(told)).toEqual(new Set<string>(webhook.consumes));
+});

@@ -1,0 +1,176 @@
+import type { z } from 'zod';
+import type { EventName, EventPayload } from '../../../shared/contract/events.ts';
+import type { EventType } from '../../../shared/contract/webhook.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+
+type Json = z.core.util.JSONType;
+
+/** The event that one account gets of an event of a service. */
+export type NewEvent = {
+  account_id: string;
+  type: EventType;
+  object_id: string;
+  data: Record<string, Json>;
+  /**
+   * Distinguishes the event within its account. It is derived from the payload, so a repeated event
+   * has the same key, whatever message it comes in.
+   */
+  event_key: string;
+};
+
+/** The fields by which every event of settlement names its payer and vendor. */
+type PaymentEvent = {
+  settlement_id: string;
+  quote_id: string;
+  account_id: string;
+  vendor_account_id: string;
+  delegate_id: string | null;
+  wallet_id: string;
+  service_id: string;
+  quote_amount: string;
+  fee_amount: string;
+};
+
+const amountsOf = ({ quote_amount, fee_amount }: PaymentEvent) => ({
+  quote_amount,
+  fee_amount,
+  net_amount: formatMicro(parseMicro(quote_amount) - parseMicro(fee_amount)),
+});
+
+/**
+ * Payer and vendor each get the fields that they may see. An account that pays itself gets both.
+ */
+const paymentEvents = (
+  type: EventType,
+  event: PaymentEvent,
+  own: { both?: Record<string, Json>; vendor?: Record<string, Json> } = {},
+): NewEvent[] => {
+  const { settlement_id, quote_id, service_id, wallet_id, delegate_id } = event;
+  const shared = { settlement_id, quote_id, service_id, ...amountsOf(event), ...own.both };
+  const of = (role: 'payer' | 'vendor', account_id: string, more: Record<string, Json>): NewEvent => ({
+    account_id,
+    type,
+    object_id: settlement_id,
+    data: { ...shared, role, ...more },
+    event_key: `${type}:${settlement_id}:${role}`,
+  });
+  return [
+    of('payer', event.account_id, { wallet_id, delegate_id }),
+    of('vendor', event.vendor_account_id, { ...own.vendor }),
+  ];
+};
+
+/**
+ * The vendor's quote as its payment goes on. After a failed payment another one may follow, with a
+ * settlement of its own.
+ */
+const quoteEvents = (type: 'quote.settling' | 'quote.settled', event: PaymentEvent): NewEvent[] => {
+  const { quote_id, settlement_id, service_id, vendor_account_id: account_id } = event;
+  const data = { quote_id, service_id, settlement_id, ...amountsOf(event) };
+  return [{ account_id, type, object_id: quote_id, data, event_key: `${type}:${quote_id}:${settlement_id}` }];
+};
+
+/**
+ * The status of an object as its GET shows it. After a fork the same status may come again, with
+ * another transaction.
+ */
+const objectEvent = <T extends EventType>(
+  account_id: string,
+  type: T,
+  object_id: string,
+  data: { tx_hash: string | null } & Record<string, Json>,
+): NewEvent => ({
+  account_id,
+  type,
+  object_id,
+  data,
+  event_key: `${type}:${object_id}:${data.tx_hash ?? ''}`,
+});
+
+/**
+ * The events that accounts get of each event of a service. An event without an entry does not
+ * compile. Null means that no account gets it, and the comment says why.
+ */
+export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => NewEvent[]) | null } = {
+  'quote.expired': ({ account_id, quote_id, service_id, quote_amount, fee_amount, expires_at }) => [
+    {
+      account_id,
+      type: 'quote.expired',
+      object_id: quote_id,
+      data: { quote_id, service_id, quote_amount, fee_amount, expires_at },
+      event_key: `quote.expired:${quote_id}`,
+    },
+  ],
+  'settlement.accepted': (event) => quoteEvents('quote.settling', event),
+  'settlement.issued': (event) => [
+    ...quoteEvents('quote.settled', event),
+    ...paymentEvents('settlement.issued', event, {
+      both: { tx_hash: event.tx_hash, issued_at: event.issued_at },
+    }),
+  ],
+  'settlement.finalized': (event) =>
+    paymentEvents('settlement.finalized', event, { both: { tx_hash: event.tx_hash } }),
+  'settlement.failed': (event) =>
+    paymentEvents('settlement.failed', event, { both: { failure_code: event.code } }),
+  'settlement.reversed': (event) =>
+    paymentEvents('settlement.reversed', event, { both: { redeemed: event.redeemed } }),
+  'settlement.redeemed': (event) =>
+    paymentEvents('settlement.redeemed', event, {
+      both: { redeemed_at: event.redeemed_at },
+      vendor: { redeem_id: event.redeem_id },
+    }),
+  'settlement.expired': (event) =>
+    paymentEvents('settlement.expired', event, { both: { redeem_expires_at: event.redeem_expires_at } }),
+  'funding.withdrawalChanged': ({ account_id, withdrawal }) => {
+    const { status, withdrawal_id } = withdrawal;
+    if (status === 'pending_approval') return [];
+    return [objectEvent(account_id, `withdrawal.${status}`, withdrawal_id, withdrawal)];
+  },
+  'funding.refundChanged': ({ vendor_account_id, payer_account_id, refund }) => {
+    const { status, refund_id } = refund;
+    if (status === 'pending_signature') return [];
+    // An account that refunds itself gets one event.
+    return [...new Set([vendor_account_id, payer_account_id])].map((account_id) =>
+      objectEvent(account_id, `refund.${status}`, refund_id, refund),
+    );
+  },
+  'funding.depositChanged': ({ account_id, deposit }) => {
+    const { status, deposit_id } = deposit;
+    if (status === 'created') return [];
+    return [objectEvent(account_id, `deposit.${status}`, deposit_id, deposit)];
+  },
+  'identity.delegateChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
+    {
+      account_id,
+      type: `delegate.${change}`,
+      object_id: data.delegate_id,
+      data,
+      event_key: change_id,
+    },
+  ],
+  'identity.keyChanged': ({ change_id, account_id, at: _at, change, ...data }) => [
+    {
+      account_id,
+      type: `key.${change}`,
+      object_id: data.service_id ?? data.delegate_id ?? account_id,
+      data,
+      event_key: change_id,
+    },
+  ],
+  // The transfer publishes its own status.
+  'funding.moved': null,
+  // The gateway's caches are invalidated by these. They hold hashes and sessions.
+  'identity.keysEnded': null,
+  'identity.sessionEnded': null,
+  // The specification names no event of it. The wallet shows it.
+  'wallet.delegationChanged': null,
+  // Work between services. The service that ordered it publishes the outcome.
+  'chain-submitter.settleProgressed': null,
+  'chain-submitter.fundProgressed': null,
+  'chain-submitter.delegationProgressed': null,
+  'chain-submitter.tokenAccountProgressed': null,
+  'chain-submitter.withdrawalProgressed': null,
+  'chain-submitter.refundProgressed': null,
+  // The owner is notified by mail, because there is no endpoint to send it to.
+  'webhook.endpointDisabled': null,
+};

@@ -1,0 +1,3 @@
+import { toAccountEvents } from './record-events.ts';
+
+export const expired = toAccountEvents('quote.expired');

@@ -1,0 +1,9 @@
+import { toAccountEvents } from './record-events.ts';
+
+export const accepted = toAccountEvents('settlement.accepted');
+export const issued = toAccountEvents('settlement.issued');
+export const finalized = toAccountEvents('settlement.finalized');
+export const failed = toAccountEvents('settlement.failed');
+export const reversed = toAccountEvents('settlement.reversed');
+export const redeemed = toAccountEvents('settlement.redeemed');
+export const expired = toAccountEvents('settlement.expired');

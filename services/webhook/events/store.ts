@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { EventType } from '../../../shared/contract/webhook.ts';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { matching, type Page, pageBy } from '../../../shared/lists/page.ts';
+import { addressEvents } from '../deliveries/store.ts';
+import { isSubscribedTo } from '../endpoints/store.ts';
+import type { NewEvent } from './model.ts';
+
+const Row = z.object({
+  event_id: z.string(),
+  type: EventType,
+  object_id: z.string(),
+  data: z.record(z.string(), z.json()),
+  created_at: z.number(),
+});
+export type EventRow = z.infer<typeof Row>;
+
+const columns = sql.fragment`event_id, type, object_id, data, created_at`;
+
+const Inserted = z.object({ events: z.bigint(), deliveries: z.bigint() });
+
+/**
+ * Writes the events of accounts, each once, and addresses them to the endpoints that subscribe to
+ * them, in one statement. A repeated event changes nothing, whether it comes days later or at the
+ * same time.
+ * @returns how many events are new, and how many deliveries are due now
+ */
+export const insertEvents = (db: Db, events: readonly NewEvent[]): Promise<z.infer<typeof Inserted>> => {
+  const rows = events.map((event) => ({ event_id: newId('evt'), ...event }));
+  return db.one(sql.type(Inserted)`
+    with inserted as (
+      insert into events (event_id, account_id, type, object_id, data, event_key)
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as input(event_id text, account_id text, type text, object_id text, data jsonb, event_key text)
+      -- In one order, so that two statements that write the same rows cannot deadlock.
+      order by account_id, event_key
+      on conflict (account_id, event_key) do nothing
+      returning event_id, account_id, type
+    ), addressed as (
+      ${addressEvents(sql.fragment`select endpoint_id, event_id from inserted join endpoints using (account_id)
+      where disabled_reason is null and ${isSubscribedTo(sql.fragment`inserted.type`)}`)}
+      returning endpoint_id
+    )
+    select (select count(*) from inserted) as events, (select count(*) from addressed) as deliveries`);
+};
+
+/** Writes a test event and addresses it to one endpoint only. */
+export const insertTestEvent = (db: Db, accountId: string, endpointId: string): Promise<EventRow> => {
+  const eventId = newId('evt');
+  return db.one(sql.type(Row)`
+    with inserted as (
+      insert into events (event_id, account_id, type, object_id, data, event_key)
+      values (${eventId}, ${accountId}, 'webhook.test', ${endpointId},
+        jsonb_build_object('endpoint_id', ${endpointId}::text), ${eventId})
+      returning ${columns}
+    ), addressed as (
+      ${addressEvents(sql.fragment`select ${endpointId}, event_id from inserted`)}
+    )
+    select * from inserted`);
+};
+
+/** The account's event. Null when there is none, or when it belongs to another account. */
+export const findEvent = (db: Db, accountId: string, eventId: string): Promise<EventRow | null> =>
+  db.maybeOne(sql.type(Row)`
+    select ${columns} from events where event_id = ${eventId} and account_id = ${accountId}`);
+
+/** A page of the account's events, newest first, and one more. */
+export const listEventRows = (
+  db: Db,
+  {
+    account_id,
+    type,
+    object_id,
+  }: { account_id: string; type?: EventType | undefined; object_id?: string | undefined },
+  page: Page,
+): Promise<readonly EventRow[]> =>
+  db.any(sql.type(Row)`
+    select ${columns} from events
+    where account_id = ${account_id} ${matching({ type, object_id })} ${pageBy('event_id', page)}`);
+
+/** Longer than the stream stores an event (7 days), so that no repeat is taken for a new event. */
+const PURGE_AFTER = '30 days';
+
+/** Deletes at most `limit` old events with their deliveries. Returns how many. */
+export const purgeEvents = async (db: Db, limit: number): Promise<number> => {
+  const { rowCount } = await db.query(sql.typeAlias('void')`
+    delete from events where event_id in (
+      select event_id from events where created_at <= app_now() - ${PURGE_AFTER}::interval
+      order by created_at limit ${limit} for update skip locked)`);
+  return rowCount;
+};

@@ -1,0 +1,189 @@
+import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
+import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
+
+/**
+ * What the clients asked and were told, kept apart from everything that the system keeps: the invariants hold the
+ * chain and the databases against it.
+ */
+export type Answer = {
+  askedAt: number;
+  at: number;
+  how: 'settle' | 'look';
+  /** Null: no answer came, for the reason in `body`. */
+  status: number | null;
+  body: unknown;
+};
+
+export type Redeem = {
+  redeemId: string;
+  askedAt: number;
+  at: number;
+  status: number | null;
+  body: unknown;
+};
+
+/** A call of any client, answered (null: no answer came), or not yet. */
+export type Call = { what: string; askedAt: number; at: number | null; status: number | null; body: unknown };
+
+/**
+ * As the client sees it: `open` may have moved money or may yet; `refused` and `failed` were told that nothing moved;
+ * `named` was told which settlement of its account the quote or the id belongs to; `unknown` holds no such settlement,
+ * asked by the id alone.
+ */
+export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
+
+/** Repeats and rivals that clients send beside the plain ones; each kind is counted. */
+export const HEDGES = [
+  'copies at once',
+  'a limit that fits once',
+  'a first payment',
+  'another delegate',
+  'a second id',
+  'another quote',
+  'after a refusal',
+] as const;
+export type Hedge = (typeof HEDGES)[number];
+
+export type Attempt = {
+  id: string;
+  /** The id is that of an attempt of the same account, by another delegate or on another quote. */
+  isBorrowed: boolean;
+  /** Codes of refusals that nothing but its own acceptance can be the reason of. */
+  causedByItself: readonly string[];
+  payer: Consumer;
+  /** Of the delegate that pays for the payer; null: the payer itself. */
+  key: string | null;
+  vendor: Vendor;
+  quote: Quote;
+  answers: Answer[];
+  /** Calls to settle that are under way. */
+  asking: number;
+  redeems: Redeem[];
+  standing: Standing;
+  /** The settlement that it was told first. */
+  settlementId: string | null;
+  token: string | null;
+};
+
+/** A refusal, with the attempt that it was given to. */
+export type CampaignRefusal = Refusal & { attempt: Attempt };
+
+export type ClientLog = ReturnType<typeof createClientLog>;
+
+type Body = {
+  status?: string;
+  settlement_id?: string;
+  settlement_token?: string;
+  tx_hash?: string | null;
+  error?: { code: string; money_moved?: string; safe_action?: string; settlement_id?: string };
+};
+export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
+
+/** What an answer to settle, or a settlement that was looked up, says about the attempt for good; null when a client has to ask again. */
+const verdictOf = (answer: Answer): Exclude<Standing, 'open' | 'unknown'> | null => {
+  const { status } = answer;
+  const { error, status: lifecycle } = bodyOf(answer);
+  if (status === 200) return lifecycle === 'failed' ? 'failed' : lifecycle === 'pending' ? null : 'paid';
+  if (status === null || status >= 500) return null;
+  if (error?.safe_action === 'read_settlement') return 'named';
+  if (error?.money_moved !== 'no') return null;
+  return error.code === 'payment_failed' ? 'failed' : 'refused';
+};
+
+export const createClientLog = () => {
+  const attempts: Attempt[] = [];
+  const paid: Attempt[] = [];
+  let answers = 0;
+  const calls = new Set<Call>();
+  const refusals: CampaignRefusal[] = [];
+  const hedged = Object.fromEntries(HEDGES.map((kind) => [kind, 0])) as Record<Hedge, number>;
+
+  const keep = (attempt: Attempt, { askedAt, at, how, status, body }: Answer): void => {
+    const isEmpty = how === 'look' && status === 200 && body === null;
+    const said = isEmpty
+      ? { code: NOT_LISTED, moneyMoved: 'no', safeAction: undefined, settlementId: undefined }
+      : refusalIn(body);
+    if (said === null) return;
+    const { payer, id: attemptId, quote, causedByItself } = attempt;
+    const accountId = payer.signIn.account.account_id;
+    const quoteId = quote.quote_id;
+    refusals.push({ attempt, accountId, attemptId, quoteId, causedByItself, askedAt, at, ...said });
+  };
+  return {
+    /** All calls that had another answer than one below 500, or none yet. */
+    calls,
+    /** Every refusal that a client was given. */
+    refusals,
+    /** How often each kind of hedge was sent. */
+    hedged,
+    hedge: (kind: Hedge): void => {
+      hedged[kind] += 1;
+    },
+    ask: (what: string): Call => {
+      const call: Call = { what, askedAt: Date.now(), at: null, status: null, body: undefined };
+      calls.add(call);
+      return call;
+    },
+    answered: (call: Call, status: number | null, body: unknown): void => {
+      Object.assign(call, { at: Date.now(), status, body });
+      // Good ones are of no interest, and there are many.
+      if (status !== null && status < 500) calls.delete(call);
+    },
+    attempts,
+    /** In the order in which they were redeemed; the newest can still be forked away. */
+    redeemed: [] as Attempt[],
+    counts: () => ({ attempts: attempts.length, paid: paid.length, answers }),
+    begin: (
+      payer: Consumer,
+      vendor: Vendor,
+      quote: Quote,
+      {
+        key = null,
+        id,
+        causedByItself = [],
+      }: { key?: string | null; id?: string; causedByItself?: readonly string[] } = {},
+    ): Attempt => {
+      const attempt: Attempt = {
+        id: id ?? crypto.randomUUID(),
+        isBorrowed: id !== undefined,
+        causedByItself,
+        payer,
+        key,
+        vendor,
+        quote,
+        answers: [],
+        asking: 0,
+        redeems: [],
+        standing: 'open',
+        settlementId: null,
+        token: null,
+      };
+      attempts.push(attempt);
+      return attempt;
+    },
+    /** Writes an answer down and reads from it where the attempt stands. */
+    note: (attempt: Attempt, answer: Answer): void => {
+      answers += 1;
+      keep(attempt, answer);
+      // A list without the settlement is kept as a refusal and says nothing else.
+      if (answer.body === null) return;
+      attempt.answers.push(answer);
+      const { settlement_id, settlement_token } = bodyOf(answer);
+      attempt.settlementId ??= settlement_id ?? null;
+      attempt.token ??= settlement_token ?? null;
+      const verdict = verdictOf(answer);
+      // The same call beside it may have been accepted a moment later: only a refusal by itself is one for good.
+      const beside = attempt.answers.some((other) => verdictOf(other) === null && other.at > answer.askedAt);
+      if (verdict === 'refused' && (attempt.asking > 0 || beside)) return;
+      if (verdict === null || attempt.standing === 'paid') return;
+      attempt.standing = verdict;
+      if (verdict === 'paid') paid.push(attempt);
+    },
+  };
+};
+
+/** From the first question to the last answer. */
+export const spanOf = ({ answers, redeems }: Attempt): [from: number, to: number] => {
+  const all = [...answers, ...redeems];
+  return [Math.min(...all.map(({ askedAt }) => askedAt)), Math.max(...all.map(({ at }) => at))];
+};

@@ -1,0 +1,166 @@
+import path from 'node:path';
+import { environmentKeys } from '../../deploy/local/stack/keys.ts';
+import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
+import { placeOf, reconcile } from '../../tools/reconcile.ts';
+import type { ClientLog } from './client-log.ts';
+import { inParallel } from './recovery.ts';
+import type { Harness } from './harness.ts';
+
+const HANDS = 16;
+const PAGE = 1000;
+
+export type SettlementRow = {
+  settlement_id: string;
+  account_id: string;
+  payment_attempt_id: string;
+  quote_id: string;
+  wallet_id: string;
+  service_id: string;
+  quote_amount: string;
+  fee_amount: string;
+  status: 'pending' | 'issued' | 'redeemed' | 'expired' | 'failed';
+  chain_status: 'pending' | 'confirmed' | 'finalized' | 'failed';
+  tx_hash: string | null;
+  superseded_tx_hashes: string[];
+  redeemed_at: Date | null;
+  issued_at: Date | null;
+  progressed_at: Date;
+  /** When its acceptance was committed. */
+  accepted_at: Date;
+};
+type TransactionRow = { signature: string; intent_id: string; status: 'live' | 'expired' | 'failed' };
+
+/** A finalized transaction: who signed it, and what it moved. */
+export type Landed = {
+  signature: string;
+  succeeded: boolean;
+  signers: string[];
+  deltas: Map<string, bigint>;
+};
+
+/** Everything there is to judge by, read after the recovery phase. */
+export type FinalState = Awaited<ReturnType<typeof readFinalState>>;
+
+type TokenBalance = { accountIndex: number; uiTokenAmount: { amount: string } };
+type TransactionJson = {
+  transaction: {
+    message: { accountKeys: string[]; header: { numRequiredSignatures: number } };
+  };
+  meta: { err: unknown; preTokenBalances: TokenBalance[]; postTokenBalances: TokenBalance[] };
+};
+
+const landedOf = (signature: string, { transaction, meta }: TransactionJson): Landed => {
+  const { accountKeys, header } = transaction.message;
+  const deltas = new Map<string, bigint>();
+  const add = (list: TokenBalance[], sign: bigint) => {
+    for (const { accountIndex, uiTokenAmount } of list) {
+      const account = accountKeys[accountIndex]!;
+      deltas.set(account, (deltas.get(account) ?? 0n) + sign * BigInt(uiTokenAmount.amount));
+    }
+  };
+  add(meta.preTokenBalances, -1n);
+  add(meta.postTokenBalances, 1n);
+  return {
+    signature,
+    succeeded: meta.err === null,
+    signers: accountKeys.slice(0, header.numRequiredSignatures),
+    deltas,
+  };
+};
+
+/** Reads chain and databases. The chain by plain RPC at its default commitment: what is not final has not happened. */
+export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
+  const { rpc, query, stateDir } = harness;
+  const keys = environmentKeys(path.resolve(stateDir), 'test');
+
+  /** All signatures about an address, oldest pages last. */
+  const signaturesOf = async (address: string): Promise<string[]> => {
+    const all: string[] = [];
+    for (;;) {
+      const before = all.at(-1);
+      const page = await rpc<{ signature: string }[]>('getSignaturesForAddress', address, {
+        limit: PAGE,
+        ...(before === undefined ? {} : { before }),
+      });
+      all.push(...page.map(({ signature }) => signature));
+      if (page.length < PAGE) return all;
+    }
+  };
+
+  const ours = [keys.feePayer.address, ...keys.delegateAuthorities.map(({ address }) => address)];
+  const signatures = [...new Set((await Promise.all(ours.map(signaturesOf))).flat())];
+  const transactions = await inParallel(signatures, HANDS, async (signature) => {
+    const found = await rpc<TransactionJson>('getTransaction', signature, {
+      maxSupportedTransactionVersion: 0,
+    });
+    return landedOf(signature, found);
+  });
+
+  const settlements = await query<SettlementRow>(`
+    select s.*, a.committed_at as accepted_at from settlement.settlements s
+    join campaign.acceptances a using (settlement_id)`);
+  const quoteIds = [
+    ...new Set([
+      ...clientLog.attempts.map(({ quote }) => quote.quote_id),
+      ...settlements.map(({ quote_id }) => quote_id),
+    ]),
+  ];
+  const references = await inParallel(quoteIds, HANDS, (quoteId) =>
+    signaturesOf(referenceOf('test', quoteId)),
+  );
+
+  const owners = [
+    ...new Set(
+      clientLog.attempts.flatMap(({ payer, vendor }) => [payer.wallet.publicKey, vendor.payout.publicKey]),
+    ),
+  ].map((key) => key.toBase58());
+  const holders = [...owners, harness.stack.environments.test!.fee_wallet];
+  const balances = await inParallel(holders, HANDS, async (owner) => {
+    const account = harness.chain.tokenAccount(owner).toBase58();
+    const amount = await rpc<{ value: { amount: string } }>('getTokenAccountBalance', account).then(
+      ({ value }) => BigInt(value.amount),
+      () => 0n,
+    );
+    return [owner, amount] as const;
+  });
+
+  const tables = await query<{ schema: string; name: string }>(`
+    select table_schema as schema, table_name as name from information_schema.tables
+    where table_name in ('outbox', 'quarantine') order by 1, 2`);
+  const left = await Promise.all(
+    tables.map(async ({ schema, name }) => {
+      const [row] = await query<{ n: number }>(`select count(*)::int as n from ${schema}.${name}`);
+      return { table: `${schema}.${name}`, rows: row!.n };
+    }),
+  );
+  return {
+    /** Those that the fee payer or a delegate authority signed, by signature. */
+    transactions: new Map(
+      transactions
+        .filter(({ signers }) => signers.some((signer) => ours.includes(signer)))
+        .map((landed) => [landed.signature, landed]),
+    ),
+    /** Signatures under the reference of each quote. */
+    under: new Map(quoteIds.map((quoteId, at) => [quoteId, references[at]!])),
+    /** By owner. */
+    balances: new Map(balances),
+    settlements,
+    bySettlement: new Map(settlements.map((row) => [row.settlement_id, row])),
+    byAttempt: new Map(settlements.map((row) => [`${row.account_id}/${row.payment_attempt_id}`, row])),
+    records: new Map(
+      (
+        await query<TransactionRow>('select signature, intent_id, status from chain_submitter.transactions')
+      ).map((row) => [row.signature, row]),
+    ),
+    intents: await query<{ intent_id: string; object_id: string; status: string }>(
+      'select intent_id, object_id, status from chain_submitter.intents',
+    ),
+    payers: await query<{ wallet_id: string; held: string }>('select wallet_id, held from settlement.payers'),
+    funded: await query<{ owner: string; amount: string }>(
+      "select owner, sum(amount)::text as amount from funding.dev_funds where status in ('confirmed', 'finalized') group by 1",
+    ),
+    left,
+    /** Every account's history against the records, as an operator would see it. */
+    reconciled: await reconcile(placeOf(harness.stack, 'test')),
+  };
+};

@@ -1,0 +1,219 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { connect } from 'nats';
+import pg from 'pg';
+import { identify, isRunning, signal } from '../../deploy/local/processes/process-identity.ts';
+import { type Instances, instanceName, programNames } from '../../deploy/local/stack/programs.ts';
+import { HIGH_HOURLY_CAPS } from '../../deploy/local/stack/settings.ts';
+import { startStack } from '../../deploy/local/stack/stack.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { responds } from '../../deploy/local/stack/tool-specs.ts';
+import { chainOf } from '../support/chain.ts';
+import { restart } from '../support/restart.ts';
+import type { Mutation } from './mutations.ts';
+import { startSecondProvider } from './second-provider.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+/** Those that hold money's state, and the door, run twice, so that one is there to take over what the other left. */
+const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
+
+/** URL of a module beside this one, told something. */
+const module = (file: string, told: Record<string, string>): string => {
+  const url = pathToFileURL(path.join(import.meta.dirname, file));
+  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  return url.href;
+};
+
+/** Every process of the stack, as its file names them. */
+export const processNames = (instances: Instances = INSTANCES): readonly string[] => [
+  ...['postgres', 'nats-server', 'redis-server', 'chain'],
+  ...programNames.flatMap((name) =>
+    Array.from({ length: instances[name] ?? 1 }, (_, index) => instanceName(name, index + 1)),
+  ),
+];
+
+/**
+ * When each settlement's acceptance was committed: `created_at` is the beginning of its transaction, which may wait for
+ * locks. A deferred trigger runs as the last step of the commit, and holds it up while the fault `commits-wait` says so.
+ */
+const RECORD_ACCEPTANCES = `
+  create schema campaign;
+  create table campaign.acceptances (settlement_id text primary key, committed_at timestamptz not null);
+  create table campaign.commits (held_ms integer not null);
+  insert into campaign.commits values (0);
+  create function campaign.record_acceptance() returns trigger language plpgsql security definer as $$
+  begin
+    perform pg_sleep((select held_ms from campaign.commits) / 1000.0);
+    insert into campaign.acceptances values (new.settlement_id, clock_timestamp()) on conflict do nothing;
+    return null;
+  end $$;
+  create constraint trigger record_acceptance after insert on settlement.settlements
+    deferrable initially deferred for each row execute function campaign.record_acceptance()`;
+
+/** The system under test as a campaign reaches it: its processes, its chain, its database. */
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+
+/** Starts a stack of its own, every service with failpoints that can be armed. */
+export const startHarness = async (options: {
+  stateDir: string;
+  slotMs: number;
+  /** How many of each service; by default two of some. */
+  instances?: Instances | undefined;
+  /** A rule to switch off (mutations.ts). */
+  mutation?: Mutation | undefined;
+  print: (line: string) => void;
+}) => {
+  const { stateDir, slotMs, instances = INSTANCES, mutation, print } = options;
+  const names = processNames(instances);
+  const failpointFolder = path.join(stateDir, 'failpoints');
+  mkdirSync(failpointFolder, { recursive: true });
+  const clockFile = (name: string) => path.join(failpointFolder, `${name}.clock`);
+  const secondProvider = await startSecondProvider();
+  const loaded = [
+    module('armed-failpoints.ts', { folder: failpointFolder }),
+    ...(mutation ? [module('mutate.ts', { name: mutation.name })] : []),
+  ];
+  const running = await startStack({
+    stateDir,
+    ports: 'any',
+    chainControl: true,
+    chainSlotMs: slotMs,
+    rateLimitScale: 10_000,
+    hourlyCaps: HIGH_HOURLY_CAPS,
+    durable: false,
+    instances,
+    rpcUrls: (chainUrl) => [chainUrl, secondProvider.urlOf(chainUrl)],
+    serviceCommand: (service, name) => ({
+      command: process.execPath,
+      args: [
+        ...[...loaded, module('wrong-clock.ts', { file: clockFile(name) })].flatMap((url) => [
+          '--import',
+          url,
+        ]),
+        path.join(root, 'services', service, 'main.ts'),
+      ],
+    }),
+    print,
+  }).catch((error: unknown) => {
+    secondProvider.stop();
+    throw error;
+  });
+  const environment = running.stack.environments.test!;
+  const database = new pg.Pool({
+    connectionString: running.stack.postgres_url,
+    max: 4,
+    connectionTimeoutMillis: 3000,
+  });
+  // Its back ends are killed like all others.
+  database.on('error', () => {});
+
+  const { username, password, host } = new URL(running.stack.nats_url);
+  const bus = await connect({
+    servers: host,
+    user: decodeURIComponent(username),
+    pass: decodeURIComponent(password),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 200,
+  });
+
+  await database.query(RECORD_ACCEPTANCES);
+  if (mutation?.sql !== undefined) await database.query(mutation.sql);
+
+  let calls = 0;
+  /** One JSON-RPC call, control methods too. Throws when the chain is away or refuses. */
+  const rpc = async <T>(method: string, ...params: unknown[]): Promise<T> => {
+    const response = await fetch(environment.rpc_url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++calls, method, params }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const body = (await response.json()) as { result: T; error?: { message: string } };
+    if (body.error) throw new Error(`${method}: ${body.error.message}`);
+    return body.result;
+  };
+
+  const pids = (): Record<string, number> =>
+    (JSON.parse(readFileSync(running.stackFile, 'utf8')) as Stack).processes;
+
+  /** Kills a process for good and waits until it is gone. False when it was away already. */
+  const kill = async (name: string): Promise<boolean> => {
+    const who = identify(pids()[name] ?? 0);
+    if (!who || !signal(who.pid, 'SIGKILL')) return false;
+    while (isRunning(who)) await sleep(2);
+    return true;
+  };
+
+  /** Resolves when the chain answers again. */
+  const chainIsBack = async (): Promise<void> => {
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const height = await rpc<number>('getBlockHeight').catch((error: unknown) => {
+        if (Date.now() > deadline) throw error;
+        return null;
+      });
+      if (height !== null) return;
+      await sleep(50);
+    }
+  };
+
+  return {
+    chainIsBack,
+    /** How often the chain was forked; the faults that do it count. */
+    forks: 0,
+    secondProvider,
+    /** NATS with all rights in the environment's account. */
+    bus,
+    /** A process's clock becomes wrong by so much; null: right again. */
+    setClock: (name: string, wrongMs: number | null): void => {
+      if (wrongMs === null) rmSync(clockFile(name), { force: true });
+      else writeFileSync(clockFile(name), String(wrongMs));
+    },
+    stack: running.stack,
+    stateDir,
+    slotMs,
+    failpointFolder,
+    chain: chainOf(environment),
+    rpc,
+    /** Rows of a query over all schemas, as superuser. */
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+      (await database.query<Row>(sql, values)).rows,
+    /** Each acceptance's commit takes so much longer, until it is set to 0. */
+    holdCommits: async (ms: number): Promise<void> => {
+      await database.query('update campaign.commits set held_ms = $1', [ms]);
+    },
+    names,
+    pids,
+    kill,
+    /** Sends a signal; false when the process is away. */
+    send: (name: string, what: NodeJS.Signals): boolean => {
+      const pid = pids()[name];
+      return pid !== undefined && signal(pid, what);
+    },
+    /** Asks a service to end and waits until its successor is ready. */
+    restart: (name: string): Promise<void> => restart(stateDir, name),
+    /** Resolves when everything runs and the gateway, which asks all others, reports ready. */
+    healthy: async (timeoutMs = 60_000): Promise<void> => {
+      const deadline = Date.now() + timeoutMs;
+      let inARow = 0;
+      while (inARow < 3) {
+        if (Date.now() > deadline)
+          throw new Error(`not healthy again: ${names.filter((name) => !pids()[name])}`);
+        const up = names.every((name) => pids()[name] !== undefined);
+        const ready = await Promise.all(
+          running.stack.gateway_urls.map((url) => responds(`${url}/v1/health/ready`)),
+        );
+        inARow = up && ready.every(Boolean) ? inARow + 1 : 0;
+        await sleep(100);
+      }
+    },
+    stop: async (): Promise<void> => {
+      await bus.close();
+      await database.end();
+      await running.stop();
+      secondProvider.stop();
+    },
+  };
+};

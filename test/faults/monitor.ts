@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Break } from './invariants.ts';
+import type { Harness } from './harness.ts';
+
+const EVERY_MS = 400;
+
+/** What must hold at every instant, each one statement and so one snapshot. */
+const looks: Record<string, string> = {
+  'held-is-what-holds': `
+    select wallet_id || ' holds ' || held || ', its payments ' || coalesce(sum, 0) as what
+    from settlement.payers left join (
+      select wallet_id, sum(quote_amount) from settlement.settlements where holding group by 1) as holding using (wallet_id)
+    where held <> coalesce(sum, 0)`,
+  'delegates-stay-within-their-limits': `
+    select delegate_id || ' used ' || (total_held + total_spent) || ' of ' || total || ', in the month '
+      || (month_held + month_spent) || ' of ' || monthly || ', in the day ' || (day_held + day_spent) || ' of ' || daily as what
+    from settlement.delegates
+    where total_held + total_spent > total or month_held + month_spent > monthly or day_held + day_spent > daily`,
+  'delegates-counters-are-their-payments': `
+    select delegate_id || ' has ' || total_held || '/' || total_spent || ', its payments '
+      || coalesce(held, 0) || '/' || coalesce(spent, 0) as what
+    from settlement.delegates left join (
+      select delegate_id, sum(quote_amount) filter (where holding) as held,
+        sum(quote_amount) filter (where not holding and chain_status in ('confirmed', 'finalized')) as spent
+      from settlement.settlements where delegate_id is not null group by 1) as payments using (delegate_id)
+    where (total_held, total_spent) is distinct from (coalesce(held, 0), coalesce(spent, 0))`,
+  'one-live-generation': `
+    select intent_id as what from chain_submitter.transactions where status = 'live'
+    group by 1 having count(*) > 1`,
+  'one-settlement-per-quote': `
+    select quote_id as what from settlement.settlements where status <> 'failed' group by 1 having count(*) > 1`,
+};
+
+/** Looks again and again while the faults go on; a database that is away is looked at later. */
+export const startMonitor = (harness: Harness) => {
+  const breaks = new Map<string, Break>();
+  let looked = 0;
+  let watching = true;
+  const loop = async () => {
+    while (watching) {
+      for (const [invariant, sql] of Object.entries(looks)) {
+        const rows = await harness.query<{ what: string }>(sql).catch(() => []);
+        for (const { what } of rows) breaks.set(`${invariant} ${what}`, { invariant, what });
+      }
+      looked += 1;
+      await sleep(EVERY_MS);
+    }
+  };
+  const running = loop();
+  return {
+    stop: async (): Promise<{ breaks: Break[]; looked: number }> => {
+      watching = false;
+      await running;
+      return { breaks: [...breaks.values()], looked };
+    },
+  };
+};

@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from './client.ts';
+import type { Attempt, ClientLog } from './client-log.ts';
+import type { Rng } from './rng.ts';
+import type { Harness } from './harness.ts';
+
+/** Every accepted attempt is at its end this long after the faults went. */
+export const TERMINAL_MS = 120_000;
+const CLIENTS = 16;
+
+/** Works through a list with so many hands. */
+export const inParallel = async <T, R>(
+  list: readonly T[],
+  hands: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = [];
+  let next = 0;
+  const hand = async () => {
+    for (let at = next++; at < list.length; at = next++) results[at] = await work(list[at]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(hands, list.length) }, hand));
+  return results;
+};
+
+const until = async (deadline: number, done: () => Promise<boolean>): Promise<void> => {
+  while (!(await done()) && Date.now() < deadline) await sleep(200);
+};
+
+export type Terminal = {
+  /** Payments that were accepted and not at their end when the faults went, and how long after that they were. */
+  open: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Until the last piece of work was at its end; null: not within the time it has. */
+  allMs: number | null;
+};
+
+/** How long after the heal those that were open then were at their end. */
+const timesAfter = async (
+  harness: Harness,
+  healedAt: number,
+): Promise<Pick<Terminal, 'open' | 'p50Ms' | 'p99Ms'>> => {
+  const rows = await harness.query<{ ms: number }>(
+    `select (extract(epoch from progressed_at) * 1000)::float8 - $1 as ms from settlement.settlements
+     where chain_status in ('finalized', 'failed') and progressed_at > to_timestamp($1 / 1000.0)
+       and created_at < to_timestamp($1 / 1000.0)
+     order by 1`,
+    [healedAt],
+  );
+  const at = (share: number) => rows[Math.min(rows.length - 1, Math.floor(rows.length * share))]?.ms ?? 0;
+  return { open: rows.length, p50Ms: at(0.5), p99Ms: at(0.99) };
+};
+
+/** Payments and the work behind them that are not at their end. */
+export const openWork = async (harness: Harness): Promise<number> => {
+  const [row] = await harness.query<{ open: number }>(`
+    select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
+      + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);
+  return row!.open;
+};
+
+/**
+ * Faults are off. Every client asks about each attempt until it knows; most repeat the call, the others have lost all
+ * but the id. Then everything must come to its end.
+ */
+export const recoveryPhase = async (
+  harness: Harness,
+  {
+    client,
+    clientLog,
+    rng,
+    healedAt,
+    terminalMs,
+  }: { client: Client; clientLog: ClientLog; rng: Rng; healedAt: number; terminalMs: number },
+): Promise<Terminal & { openAttempts: number }> => {
+  const deadline = healedAt + terminalMs;
+  const open = clientLog.attempts.filter(({ standing }) => standing === 'open');
+  // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
+  const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
+
+  const settled = async (attempt: Attempt) => {
+    await client.settle(attempt);
+    return attempt.standing !== 'open';
+  };
+  const everyone = inParallel(
+    open.filter((attempt) => !forgetful.has(attempt)),
+    CLIENTS,
+    (attempt) => until(deadline, () => settled(attempt)),
+  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.look(attempt))));
+
+  let terminalAt: number | null = null;
+  const watch = until(deadline, async () => {
+    const left = await openWork(harness).catch(() => Number.NaN);
+    if (left !== 0) {
+      terminalAt = null;
+      return false;
+    }
+    terminalAt ??= Date.now();
+    // A repeat may still be accepted for the first time: none may be left.
+    return clientLog.attempts.every(({ standing }) => standing !== 'open');
+  });
+  await Promise.all([everyone, watch]);
+  const times = await timesAfter(harness, healedAt);
+
+  const paid = clientLog.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
+  // What was answered once is answered the same way again, after everything that happened.
+  await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
+  const unredeemed = paid.filter(
+    ({ redeems }) => redeems.length > 0 && !redeems.some(({ status }) => status === 200),
+  );
+  await inParallel(unredeemed, CLIENTS, (attempt) =>
+    until(Date.now() + 10_000, () => client.redeem(attempt, attempt.redeems[0]!.redeemId)),
+  );
+  return { openAttempts: open.length, ...times, allMs: terminalAt === null ? null : terminalAt - healedAt };
+};

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LAMPORTS_PER_SOL } from '@solana/web3.js';
+import type pg from 'pg';
+import {
+  type Consumer,
+  createConsumer,
+  createDelegate,
+  createVendor,
+  type Quote,
+  quoteOf,
+  settleWith,
+} from '../../deploy/local/seed/actors.ts';
+import { createApi, must } from '../../deploy/local/seed/api.ts';
+import type { Stack } from '../../deploy/local/stack/stack-file.ts';
+import { chainOf } from '../support/chain.ts';
+import { type LedgerRow, type Refusal, refusalIn, untrueRefusals } from '../support/refusals.ts';
+import { atOnce } from '../support/stack.ts';
+
+export const RACERS = 64;
+export const PRICE = 1_000_000n;
+export const BALANCE = 100_000_000n;
+
+/** Nothing is paused here: an acceptance is committed within milliseconds of its beginning. */
+const RECORDED = `
+  select settlement_id as "settlementId", account_id as "accountId", payment_attempt_id as "attemptId",
+    quote_id as "quoteId", issued_at is not null as paid,
+    (extract(epoch from created_at) * 1000)::float8 as "acceptedAt",
+    case when chain_status = 'failed' then (extract(epoch from progressed_at) * 1000)::float8 end as "failedAt"
+  from settlement.settlements where account_id = any($1)`;
+
+/** Who settles: the credential, and the account that pays with it. */
+type Buyer = { token: string; accountId: string; causedByItself?: readonly string[] };
+
+/** What races run on: the public API of a stack, its chain, its database. */
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
+
+export const createFixture = async (stack: Stack, database: pg.Pool) => {
+  const api = createApi(stack.gateway_url);
+  const chain = chainOf(stack.environments.test!);
+  const vendor = await createVendor(api, stack, { price: PRICE });
+  const buyerWith = async (balance: bigint = BALANCE, allowance: bigint = BALANCE) => {
+    const buyer = await createConsumer(api, stack, { balance, allowance });
+    return { ...buyer, accountId: buyer.signIn.account.account_id };
+  };
+
+  /** Every refusal that was given since the last comparison. */
+  const refusals: Refusal[] = [];
+
+  /** Asks once, and keeps the answer if it is a refusal. */
+  const settle = async (
+    { token, accountId, causedByItself = [] }: Buyer,
+    quote: Quote,
+    attemptId: string,
+  ) => {
+    const askedAt = Date.now();
+    const answer = await settleWith(api, token, quote, attemptId);
+    const said = refusalIn(answer.body);
+    const quoteId = quote.quote_id;
+    if (said !== null)
+      refusals.push({ accountId, attemptId, quoteId, causedByItself, askedAt, at: Date.now(), ...said });
+    return answer;
+  };
+
+  /** Repeats the same attempt until it is known what became of it. */
+  const settleToTheEnd = async (buyer: Buyer, quote: Quote, id: string = crypto.randomUUID()) => {
+    for (;;) {
+      const answer = await settle(buyer, quote, id);
+      if (answer.status !== 202 && answer.status !== 503) return answer;
+      await sleep(50);
+    }
+  };
+
+  /** Starts 64 settles and lets the work meet them halfway: some are signed, some accepted, some not there yet. */
+  const settlesAgainst = async (buyer: Buyer, work: () => Promise<unknown>) => {
+    const quotes = await atOnce(RACERS, () => quoteOf(api, vendor));
+    // One before, so that the wallet's state is known and old.
+    const first = await must(settleToTheEnd(buyer, await quoteOf(api, vendor)), 'settle');
+    const [answers] = await Promise.all([
+      atOnce(RACERS, async (i) => {
+        await sleep(i * 15);
+        return settleToTheEnd(buyer, quotes[i]!);
+      }),
+      sleep(RACERS * 5).then(work),
+    ]);
+    return { first, answers };
+  };
+
+  const rows = async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> =>
+    (await database.query<Row>(sql, values)).rows;
+
+  return {
+    api,
+    chain,
+    vendor,
+    buyerWith,
+    /** A delegate of the buyer's, as one who settles. */
+    delegateOf: async (
+      buyer: Awaited<ReturnType<typeof buyerWith>>,
+      limits: Parameters<typeof createDelegate>[2],
+    ) => {
+      const { delegate_id, api_key } = await createDelegate(api, buyer, limits);
+      return { id: delegate_id, token: api_key, accountId: buyer.accountId };
+    },
+    settleToTheEnd,
+    settlesAgainst,
+    rows,
+    /** Does the work while each commit that accepts a payment of the account waits, as for a standby that lags. */
+    whileCommitsWait: async <T>({ accountId }: Buyer, work: () => Promise<T>): Promise<T> => {
+      await rows(
+        `create or replace function settlement.wait_with_commit() returns trigger language plpgsql as $$
+         begin perform pg_sleep(0.2); return null; end $$`,
+      );
+      const name = `waits_${accountId}`;
+      await rows(
+        `create constraint trigger ${name} after insert on settlement.settlements
+         deferrable initially deferred for each row when (new.account_id = '${accountId}')
+         execute function settlement.wait_with_commit()`,
+      );
+      return work().finally(() => rows(`drop trigger ${name} on settlement.settlements`));
+    },
+    /** Compares the refusals since the last comparison with the records: what is untrue about them. */
+    untrueRefusals: async (): Promise<string[]> => {
+      const given = refusals.splice(0);
+      const found = await rows<LedgerRow>(RECORDED, [[...new Set(given.map(({ accountId }) => accountId))]]);
+      return untrueRefusals(given, found).map(({ what }) => what);
+    },
+    quotes: (count: number): Promise<Quote[]> => atOnce(count, () => quoteOf(api, vendor)),
+    /** Lamports for an owner's own transactions. */
+    lamportsFor: (buyer: Consumer) =>
+      chain.connection.requestAirdrop(buyer.wallet.publicKey, LAMPORTS_PER_SOL),
+  };
+};

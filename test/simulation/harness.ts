@@ -1,0 +1,237 @@
+import { createRandom, type Random } from './random.ts';
+
+/** Rules of docs/design/settle.md that a mutation switches off in the model, one at a time. */
+export const RULES = [
+  'commit before send',
+  'unique intent (inbox)',
+  'unique quote index',
+  'reference look-up before signing',
+  'expiry proof: block height',
+  'expiry proof: every provider',
+  'conditional holds',
+  'one live generation',
+  'signing deadline',
+  'attempt looked up first',
+  'sweeper of settlement',
+  'sweeper of chain-submitter',
+  'generation in the job',
+  'attempt looked up after a refusal',
+  'quote looked up after a refusal',
+  'limits of a delegate',
+  'counters of a delegate',
+  'reservation given back once',
+] as const;
+export type Rule = (typeof RULES)[number];
+
+/** How much goes wrong in a run; all zero after the heal. */
+export type Faults = {
+  /** Of a message on the bus. */
+  loss: number;
+  repeat: number;
+  slow: number;
+  /** Of a statement or publish: the process dies right before or right after it. */
+  crash: number;
+  /** Of a call: the process sleeps before it hears the answer (SIGSTOP). */
+  sleep: number;
+  /** Of a statement: it was carried out, its answer is an error. */
+  lostAnswer: number;
+  /** Of an RPC call. */
+  rpcError: number;
+  rpcLie: number;
+  /** Of sent bytes. */
+  dropped: number;
+  late: number;
+  /** Of a process that starts: its clock is wrong. */
+  skew: number;
+};
+
+/** One run of the program under test. What dies takes its memory with it; what is committed stays. */
+export type Process = {
+  name: string;
+  alive: boolean;
+  pausedUntil: number;
+  startedAt: number;
+  /** How far its own clock is ahead of the database's. */
+  skewMs: number;
+};
+
+/** An invariant does not hold. */
+export class Broken extends Error {
+  override name = 'Broken';
+  readonly invariant: string;
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`);
+    this.invariant = invariant;
+  }
+}
+
+/** What the product logs and tries again, although trying again can never help. */
+export const isMistake = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+
+/** Many times what the busiest run takes: what repeats itself without end shall be seen, not waited for. */
+const MAX_EVENTS = 300_000;
+
+type Event = { at: number; order: number; run: () => void };
+
+/**
+ * The virtual clock and everything that passes time by it. Code under test runs as it is: its promises are answered
+ * by events of this queue, one at a time, and between two events it runs until it waits again.
+ */
+export type Harness = ReturnType<typeof createHarness>;
+
+export const createHarness = (seed: number, { off = null, faults }: { off?: Rule | null; faults: Faults }) => {
+  const random: Random = createRandom(seed);
+  const queue: Event[] = [];
+  const lines: string[] = [];
+  const names = new Map<string, string>();
+  let now = 0;
+  let order = 0;
+  let events = 0;
+  let broken: Error | null = null;
+  let changed = false;
+  let onCrash: (process: Process) => void = () => {};
+
+  const before = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
+  const push = (event: Event) => {
+    let index = queue.push(event) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!before(event, queue[parent]!)) break;
+      queue[index] = queue[parent]!;
+      index = parent;
+    }
+    queue[index] = event;
+  };
+  const pop = (): Event | undefined => {
+    const top = queue[0];
+    const last = queue.pop();
+    if (top === undefined || last === undefined || queue.length === 0) return top;
+    let index = 0;
+    for (;;) {
+      let child = index * 2 + 1;
+      if (child >= queue.length) break;
+      if (child + 1 < queue.length && before(queue[child + 1]!, queue[child]!)) child += 1;
+      if (!before(queue[child]!, last)) break;
+      queue[index] = queue[child]!;
+      index = child;
+    }
+    queue[index] = last;
+    return top;
+  };
+
+  const schedule = (delayMs: number, run: () => void) => push({ at: now + delayMs, order: order++, run });
+
+  /** Runs in a process when it is awake; never when it has died. */
+  const inside = (process: Process, delayMs: number, run: () => void): void =>
+    schedule(delayMs, () => {
+      if (!process.alive) return;
+      if (process.pausedUntil > now) inside(process, process.pausedUntil - now, run);
+      else run();
+    });
+
+  /** Notes what has happened. Whatever changes a table or the chain says so here, so the invariants are checked after. */
+  const trace = (actor: string, what: string) => {
+    changed = true;
+    lines.push(`${(now / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(14)}  ${what}`);
+  };
+
+  const pause = (process: Process) => {
+    // Stopped already: what it was to do is put off until that end.
+    if (process.pausedUntil > now) return;
+    // Seldom for longer than a blockhash lives or a quote's deadline is away.
+    process.pausedUntil = now + random.between(500, random.chance(0.15) ? 150_000 : 30_000);
+    trace(process.name, `sleeps until ${(process.pausedUntil / 1000).toFixed(3)} s (SIGSTOP)`);
+  };
+
+  const crash = (process: Process) => {
+    if (!process.alive) return;
+    process.alive = false;
+    trace(process.name, 'dies (kill -9)');
+    onCrash(process);
+  };
+
+  /** Ends the run: an invariant that does not hold, or a mistake of the code that would else be tried again. */
+  const fault = (error: unknown): void => {
+    if (error instanceof Broken) broken ??= error;
+    else broken ??= new Broken('the code runs', String((error as Error).stack));
+  };
+
+  /**
+   * A call of a process to the outside: the effect happens in one event, its answer arrives in a later one. The
+   * process may die between any two events.
+   */
+  const io = <T>(process: Process, latencyMs: number, effect: () => T | Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const answer = (settle: () => void) =>
+        inside(process, random.chance(0.3) ? random.between(0, latencyMs) : 0, settle);
+      schedule(random.between(latencyMs / 4, latencyMs), () => {
+        // Sent before the death of its sender: half of it arrives all the same.
+        if (!process.alive && random.chance(0.5)) return;
+        if (random.chance(faults.crash / 2)) return crash(process);
+        let result: T | Promise<T>;
+        try {
+          result = effect();
+        } catch (error) {
+          if (error instanceof Broken) fault(error);
+          return answer(() => reject(error));
+        }
+        // Nobody hears the refusal of what a process had asked for that dies now.
+        if (result instanceof Promise) result.catch(() => {});
+        if (random.chance(faults.crash / 2)) return crash(process);
+        if (random.chance(faults.sleep)) pause(process);
+        if (result instanceof Promise) {
+          result.then(
+            (value) => answer(() => resolve(value)),
+            (error) => answer(() => reject(error)),
+          );
+        } else answer(() => resolve(result as T));
+      });
+    });
+
+  /** Runs events until the clock passes `until` or `done` holds. @throws the first broken invariant */
+  const run = async (until: number, check: () => void, done: () => boolean = () => false): Promise<void> => {
+    while (queue.length > 0 && queue[0]!.at <= until && !done()) {
+      const event = pop()!;
+      now = event.at;
+      events += 1;
+      if (events > MAX_EVENTS) throw new Broken('a run ends', `${events} events in ${now} ms`);
+      event.run();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (broken !== null) throw broken;
+      if (changed) check();
+      changed = false;
+    }
+    now = Math.max(now, Math.min(until, queue[0]?.at ?? until));
+  };
+
+  return {
+    random,
+    faults,
+    events: () => events,
+    off,
+    /** The trace, with short names in the place of ids. */
+    readable: () =>
+      lines.map((line) => {
+        let text = line;
+        for (const [id, name] of names) text = text.replaceAll(id, name);
+        return text;
+      }),
+    trace,
+    /** A short name for an id in the trace. */
+    call: (id: string, name: string) => names.set(id, name),
+    now: () => now,
+    schedule,
+    inside,
+    io,
+    crash,
+    pause,
+    run,
+    sleep: (process: Process, ms: number) => new Promise<void>((resolve) => inside(process, ms, resolve)),
+    onCrash: (listener: (process: Process) => void) => {
+      onCrash = listener;
+    },
+    fail: (invariant: string, detail: string) => fault(new Broken(invariant, detail)),
+    fault,
+  };
+};

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js';
+import { createPortPicker } from '../../deploy/local/servers/ports.ts';
+
+const MAIN = fileURLToPath(new URL('../../deploy/local/chain/main.ts', import.meta.url));
+
+export type RpcAnswer = {
+  id: unknown;
+  result: never;
+  error?: { code: number; message: string; data: Record<string, unknown> };
+};
+
+const newFolder = () => {
+  const path = mkdtempSync(join(tmpdir(), 'chain-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+};
+
+/** Starts the real process on free ports and waits until it answers. */
+export const startChain = async ({
+  slotMs = 20,
+  control = true,
+  dataDir,
+}: {
+  slotMs?: number;
+  control?: boolean;
+  dataDir?: string;
+} = {}) => {
+  const port = await createPortPicker().anyPair();
+  const folder = dataDir ? { path: dataDir, remove: () => {} } : newFolder();
+  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      CHAIN_PORT: String(port),
+      CHAIN_DATA_DIR: folder.path,
+      CHAIN_SLOT_MS: String(slotMs),
+      CHAIN_CONTROL: control ? '1' : '0',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await new Promise<void>((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      output += chunk;
+      if (output.includes('"ready"')) resolve();
+    };
+    child.stdout?.on('data', onData);
+    child.stderr?.on('data', onData);
+    child.once('exit', () => reject(new Error(`the chain did not start: ${output}`)));
+  });
+
+  const connections: Connection[] = [];
+  const url = `http://127.0.0.1:${port}`;
+  const post = async (body: unknown) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: text,
+      signal: AbortSignal.timeout(3_000),
+    });
+    return (await response.json()) as unknown;
+  };
+  const raw = async (method: string, ...params: unknown[]): Promise<RpcAnswer> =>
+    (await post({ jsonrpc: '2.0', id: 1, method, params })) as RpcAnswer;
+
+  return {
+    url,
+    wsUrl: `ws://127.0.0.1:${port}`,
+    dataDir: folder.path,
+    output: () => output,
+    /** A client that sees what is confirmed. */
+    connection: () => {
+      const connection = new Connection(url, 'confirmed');
+      connections.push(connection);
+      return connection;
+    },
+    /** web3.js has no way to close its WebSocket, and tries to connect again for ever. */
+    closeSockets: () => {
+      for (const one of connections) {
+        type Socket = { setAutoReconnect(on: boolean): void; close(): void };
+        const { _rpcWebSocket: socket } = one as unknown as { _rpcWebSocket: Socket };
+        socket.setAutoReconnect(false);
+        socket.close();
+      }
+    },
+    post,
+    /** One JSON-RPC call, answered as it came. */
+    raw,
+    /** One JSON-RPC call that has to succeed. */
+    call: async <Result = never>(method: string, ...params: unknown[]): Promise<Result> => {
+      const answer = await raw(method, ...params);
+      if (answer.error) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+      return answer.result;
+    },
+    stop: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+      child.kill(signal);
+      return await exited;
+    },
+    remove: folder.remove,
+  };
+};
+export type TestChain = Awaited<ReturnType<typeof startChain>>;
+
+/** A new key with 10 SOL, confirmed. */
+export const newPayer = async (chain: TestChain): Promise<Keypair> => {
+  const payer = Keypair.generate();
+  await chain.call('requestAirdrop', payer.publicKey.toBase58(), 10 * LAMPORTS_PER_SOL);
+  await chain.call('chain_advance', 1);
+  return payer;
+};
+
+/** A signed transfer on a confirmed blockhash. */
+export const signedTransfer = async (
+  chain: TestChain,
+  from: Keypair,
+  to: PublicKey,
+  lamports: number,
+): Promise<Transaction> => {
+  const { value } = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
+    commitment: 'confirmed',
+  });
+  const transaction = new Transaction({ feePayer: from.publicKey, recentBlockhash: value.blockhash }).add(
+    SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports }),
+  );
+  transaction.sign(from);
+  return transaction;
+};
+
+export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');

@@ -1,0 +1,186 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type PayInit, type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
+
+/** Vendors and an API that answer by a script, with tokens signed by hand: what no honest party would send. */
+
+export const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const SERVICE = newServiceId();
+
+const signerOf = (kid: string, fill: number) => ({
+  kid,
+  key: privateKeyFromSeed(new Uint8Array(32).fill(fill)),
+});
+export const SIGNERS = {
+  quote: signerOf('test.quote.1', 1),
+  live: signerOf('live.quote.1', 2),
+  settlement: signerOf('test.settlement.1', 3),
+  /** Says it is the API's, and is not. */
+  stranger: signerOf('test.quote.1', 4),
+  unknown: signerOf('test.quote.9', 5),
+};
+
+/** A quote token, as the API signs it unless it is told otherwise. */
+export const tokenFor = (resource: unknown, claims: object = {}, signer = SIGNERS.quote): string =>
+  signToken(
+    'quote',
+    {
+      env: 'test',
+      quote_id: newId('q'),
+      vendor_account_id: newId('acct'),
+      service_id: SERVICE,
+      service_name: 'Weather API',
+      payout_address: MINT,
+      mint: MINT,
+      quote_amount: '1000',
+      fee_amount: '10',
+      currency: 'USDC',
+      issued_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 60_000).toISOString(),
+      redeem_window_seconds: 900,
+      scope: { resource },
+      ...claims,
+    } as Parameters<typeof signToken<'quote'>>[1],
+    signer,
+  );
+
+export type Visit = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+export type Said = { status: number; headers?: Record<string, string>; body?: unknown } | 'lost';
+
+/** A bill, with display fields that mean nothing. */
+export const bill = (quote_token: string): Said => ({
+  status: 402,
+  body: {
+    error: 'payment_required',
+    quote_token,
+    display_amount: '0.000001 USDC',
+    quote_amount: '1',
+    currency: 'USDC',
+    expires_at: '2099-01-01T00:00:00.000Z',
+    settle_url: 'http://127.0.0.1:1/v1/settle',
+  },
+});
+export const settlementOf = ({ headers }: Visit): string | undefined => headers['x-settlement-id'] as string;
+
+const startVendor = async (answer: (visit: Visit, origin: string) => Said | Promise<Said>) => {
+  const visits: Visit[] = [];
+  let origin = '';
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const visit = {
+      method: request.method!,
+      path: request.url!,
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    };
+    visits.push(visit);
+    const said = await answer(visit, origin);
+    if (said === 'lost') return void request.socket.destroy();
+    response.writeHead(said.status, { 'content-type': 'application/json', ...said.headers });
+    response.end(said.body === undefined ? undefined : JSON.stringify(said.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { origin, visits, stop };
+};
+
+/** As the API publishes them. */
+export const KEYS = [SIGNERS.quote, SIGNERS.live, SIGNERS.settlement].map(({ kid, key }) => ({
+  kty: 'OKP',
+  crv: 'Ed25519',
+  alg: 'EdDSA',
+  use: 'sig',
+  kid,
+  x: Buffer.from(rawPublicKey(key)).toString('base64url'),
+  env: kid.split('.')[0],
+}));
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** An API and as many vendors as asked for, with what they heard. */
+export const startWorld = async () => {
+  const stops: (() => Promise<void>)[] = [];
+  const attempts = new Map<string, { quote_token: string; settlement_id: string }>();
+  const script: {
+    settle: (asked: Asked) => Scripted | null;
+    keys: () => Scripted | null;
+    /** What GET /v1/settlements/:id says otherwise than that it is paid and not redeemed. */
+    read: (settlementId: string) => object | Scripted | null;
+  } = {
+    settle: () => null,
+    keys: () => null,
+    read: () => null,
+  };
+  const read = (settlement_id: string): Scripted => {
+    const said = script.read(settlement_id);
+    if (said !== null && (said === 'lost' || 'body' in said)) return said as Scripted;
+    const found = [...attempts].find(([, paid]) => paid.settlement_id === settlement_id);
+    if (found === undefined && said === null) return refusal(404, 'not_found');
+    const paid = { status: 'issued', chain_status: 'confirmed', settlement_token: 'settlement.token' };
+    const body = { settlement_id, ...paid, tx_hash: 'h', payment_attempt_id: found?.[0], ...said };
+    return { status: 200, body };
+  };
+  const api = await startScripted((asked) => {
+    if (asked.call.startsWith('GET /.well-known/jwks.json'))
+      return script.keys() ?? { status: 200, body: { keys: KEYS } };
+    const [, settlementId] = /^GET \/v1\/settlements\/(\w+)$/.exec(asked.call) ?? [];
+    if (settlementId !== undefined) return read(settlementId);
+    const { payment_attempt_id, quote_token } = asked.body as Record<string, string>;
+    const said = script.settle(asked);
+    if (said !== null) return said;
+    const standing = attempts.get(payment_attempt_id!);
+    const paid = standing ?? { quote_token: quote_token!, settlement_id: newId('stl') };
+    attempts.set(payment_attempt_id!, paid);
+    const { settlement_id } = paid;
+    return {
+      status: 200,
+      body: { settlement_id, settlement_token: 'settlement.token', status: 'confirmed', tx_hash: 'h' },
+    };
+  });
+  stops.push(api.stop);
+  return {
+    api,
+    script,
+    /** What was paid, each once. */
+    paid: () => [...attempts.values()],
+    vendor: async (answer: (visit: Visit, origin: string) => Said | Promise<Said>) => {
+      const vendor = await startVendor(answer);
+      stops.push(vendor.stop);
+      return vendor;
+    },
+    payer: (options: Partial<PayOptions> = {}) =>
+      payingFetch((url, init) => fetch(url, init), {
+        baseUrl: api.baseUrl,
+        delegateKey: 'dk_test_key',
+        maxAmount: 5000n,
+        ...options,
+      }),
+    stop: () => Promise.all(stops.map((stop) => stop())),
+  };
+};
+
+/** A vendor that bills its own address and delivers to whoever shows a settlement. */
+export const honest =
+  (claims: object = {}) =>
+  (visit: Visit, origin: string): Said =>
+    settlementOf(visit) === undefined
+      ? bill(tokenFor(`${origin}${visit.path.split('?')[0]}`, claims))
+      : { status: 200, body: { by: settlementOf(visit), id: visit.headers['x-payment-request-id'] } };
+
+export const errorOf = (answer: Promise<Response>): Promise<unknown> =>
+  answer.then(
+    ({ status }) => `answered ${status}`,
+    (error: unknown) => error,
+  );
+
+/** The same request, to be made again. */
+export type Again = (url: string, init?: PayInit) => Promise<Response>;

@@ -1,0 +1,200 @@
+import {
+  createPaywall,
+  memoryStore,
+  type PaywallEvent,
+  type PaywallOptions,
+  paymentOf,
+} from '../../sdk/src/vendor/main.ts';
+import { signToken } from '../../shared/lib/compact-token.ts';
+import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
+import { newId, newServiceId } from '../../shared/lib/id.ts';
+import { type Asked, refusal, type Scripted, startScripted } from './scripted-server.ts';
+
+/**
+ * The vendor's side of the API by its rules, over HTTP and with real signatures, whose answers a test can replace or lose.
+ * The real one is met in test/e2e.
+ */
+const keyPair = (kid: string, fill: number) => {
+  const key = privateKeyFromSeed(new Uint8Array(32).fill(fill));
+  const x = Buffer.from(rawPublicKey(key)).toString('base64url');
+  const [env] = kid.split('.');
+  return {
+    signing: { kid, key },
+    published: { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x, env },
+  };
+};
+const quoteKey = keyPair('test.quote.1', 1);
+const settlementKey = keyPair('test.settlement.1', 2);
+
+type Scope = { resource: string; units?: number };
+type Settled = {
+  service_id: string;
+  scope: Scope;
+  quote_amount: string;
+  redeem_id: string | null;
+  redeemed: boolean;
+  consumed: string[];
+};
+export const PUBLIC_URL = 'https://shop.example.com';
+export const RESOURCE = `${PUBLIC_URL}/report`;
+const IN_A_WHILE = new Date(Date.now() + 600_000).toISOString();
+
+export const startVendorApi = async () => {
+  const serviceId = newServiceId();
+  const settlements = new Map<string, Settled>();
+  const faults: ((asked: Asked) => Scripted | null)[] = [];
+
+  /** What became of the quotes that were made. */
+  const quotes = new Map<string, 'pending' | 'settling' | 'settled'>();
+
+  type QuoteBody = { quote_amount: string; scope: Scope; expires_in_seconds: number };
+  const quote = ({ quote_amount, scope, expires_in_seconds }: QuoteBody): Scripted => {
+    const claims = {
+      env: 'test' as const,
+      quote_id: newId('q'),
+      vendor_account_id: newId('acct'),
+      service_id: serviceId,
+      service_name: 'Shop',
+      payout_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+      mint: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+      quote_amount,
+      fee_amount: '10000',
+      currency: 'USDC' as const,
+      issued_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + expires_in_seconds * 1000).toISOString(),
+      redeem_window_seconds: 900,
+      scope,
+    };
+    quotes.set(claims.quote_id, 'pending');
+    const quote_token = signToken('quote', claims, quoteKey.signing);
+    const { quote_id, fee_amount, currency, expires_at } = claims;
+    const body = { quote_id, quote_token, quote_amount, fee_amount, currency, expires_at, status: 'pending' };
+    return { status: 201, body };
+  };
+
+  const onSettlement = (id: string, action: string, body: Record<string, unknown>): Scripted => {
+    const found = settlements.get(id);
+    if (found === undefined) return refusal(404, 'not_found');
+    const { scope, quote_amount, service_id } = found;
+    if (action === 'verify')
+      return { status: 200, body: { service_id, scope, quote_amount, chain_status: 'confirmed' } };
+    if (action === 'redeem') {
+      const replayed = found.redeemed;
+      if (!replayed) Object.assign(found, { redeemed: true, redeem_id: body.redeem_id });
+      return { status: 200, body: { replayed, redeem_id: found.redeem_id } };
+    }
+    const request = body.request_id as string;
+    if (!found.consumed.includes(request)) {
+      if (found.consumed.length >= (scope.units ?? 0)) return refusal(409, 'settlement_exhausted');
+      found.consumed.push(request);
+    }
+    return { status: 200, body: { units_consumed: 1, units_remaining: 1 } };
+  };
+
+  const running = await startScripted((asked) => {
+    for (const fault of faults) {
+      const said = fault(asked);
+      if (said !== null) return said;
+    }
+    const { call, body } = asked;
+    if (call.startsWith('GET /.well-known/jwks.json'))
+      return { status: 200, body: { keys: [quoteKey.published, settlementKey.published] } };
+    if (call === 'POST /v1/quote') return quote(body as QuoteBody);
+    const [, quoteId] = /^GET \/v1\/quotes\/(\w+)$/.exec(call) ?? [];
+    if (quoteId !== undefined) {
+      const status = quotes.get(quoteId);
+      return status === undefined ? refusal(404, 'not_found') : { status: 200, body: { status } };
+    }
+    const [, id, action] = /^POST \/v1\/settlements\/(\w+)\/(\w+)$/.exec(call)!;
+    return onSettlement(id!, action!, body ?? {});
+  });
+
+  /** A payment as a buyer shows it: headers of a settlement that was made for a scope. */
+  const pay = (
+    scope: Scope,
+    { amount = '50000', service = serviceId, signer = settlementKey.signing, quote_id = newId('q') } = {},
+  ): Record<string, string> => {
+    const settlement_id = newId('stl');
+    const claims = {
+      env: 'test' as const,
+      settlement_id,
+      quote_id,
+      service_id: service,
+      quote_amount: amount,
+      issued_at: new Date().toISOString(),
+      redeem_expires_at: IN_A_WHILE,
+    };
+    settlements.set(settlement_id, {
+      service_id: service,
+      scope,
+      quote_amount: amount,
+      redeem_id: null,
+      redeemed: false,
+      consumed: [],
+    });
+    const token = signToken('settlement', claims, signer);
+    return { 'x-settlement-id': settlement_id, 'x-settlement-token': token };
+  };
+
+  const log: PaywallEvent[] = [];
+  return {
+    pay,
+    quotes,
+    settlements,
+    faults,
+    log,
+    /** Calls but those for keys. */
+    calls: () =>
+      running.asked.map(({ call }) => call.split('/').at(-1)!).filter((call) => !call.startsWith('jwks')),
+    asked: running.asked,
+    stranger: keyPair('test.settlement.1', 3).signing,
+    unknown: keyPair('test.settlement.9', 3).signing,
+    /** A paywall of this vendor: another one is another replica. */
+    paywall: (options: Partial<PaywallOptions> = {}) =>
+      createPaywall({
+        baseUrl: running.baseUrl,
+        serviceKey: 'vendor_test_secret',
+        serviceId,
+        environment: 'test',
+        publicUrl: PUBLIC_URL,
+        store: memoryStore(),
+        log: (event) => log.push(event),
+        ...options,
+      }),
+    stop: running.stop,
+  };
+};
+export type VendorApi = Awaited<ReturnType<typeof startVendorApi>>;
+
+/** A Host that an attacker chose: nothing may come of it. */
+export const at = (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+  new Request(`http://evil.example${path}`, { ...init, headers });
+
+/** A route with a handler that counts its runs and answers as it is told, the last answer for all further ones. */
+export const sellBy = (
+  api: VendorApi,
+  answers: (() => Response | Promise<Response>)[] = [() => Response.json({ report: 'yes' })],
+  options: Partial<PaywallOptions> = {},
+) => {
+  const deliveries: string[] = [];
+  const serve = api.paywall(options).protect({ price: '50000' }, (request) => {
+    deliveries.push(paymentOf(request)!.deliveryId);
+    return answers[Math.min(deliveries.length, answers.length) - 1]!();
+  });
+  return { serve, deliveries };
+};
+export type Sell = (
+  answers?: (() => Response | Promise<Response>)[],
+  options?: Partial<PaywallOptions>,
+) => ReturnType<typeof sellBy>;
+
+export const told = async (response: Promise<Response>) => {
+  const { status, headers } = await response;
+  const text = await (await response).text();
+  return { status, headers, body: text === '' ? null : JSON.parse(text) };
+};
+/** `402 payment_failed spent`, or the status of another answer. */
+export const reasonOf = async (response: Promise<Response>): Promise<string> => {
+  const { status, body } = await told(response);
+  return [status, body.error, body.details?.reason].filter((part) => part !== undefined).join(' ');
+};
