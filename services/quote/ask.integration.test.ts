@@ -6,17 +6,17 @@ import { connectPool, type Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
 import {
-  consumer,
   database,
   outcome,
   paid,
+  publishProgress,
   quote,
-  say,
   startFixture,
   stopFixture,
   testBus,
   underWay,
 } from '../../test/support/settlement.ts';
+import { consumer } from '../../test/support/settlement-peers.ts';
 import type { Deps } from './deps.ts';
 import { quoteStatus } from './domain/quote.ts';
 import { askSettlement } from './jobs/askSettlement.ts';
@@ -99,7 +99,7 @@ test('a quote that stays settling is asked about every minute, until it is paid'
   expect(await askAfter(0)).not.toContain(q.quote_id);
   expect(await askAfter(1.1)).toContain(q.quote_id);
   expect(await seen(q)).toEqual(['settling', settlementId]);
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
   expect(await askAfter(3)).toContain(q.quote_id);
   expect(await seen(q)).toEqual(['settled', settlementId]);
@@ -111,7 +111,7 @@ test('a failure that was not heard of lets the quote be paid again; the attempt 
   await transitionQuotes(pool, [
     { quote_id: q.quote_id, settlement_id: first.settlementId, event: 'accepted' },
   ]);
-  await say(first.settlementId, 'failed');
+  await publishProgress(first.settlementId, 'failed');
   await outcome(first.answer);
   await askAfter(2);
   expect(await seen(q)).toEqual(['pending', first.settlementId]);
@@ -145,6 +145,6 @@ test('what nobody paid is told to have expired once, by three replicas at once; 
     expect(contract.events.expired.parse(facts[0]![1])).toMatchObject({ account_id: owner.account_id });
   }
   expect(toldOf(late)).toEqual([]);
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
 });

@@ -4,7 +4,6 @@ import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  consumer,
   type DelegateKey,
   database,
   delegateOf,
@@ -15,17 +14,16 @@ import {
   outcome,
   paid,
   pay,
+  publishProgress,
   quote,
-  say,
-  sights,
   spendingOf,
   startFixture,
   stopFixture,
   underWay,
   until,
-  vendor,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
 import { putDelegate } from './put-delegate.ts';
@@ -53,7 +51,7 @@ const untilUsed = (delegate: DelegateKey, text: string) =>
     ({ total }) => total === text,
   );
 const fail = (settlementId: string, generation = 1) =>
-  say(settlementId, 'failed', {
+  publishProgress(settlementId, 'failed', {
     generation,
     tx_hash: null,
     slot: null,
@@ -116,9 +114,9 @@ describe('a delegate pays within its limits', () => {
       if (id === undefined) return answer;
       if (i % 3 === 0) await fail(id);
       else {
-        await say(id, 'confirmed');
-        if (i % 3 === 1) await say(id, 'reopened');
-        if (i % 3 === 1) await say(id, 'confirmed', { generation: 2, tx_hash: HASH[1] });
+        await publishProgress(id, 'confirmed');
+        if (i % 3 === 1) await publishProgress(id, 'reopened');
+        if (i % 3 === 1) await publishProgress(id, 'confirmed', { generation: 2, tx_hash: HASH[1] });
       }
       return answer;
     };
@@ -166,7 +164,7 @@ describe('a delegate pays within its limits', () => {
     const q = quote(2n * USDC);
     expect(await outcome(pay(delegate, q, 'too-much'))).toBe('limit_exceeded');
     expect(await used(delegate)).toEqual(everywhere('0/0'));
-    sights.set(payer.owner, { balance: 100n * USDC, allowance: 100n * USDC, slot: 150 });
+    snapshots.set(payer.owner, { balance: 100n * USDC, allowance: 100n * USDC, slot: 150 });
     const { version, allowed_service_ids } = await spendingOf(delegate);
     await putDelegate(deps)({
       ...delegate,
@@ -193,7 +191,7 @@ describe('a delegate pays within its limits', () => {
     const delegate = await delegateOf(payer);
     const second = { wallet_id: newId('wal'), owner: `${payer.owner}2` };
     wallets.set(payer.account_id, second);
-    sights.set(second.owner, { balance: 0n, allowance: 0n, slot: 100 });
+    snapshots.set(second.owner, { balance: 0n, allowance: 0n, slot: 100 });
     const { settlementId } = await paid(delegate);
     const { rows } = await admin.query('select wallet_id from settlements where settlement_id = $1', [
       settlementId,
@@ -207,11 +205,11 @@ describe('counters', () => {
     const delegate = await delegateOf(consumer(), { daily: 5n * USDC });
     const { settlementId, answer } = await underWay(delegate);
     expect(await used(delegate)).toEqual(everywhere('1000000/0'));
-    await say(settlementId, 'confirmed');
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     await answer;
     expect(await used(delegate)).toEqual(everywhere('0/1000000'));
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'finalized');
     await sleep(100);
     expect(await used(delegate)).toEqual(everywhere('0/1000000'));
     expect((await spendingOf(delegate)).usage.daily.remaining).toBe('4000000');
@@ -220,18 +218,18 @@ describe('counters', () => {
   test('given back on proven failure alone; a fork holds again; a reversal for good gives back', async () => {
     const delegate = await delegateOf(consumer(), { total: 5n * USDC });
     const first = await underWay(delegate);
-    await say(first.settlementId, 'signed');
+    await publishProgress(first.settlementId, 'signed');
     expect(await used(delegate)).toEqual(everywhere('1000000/0'));
     await fail(first.settlementId);
     await untilUsed(delegate, '0/0');
     await first.answer.catch(() => {});
 
     const { settlementId } = await paid(delegate);
-    await say(settlementId, 'reopened');
+    await publishProgress(settlementId, 'reopened');
     await untilUsed(delegate, '1000000/0');
-    await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1] });
+    await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1] });
     await untilUsed(delegate, '0/1000000');
-    await say(settlementId, 'reopened', { generation: 2 });
+    await publishProgress(settlementId, 'reopened', { generation: 2 });
     await untilUsed(delegate, '1000000/0');
     await fail(settlementId, 2);
     await untilUsed(delegate, '0/0');
@@ -258,7 +256,7 @@ describe('counters', () => {
       usage: { daily: { remaining: '0', held: '2000000', spent: '2000000' } },
     });
     expect(await outcome(pay(delegate, quote(10_001n)))).toBe('limit_exceeded');
-    await say(flying.settlementId, 'confirmed');
+    await publishProgress(flying.settlementId, 'confirmed');
     expect((await flying.answer).status).toBe('confirmed');
     expect(await used(delegate)).toEqual(everywhere('0/4000000'));
     // Another that has seen the old version changes nothing.
@@ -291,7 +289,7 @@ describe('days and months are UTC, by the database’s clock', () => {
       expect(await used(delegate)).toEqual({ daily: '0/0', monthly: '1000000/0', total: '1000000/0' });
       await paid(delegate, lastingQuote());
       // The payment of the day before lands now: it counts in its own day, which is over, and in the month.
-      await say(late.settlementId, 'confirmed');
+      await publishProgress(late.settlementId, 'confirmed');
       await untilUsed(delegate, '0/2000000');
       expect(await used(delegate)).toEqual({ daily: '0/1000000', monthly: '0/2000000', total: '0/2000000' });
       expect(await refusalOf(pay(delegate, lastingQuote()))).toBe('limit_exceeded: daily');

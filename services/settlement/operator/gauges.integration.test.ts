@@ -6,18 +6,18 @@ import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts
 import { scrape } from '../../../test/support/scrape.ts';
 import {
   base,
-  consumer,
   database,
   deps,
   outcome,
   paid,
+  publishProgress,
   row,
-  say,
   startFixture,
   stopFixture,
   underWay,
   until,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from '../settlements/expire-settlements.ts';
 import { resumeSettlements } from '../settlements/resume-settlements.ts';
 import { attemptGauges } from './gauges.ts';
@@ -54,21 +54,21 @@ test('an attempt under way is told with its age and what it holds, and is gone f
   expect(during.value('settle_held_micro_usdc')).toBe(1_000_000);
   expect(during.value('settle_holding_wallets')).toBe(1);
 
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await answer;
   const confirmed = await scrape(page);
   expect(confirmed.value('settle_attempts', { state: 'pending' })).toBe(0);
   expect(confirmed.value('settle_attempts', { state: 'confirmed' })).toBe(1);
   expect(confirmed.value('settle_held_micro_usdc')).toBe(0);
 
-  await say(settlementId, 'reopened');
+  await publishProgress(settlementId, 'reopened');
   await until(
     () => scrape(page),
     (seen) => seen.value('settle_attempts', { state: 'reopened' }) === 1,
   );
   expect((await scrape(page)).value('settle_held_micro_usdc')).toBe(1_000_000);
-  await say(settlementId, 'confirmed');
-  await say(settlementId, 'finalized');
+  await publishProgress(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'finalized');
   const ended = await until(
     () => scrape(page),
     (seen) => seen.value('settle_attempts') === 0,
@@ -80,11 +80,11 @@ test('an attempt under way is told with its age and what it holds, and is gone f
 
 test('a failed payment that lands after all is an anomaly; a failure that is told twice is counted once', async () => {
   const { settlementId, answer } = await underWay(consumer());
-  await say(settlementId, 'failed');
-  await say(settlementId, 'failed');
+  await publishProgress(settlementId, 'failed');
+  await publishProgress(settlementId, 'failed');
   await outcome(answer);
   expect(await anomalies('contradicted_record')).toBe(0);
-  await say(settlementId, 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
   await until(
     () => anomalies('contradicted_record'),
     (count) => count === 1,
@@ -96,21 +96,21 @@ test('a failed payment that lands after all is an anomaly; a failure that is tol
 test('a reversal is counted; the late repeat of its old confirmation is no contradiction, a finalized one is', async () => {
   const { settlementId } = await paid();
   const before = await anomalies('contradicted_record');
-  await say(settlementId, 'reopened');
-  await say(settlementId, 'failed');
+  await publishProgress(settlementId, 'reopened');
+  await publishProgress(settlementId, 'failed');
   await until(
     () => settlements('reversed'),
     (count) => count === 1,
   );
-  await say(settlementId, 'confirmed');
-  await say(newId('stl'), 'confirmed');
+  await publishProgress(settlementId, 'confirmed');
+  await publishProgress(newId('stl'), 'confirmed');
   // Facts are taken in order: when this one has been heard, the one before has been begun.
   await until(
     () => anomalies('unknown_settlement'),
     (count) => count === 1,
   );
   expect(await anomalies('contradicted_record')).toBe(before);
-  await say(settlementId, 'finalized');
+  await publishProgress(settlementId, 'finalized');
   await until(
     () => anomalies('contradicted_record'),
     (count) => count === before! + 1,
@@ -123,7 +123,7 @@ test('re-drives and settlements that nobody redeemed are counted by the jobs tha
   expect(before).toBe(0);
   await database.withClock('20 seconds', resumeSettlements(deps));
   expect((await scrape(page)).value('settle_redrives_total')).toBe(1);
-  await say(stalled.settlementId, 'confirmed');
+  await publishProgress(stalled.settlementId, 'confirmed');
   await stalled.answer;
   await database.withClock('2 hours', expireSettlements(deps));
   expect((await scrape(page)).value('settle_expired_unredeemed_total')).toBeGreaterThanOrEqual(1);

@@ -5,26 +5,24 @@ import { settlement } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
 import {
   admin,
-  as,
-  attemptReport,
   base,
-  consumer,
-  frozen,
+  callAs,
   held,
-  key,
   operator,
   outcome,
   paid,
   pay,
+  publishProgress,
   quote,
   row,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { attemptReport, consumer, frozen } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { intakeGauges } from './gauges.ts';
 
 /** What operators change here, and what of a settle it must not touch. */
@@ -72,7 +70,7 @@ describe('a pause', () => {
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'before');
     expect(await setPaused(true)).toMatchObject({ intake: { under_way: expect.any(Number) } });
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     const first = await answer;
     expect(first.status).toBe('confirmed');
     expect(await pay(payer, q, 'before')).toEqual(first);
@@ -125,7 +123,7 @@ describe('frozen', () => {
     const { code, extras } = await refusal(pay(payer, q, 'to-ice'));
     expect({ code, ...extras }).toEqual({ code: 'conflict', money_moved: 'no', safe_action: 'stop' });
     expect(await recorded(q.quote_id)).toBe(0);
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     expect((await answer).status).toBe('confirmed');
     frozen.clear();
     expect((await paid(payer, q, 'to-ice')).answer.status).toBe('confirmed');
@@ -134,7 +132,7 @@ describe('frozen', () => {
   test('a frozen vendor still redeems what is paid', async () => {
     const { settlementId: settlement_id, answer } = await paid();
     const input = { settlement_id, settlement_token: answer.settlement_token };
-    expect(await outcome(as({ ...key, frozen: true } as never, 'redeem', input))).toBe('ok');
+    expect(await outcome(callAs({ ...serviceKey, frozen: true } as never, 'redeem', input))).toBe('ok');
   });
 });
 
@@ -190,9 +188,11 @@ describe('messages set aside', () => {
 
   test('a contradicted record: only what the chain proves can be said, and the record stays', async () => {
     const { settlementId, answer } = await underWay(consumer());
-    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    await publishProgress(settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'not in time' },
+    });
     expect(await outcome(answer)).toBe('payment_failed');
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'finalized');
     const [one] = await until(
       async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
       ({ length }) => length > 0,

@@ -4,20 +4,18 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   base,
-  consumer,
   deps,
   outcome,
   paid,
   pay,
   quote,
-  sight,
-  sights,
   startFixture,
   stopFixture,
+  storedSnapshot,
   testBus,
   until,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
 import { spentSince } from '../settlements/spent-since.ts';
 
 beforeAll(startFixture);
@@ -46,16 +44,16 @@ const tell = async (
 test('rule 5: a delegation that was taken back elsewhere is known before the next attempt, and an old sight is not believed', async () => {
   const payer = consumer();
   await paid(payer);
-  const before = await sight(payer);
+  const before = await storedSnapshot(payer);
   expect(BigInt(before.allowance)).toBeGreaterThan(0n);
   await tell(payer, { delegate: null, allowance: '0', balance: before.balance, slot: 50 });
   await tell(payer, { delegate: null, allowance: '0', balance: '7', slot: 500 });
   await until(
-    () => sight(payer),
+    () => storedSnapshot(payer),
     ({ balance }) => balance === '7',
   );
-  expect(await sight(payer)).toEqual({ balance: '7', allowance: '0' });
-  sights.set(payer.owner, { balance: 100_000_000n, allowance: 0n, slot: 501 });
+  expect(await storedSnapshot(payer)).toEqual({ balance: '7', allowance: '0' });
+  snapshots.set(payer.owner, { balance: 100_000_000n, allowance: 0n, slot: 501 });
   expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
 });
 
@@ -69,7 +67,7 @@ test('another’s delegate allows nothing of ours', async () => {
     slot: 500,
   });
   await until(
-    () => sight(payer),
+    () => storedSnapshot(payer),
     ({ allowance }) => allowance === '0',
   );
 });

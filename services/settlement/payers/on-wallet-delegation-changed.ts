@@ -8,7 +8,7 @@ import { findPayer, upsertPayer } from './store.ts';
  * evaluated with it instead of being accepted and failing. A wallet that never paid has no row; it is
  * read when it pays.
  */
-export const delegationChanged =
+export const onDelegationChanged =
   ({ pool }: { pool: Pool }) =>
   async (event: z.infer<typeof wallet.events.delegationChanged>): Promise<void> => {
     const payer = await findPayer(pool, event.account_id, event.wallet_id);

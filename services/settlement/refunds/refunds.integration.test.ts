@@ -5,22 +5,22 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   database,
   funding,
-  key,
   outcome,
-  PAYOUT,
   paid,
+  publishProgress,
   quote,
   row as rowOf,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
   until,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 
 /** What refunds take of a settlement. Gross 1,000,000, fee 10,000: the net is 990,000. */
 const NET = 990_000n;
@@ -28,7 +28,7 @@ const NET = 990_000n;
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
 
-const vendor = key as Extract<Principal, { kind: 'service_key' }>;
+const vendor = serviceKey as Extract<Principal, { kind: 'service_key' }>;
 type By = { account_id: string; service_id: string | null };
 const reserve = (
   settlement_id: string,
@@ -51,7 +51,10 @@ const reserved = async (settlementId: string): Promise<string> => {
 };
 const redeem = (answer: { settlement_id: string; settlement_token?: string }) =>
   outcome(
-    as(key, 'redeem', { settlement_id: answer.settlement_id, settlement_token: answer.settlement_token }),
+    callAs(serviceKey, 'redeem', {
+      settlement_id: answer.settlement_id,
+      settlement_token: answer.settlement_token,
+    }),
   );
 const SERVICE: By = { account_id: vendor.account_id, service_id: vendor.service_id };
 
@@ -102,7 +105,9 @@ test('what is not there to be refunded', async () => {
 
   const pending = await underWay(consumer());
   expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
-  await say(pending.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'no' } });
+  await publishProgress(pending.settlementId, 'failed', {
+    failure: { code: 'payment_failed', message: 'no' },
+  });
   await pending.answer.catch(() => {});
   expect(await outcome(reserve(pending.settlementId, 1n))).toBe('conflict');
 });
@@ -111,14 +116,14 @@ test('a payment that was forked away is not refunded before it stands again', as
   const { settlementId } = await paid();
   const before = newId('ref');
   await reserve(settlementId, 1n, { refund_id: before });
-  await say(settlementId, 'reopened');
+  await publishProgress(settlementId, 'reopened');
   await until(
     () => rowOf(settlementId),
     ({ chain_status }) => chain_status === 'pending',
   );
   expect(await outcome(reserve(settlementId, 1n))).toBe('conflict');
   expect((await reserve(settlementId, 1n, { refund_id: before })).paid).toBe(false);
-  await say(settlementId, 'finalized');
+  await publishProgress(settlementId, 'finalized');
   await until(
     () => rowOf(settlementId),
     ({ chain_status }) => chain_status === 'finalized',

@@ -7,21 +7,21 @@ import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   deps,
   funding,
-  key,
   outcome,
   paid,
+  publishProgress,
   quote,
   row,
-  say,
+  serviceKey,
   startFixture,
   stopFixture,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { settlementActivity } from './settlement-activity.ts';
 
@@ -37,9 +37,14 @@ const prepaid = async (units: unknown): Promise<Token> => {
   const { settlementId, answer } = await paid(consumer(), quoteOf(units));
   return { settlement_id: settlementId, settlement_token: answer.settlement_token! };
 };
-const consume = (token: Token, units: number, request_id: string = newId('evt'), by: Principal = key) =>
-  as<Consumed>(by, 'consume', { ...token, units, request_id });
-const redeem = (token: Token) => as<{ redeemed_at: string; replayed: boolean }>(key, 'redeem', token);
+const consume = (
+  token: Token,
+  units: number,
+  request_id: string = newId('evt'),
+  by: Principal = serviceKey,
+) => callAs<Consumed>(by, 'consume', { ...token, units, request_id });
+const redeem = (token: Token) =>
+  callAs<{ redeemed_at: string; replayed: boolean }>(serviceKey, 'redeem', token);
 /** What is taken, as the settlement counts it and as its requests add up. */
 const taken = async ({ settlement_id }: Token) => {
   const { rows } = await admin.query(
@@ -62,7 +67,7 @@ const reserve = ({ settlement_id }: Token, refund_id: string, amount = '1') =>
 test('the first consume redeems, each takes its units, verify and get show what is left', async () => {
   const token = await prepaid(10);
   const { settlement_id } = token;
-  const verify = () => as<{ redeemed_at: string | null }>(key, 'verify', { settlement_id });
+  const verify = () => callAs<{ redeemed_at: string | null }>(serviceKey, 'verify', { settlement_id });
   expect(await verify()).toMatchObject({ status: 'issued', units_total: 10, units_remaining: 10 });
   expect(await consume(token, 3)).toEqual({ settlement_id, units_consumed: 3, units_remaining: 7 });
   const { redeemed_at } = await verify();
@@ -71,7 +76,7 @@ test('the first consume redeems, each takes its units, verify and get show what 
   expect(await consume(token, 7)).toEqual({ settlement_id, units_consumed: 10, units_remaining: 0 });
   const left = { status: 'redeemed', redeemed_at, units_total: 10, units_remaining: 0 };
   expect(await verify()).toMatchObject(left);
-  expect(await as(key, 'get', { settlement_id })).toMatchObject(left);
+  expect(await callAs(serviceKey, 'get', { settlement_id })).toMatchObject(left);
 });
 
 test('a token that its own key signed and nobody issued takes nothing, before the first draw and after it', async () => {
@@ -212,7 +217,9 @@ test.each<[string, unknown]>([
   async (_name, units) => {
     const token = await prepaid(units);
     expect(await outcome(consume(token, 1))).toBe('conflict');
-    expect(await as(key, 'verify', { settlement_id: token.settlement_id })).not.toHaveProperty('units_total');
+    expect(await callAs(serviceKey, 'verify', { settlement_id: token.settlement_id })).not.toHaveProperty(
+      'units_total',
+    );
     expect(await redeem(token)).toMatchObject({ replayed: false });
   },
 );
@@ -256,7 +263,7 @@ test('forked away 409 until it stands again; reversed for good 409', async () =>
   const told = async (status: 'reopened' | 'confirmed' | 'failed', chain: string) => {
     const failure =
       status === 'failed' ? { failure: { code: 'payment_failed' as const, message: 'reversed' } } : {};
-    await say(token.settlement_id, status, failure);
+    await publishProgress(token.settlement_id, status, failure);
     await until(
       () => row(token.settlement_id),
       ({ chain_status }) => chain_status === chain,

@@ -7,29 +7,29 @@ import { type Consuming, subscribe } from '../../../shared/events/consume.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   database,
   delegateOf,
   deps,
   HASH,
   held,
-  key,
   paid,
+  publishProgress,
   quote,
-  say,
-  sight,
+  serviceKey,
   spendingOf,
   startFixture,
   stopFixture,
+  storedSnapshot,
   testBus,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expireSettlements } from './expire-settlements.ts';
-import { settleProgressed } from './on-chain-submitter-settle-progressed.ts';
+import { onSettleProgressed } from './on-chain-submitter-settle-progressed.ts';
 import { settle } from './settle.ts';
 import { recordConsumptions } from './store/consumptions.ts';
 import { createTermsCache } from './terms-cache.ts';
@@ -70,7 +70,7 @@ const namesOf = async (settlementId: string, count: number) => {
   return names.toSorted((a, b) => place(a) - place(b));
 };
 const redeem = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>, redeem_id?: string) =>
-  as<{ redeemed_at: string }>(key, 'redeem', {
+  callAs<{ redeemed_at: string }>(serviceKey, 'redeem', {
     settlement_id: settlementId,
     settlement_token: answer.settlement_token,
     ...(redeem_id && { redeem_id }),
@@ -85,7 +85,7 @@ const afterAnother = async () => {
 test('every fact says who pays whom and how much; 64 redeems at once are told once, with what won', async () => {
   const payer = consumer();
   const p = await paid(payer);
-  await say(p.settlementId, 'finalized');
+  await publishProgress(p.settlementId, 'finalized');
   const [{ redeemed_at }] = (await atOnce(64, (i) => redeem(p, `r${i}`))) as [{ redeemed_at: string }];
   await afterAnother();
   expect((await namesOf(p.settlementId, 4)).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
@@ -112,7 +112,7 @@ test('every fact says who pays whom and how much; 64 redeems at once are told on
 test('of a prepaid settlement the first consume is told as its redeem, the others are not', async () => {
   const p = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
   const consume = () =>
-    as(key, 'consume', {
+    callAs(serviceKey, 'consume', {
       settlement_id: p.settlementId,
       settlement_token: p.answer.settlement_token,
       units: 1,
@@ -157,11 +157,11 @@ test('settlements past their window are told once by three replicas at once; tho
 
 test('a failure and a reversal say who is concerned as well', async () => {
   const [failing, lost] = [await underWay(consumer()), await paid()];
-  await say(failing.settlementId, 'failed', {
+  await publishProgress(failing.settlementId, 'failed', {
     failure: { code: 'insufficient_funds', message: 'the balance is too small' },
   });
   await failing.answer.catch(() => {});
-  await say(lost.settlementId, 'failed');
+  await publishProgress(lost.settlementId, 'failed');
   expect(await namesOf(failing.settlementId, 2)).toEqual(['accepted', 'failed']);
   expect((await namesOf(lost.settlementId, 4)).slice(2)).toEqual(['failed', 'reversed']);
   for (const fact of [...of(failing.settlementId), ...of(lost.settlementId)])
@@ -180,7 +180,7 @@ test('what lands together is recorded and told once each, while two replicas hea
 
   const waiting = atOnce(40, (i) => pay(payers[i % 4]!));
   const ids = (await waiting).map(({ settlement_id }) => settlement_id);
-  const replicas = [settleProgressed(deps), settleProgressed(deps)];
+  const replicas = [onSettleProgressed(deps), onSettleProgressed(deps)];
   const landed = (object_id: string, status: 'confirmed' | 'finalized') => ({
     object_id,
     status,
@@ -205,7 +205,7 @@ test('what lands together is recorded and told once each, while two replicas hea
     const both = index === 0 ? 2n : 1n;
     expect(await held(wallet)).toBe(10_000_000n * both);
     const left = `${100_000_000n - 11_000_000n * both}`;
-    expect(await sight(wallet)).toEqual({ balance: left, allowance: left });
+    expect(await storedSnapshot(wallet)).toEqual({ balance: left, allowance: left });
   }
   expect(before.usage.total).toMatchObject({ held: '0', spent: '1000000' });
   expect((await spendingOf(delegate)).usage.total).toMatchObject({ held: '10000000', spent: '11000000' });
@@ -213,7 +213,7 @@ test('what lands together is recorded and told once each, while two replicas hea
 
 test('a request is woken by the replica that hears the fact, wherever it was accepted, and a repeat that waits elsewhere reads again', async () => {
   const payer = consumer();
-  const elsewhere = settleProgressed({ ...deps, terms: createTermsCache() });
+  const elsewhere = onSettleProgressed({ ...deps, terms: createTermsCache() });
   const [first, second] = [quote(), quote()];
   const ask = (q: { quote_token: string }) =>
     settle({ ...deps, settleWaitMs: 20_000 })({ ...q, payment_attempt_id: newId('evt') }, payer);
@@ -257,6 +257,6 @@ test('a request is woken by the replica that hears the fact, wherever it was acc
   );
   // It has registered and reads; what it waits for comes after that.
   await sleep(200);
-  await settleProgressed(accepting)({ ...progress, object_id: id });
+  await onSettleProgressed(accepting)({ ...progress, object_id: id });
   expect(await repeat).toEqual(await original);
 }, 60_000);

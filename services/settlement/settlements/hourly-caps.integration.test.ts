@@ -10,18 +10,17 @@ import {
   admin,
   base,
   capLimits,
-  consumer,
   delegateOf,
   deps,
   operator,
   outcome,
   pay,
+  publishProgress,
   quote,
-  say,
   startFixture,
   stopFixture,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
 import { settle } from './settle.ts';
 
 /** What is accepted stays below the hourly caps (docs/design/settle.md, rule 7). */
@@ -140,7 +139,7 @@ test('rule 3: a repeat is answered when the cap is reached; beside its first cal
   for (const answer of same) if (answer !== 'accepted') expect(answer).toEqual(refusal(/one wallet/));
   expect(await attempt(payer, bought, id)).toBe('accepted');
   const { settlement_id } = await pay(payer, bought, id);
-  await say(settlement_id, 'confirmed');
+  await publishProgress(settlement_id, 'confirmed');
   expect(await outcome(pay(payer, bought, id))).toBe('ok');
   expect(await attempt(payer)).toEqual(refusal(/one wallet/));
 });

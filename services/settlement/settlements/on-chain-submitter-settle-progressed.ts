@@ -46,7 +46,7 @@ type Deps = Parameters<typeof refreshPayer>[0] & {
  * Records the progress of a payment, publishes it, and wakes the request that waits for it. Payments
  * that are confirmed at the same moment are recorded by one statement.
  */
-export const settleProgressed = (deps: Deps) => {
+export const onSettleProgressed = (deps: Deps) => {
   const recordOne = batched((batch: readonly ConfirmedProgress[]) => recordBatch(deps, batch), {
     keysOf: ({ object_id }) => [object_id],
   });

@@ -4,28 +4,25 @@ import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  chainIs,
-  consumer,
+  callAs,
   database,
   deps,
   HASH,
   held,
-  key,
   outcome,
-  PAYOUT,
   paid,
   pay,
+  publishProgress,
   quote,
   row,
-  say,
-  sights,
+  serviceKey,
   startFixture,
   stopFixture,
   underWay,
   until,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { chainCondition, consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
+import { PAYOUT } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { resumeSettlements } from './resume-settlements.ts';
 import { settle } from './settle.ts';
@@ -42,7 +39,7 @@ describe('accepting an attempt', () => {
     const asked = { quote_token: q.quote_token, payment_attempt_id: 'one' };
     const answers = atOnce(64, (i) => replicas[i % 2]!(asked, payer));
     const { settlementId } = await underWay(payer, q, 'one');
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     const settled = await answers;
     expect(new Set(settled.map(({ settlement_id }) => settlement_id)).size).toBe(1);
     expect(tally(settled.map(({ status }) => status))).toEqual({ confirmed: 64 });
@@ -54,22 +51,22 @@ describe('accepting an attempt', () => {
   test('chain down: a new attempt is refused and leaves nothing, one that was accepted waits', async () => {
     const payer = consumer();
     const accepted = await underWay(payer);
-    chainIs.readable = false;
+    chainCondition.readable = false;
     try {
       const q = quote();
       expect(await outcome(pay(payer, q, 'chain-down'))).toBe('service_unavailable');
       expect(await held(payer)).toBe(1_000_000n);
-      chainIs.readable = true;
+      chainCondition.readable = true;
       const { settlementId, answer } = await underWay(payer, q, 'chain-down');
-      chainIs.readable = false;
+      chainCondition.readable = false;
       const repeat = pay(payer, q, 'chain-down');
-      await say(settlementId, 'confirmed');
+      await publishProgress(settlementId, 'confirmed');
       expect((await repeat).status).toBe('confirmed');
       await answer;
-      await say(accepted.settlementId, 'confirmed');
+      await publishProgress(accepted.settlementId, 'confirmed');
       expect((await accepted.answer).status).toBe('confirmed');
     } finally {
-      chainIs.readable = true;
+      chainCondition.readable = true;
     }
   });
 
@@ -77,7 +74,7 @@ describe('accepting an attempt', () => {
     const payer = consumer();
     const q = quote();
     await paid(payer, q, 'paid-before');
-    chainIs.budgetRefillsInSeconds = 4000;
+    chainCondition.budgetRefillsInSeconds = 4000;
     try {
       const refused = await pay(payer, quote(), 'no-budget').catch((error: unknown) => error);
       expect(refused).toMatchObject({
@@ -87,7 +84,7 @@ describe('accepting an attempt', () => {
       expect(await held(payer)).toBe(0n);
       expect((await pay(payer, q, 'paid-before')).status).toBe('confirmed');
     } finally {
-      chainIs.budgetRefillsInSeconds = null;
+      chainCondition.budgetRefillsInSeconds = null;
     }
   });
 
@@ -98,7 +95,7 @@ describe('accepting an attempt', () => {
       () => admin.query('select settlement_id from settlements where quote_id = $1', [q.quote_id]),
       ({ rows: found }) => found.length > 0,
     );
-    await say(rows[0].settlement_id, 'confirmed');
+    await publishProgress(rows[0].settlement_id, 'confirmed');
     expect(tally(await answers)).toEqual({ ok: 1, quote_already_settled: 63 });
   });
 
@@ -106,10 +103,10 @@ describe('accepting an attempt', () => {
     const payer = consumer(1_000_000n);
     const q = quote(1_000_000n, { expiresInMs: 700 });
     const { answer } = await paid(payer, q, 'repeat');
-    sights.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
+    snapshots.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
     await sleep(800);
     expect(await pay(payer, q, 'repeat')).toEqual(answer);
-    await as(key, 'redeem', {
+    await callAs(serviceKey, 'redeem', {
       settlement_id: answer.settlement_id,
       settlement_token: answer.settlement_token,
     });
@@ -191,22 +188,22 @@ describe('accepting an attempt', () => {
     const payer = consumer(10_000_000n, 1_000_000n);
     await paid(payer);
     expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
-    sights.set(payer.owner, { balance: 9_000_000n, allowance: 5_000_000n, slot: 150 });
+    snapshots.set(payer.owner, { balance: 9_000_000n, allowance: 5_000_000n, slot: 150 });
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
   test('rule 5: a sight from before a landing, of a node that lags, brings nothing back', async () => {
     const payer = consumer(1_000_000n);
-    const first = sights.get(payer.owner)!;
+    const first = snapshots.get(payer.owner)!;
     const { settlementId } = await underWay(payer);
-    await say(settlementId, 'confirmed', { slot: first.slot + 20 });
+    await publishProgress(settlementId, 'confirmed', { slot: first.slot + 20 });
     await until(
       () => held(payer),
       (micro) => micro === 0n,
     );
-    sights.set(payer.owner, { ...first, slot: first.slot + 19 });
+    snapshots.set(payer.owner, { ...first, slot: first.slot + 19 });
     expect(await outcome(pay(payer, quote()))).toBe('insufficient_funds');
-    sights.set(payer.owner, { ...first, slot: first.slot + 20 });
+    snapshots.set(payer.owner, { ...first, slot: first.slot + 20 });
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
@@ -220,7 +217,7 @@ describe('accepting an attempt', () => {
     expect(ids).toContain(`chain-submitter.settle:${payer.account_id}:dispatched:2`);
     expect((await row(settlementId)).dispatch_count).toBe(2);
     await admin.query('delete from outbox');
-    await say(settlementId, 'signed', { generation: 3, slot: null });
+    await publishProgress(settlementId, 'signed', { generation: 3, slot: null });
     await until(
       () => row(settlementId),
       ({ tx_hash }) => tx_hash !== null,
@@ -252,9 +249,9 @@ describe('waiting', () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'slow');
-    await say(settlementId, 'signed');
+    await publishProgress(settlementId, 'signed');
     expect(await answer).toEqual({ settlement_id: settlementId, status: 'pending', tx_hash: HASH[0] });
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     await until(
       () => row(settlementId),
       ({ status }) => status === 'issued',
@@ -266,7 +263,7 @@ describe('waiting', () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'fails');
-    await say(settlementId, 'failed', {
+    await publishProgress(settlementId, 'failed', {
       generation: 0,
       tx_hash: null,
       slot: null,

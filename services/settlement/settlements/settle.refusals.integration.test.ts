@@ -5,25 +5,21 @@ import { failpoints } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  chainIs,
-  consumer,
   delegateOf,
   deps,
-  frozen,
   outcome,
-  PAYOUT,
   paid,
   pay,
-  payments,
+  publishProgress,
   quote,
   row,
-  say,
   startFixture,
   stopFixture,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { chainCondition, consumer, frozen, payments } from '../../../test/support/settlement-peers.ts';
+import { PAYOUT, vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
 import { settle } from './settle.ts';
@@ -78,7 +74,7 @@ describe('one attempt, asked 64 times at two replicas, that can be paid once', (
       () => admin.query('select settlement_id from settlements where quote_id = $1', [q.quote_id]),
       ({ rows: found }) => found.length > 0,
     );
-    await say(rows[0].settlement_id, 'confirmed');
+    await publishProgress(rows[0].settlement_id, 'confirmed');
     expect(tally(await answers)).toEqual({ [`${rows[0].settlement_id} confirmed`]: RACERS });
   };
 
@@ -104,7 +100,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q);
     expect(await said(pay(payer, q))).toEqual(payingAs('quote_already_settled', settlementId));
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     await answer;
     expect(await said(pay(payer, q))).toEqual(paidAs('quote_already_settled', settlementId));
     for (const change of [
@@ -125,7 +121,7 @@ describe('a quote that the account has paid is refused by naming its settlement'
   test('forked away or reversed for good: nobody says that it was paid, or that it was not', async () => {
     const { settlementId, payer } = await paid(consumer(), quote());
     const quoteOf = async () => (await row(settlementId)) as unknown as { quote_token: string };
-    await say(settlementId, 'reopened');
+    await publishProgress(settlementId, 'reopened');
     for (;;) if ((await row(settlementId)).chain_status === 'pending') break;
     expect(await said(pay(payer, await quoteOf()))).toEqual(payingAs('quote_already_settled', settlementId));
   });
@@ -177,7 +173,7 @@ describe('an attempt id that is taken is refused by its own state', () => {
     const { settlementId, answer } = await underWay(first, q, 'theirs');
     expect(await said(pay(second, q, 'theirs'))).toEqual(payingAs('conflict', settlementId));
     expect(await said(pay(payer, quote(), 'theirs'))).toEqual(payingAs('conflict', settlementId));
-    await say(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'confirmed');
     expect(await pay(payer, q, 'theirs')).toEqual(await answer);
     expect(await said(pay(second, q, 'theirs'))).toEqual(paidAs('conflict', settlementId));
     expect(await said(pay(payer, quote(), 'theirs'))).toEqual(paidAs('conflict', settlementId));
@@ -192,7 +188,7 @@ describe('an attempt id that is taken is refused by its own state', () => {
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'failed');
     const failure = { code: 'insufficient_funds', message: 'too little' } as const;
-    await say(settlementId, 'failed', { failure, slot: null });
+    await publishProgress(settlementId, 'failed', { failure, slot: null });
     const stored = { code: 'insufficient_funds', money_moved: 'no', safe_action: 'top_up' };
     expect(await said(answer)).toEqual(stored);
     expect(await said(pay(payer, q, 'failed'))).toEqual(stored);
@@ -298,8 +294,8 @@ test('what is refused and known nowhere says no, each with its action', async ()
   frozen.add(vendor.account_id);
   expect(await said(pay(payer, quote()))).toEqual(no('conflict', 'stop'));
   frozen.clear();
-  chainIs.readable = false;
+  chainCondition.readable = false;
   expect(await said(pay(payer, quote()))).toEqual(no('service_unavailable', 'retry_same_attempt'));
-  chainIs.readable = true;
+  chainCondition.readable = true;
   expect(await outcome(pay(payer, { quote_token: 'a.b' }))).toBe('validation_error');
 });

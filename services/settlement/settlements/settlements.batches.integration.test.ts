@@ -9,7 +9,6 @@ import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { waitingForLocks } from '../../../test/support/database.ts';
 import {
   admin,
-  consumer,
   type DelegateKey,
   delegateOf,
   deps,
@@ -23,8 +22,9 @@ import {
   stopFixture,
   underWay,
   until,
-  vendor,
 } from '../../../test/support/settlement.ts';
+import { consumer } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { insertReservation, releaseReservation } from '../refunds/store.ts';
 import { settle } from './settle.ts';
 import { acceptAttempts } from './store/accept-attempts.ts';

@@ -7,35 +7,34 @@ import { signToken } from '../../../shared/lib/compact-token.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import {
   admin,
-  as,
-  consumer,
+  callAs,
   database,
   delegateOf,
   deps,
   HASH,
   held,
-  issues,
-  key,
+  issuedEvents,
   outcome,
   paid,
   pay,
+  publishProgress,
   quote,
-  reversals,
+  reversedEvents,
   row,
-  type Settled,
-  say,
-  sight,
+  type SettleAnswer,
+  serviceKey,
   startFixture,
   stopFixture,
+  storedSnapshot,
   underWay,
   until,
-  vendor,
-  wallets,
 } from '../../../test/support/settlement.ts';
+import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
+import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { expireSettlements } from './expire-settlements.ts';
 import { type ChainStatus, type Event, next, type Status } from './model/status.ts';
-import { settleProgressed } from './on-chain-submitter-settle-progressed.ts';
+import { onSettleProgressed } from './on-chain-submitter-settle-progressed.ts';
 import { resumeSettlements } from './resume-settlements.ts';
 
 beforeAll(startFixture);
@@ -46,15 +45,15 @@ describe('rule 14: confirmed, finalized, forked', () => {
     const payer = consumer(3_000_000n);
     const { settlementId } = await paid(payer);
     expect(await held(payer)).toBe(0n);
-    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
+    expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
     for (const status of ['confirmed', 'finalized', 'confirmed', 'finalized'] as const)
-      await say(settlementId, status);
+      await publishProgress(settlementId, status);
     await until(
       () => row(settlementId),
       ({ chain_status }) => chain_status === 'finalized',
     );
     await sleep(50);
-    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
+    expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
   });
 
   test.each(['a sign-in', 'a delegate'])(
@@ -65,7 +64,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
       const q = quote(2_500_000n);
       const { settlementId } = await paid(payer, q);
       for (const status of ['confirmed', 'reopened', 'confirmed', 'finalized'] as const)
-        await say(settlementId, status);
+        await publishProgress(settlementId, status);
       await until(
         () => row(settlementId),
         ({ chain_status }) => chain_status === 'finalized',
@@ -73,7 +72,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
       const { rows } = await admin.query('select issued_at from settlements where settlement_id = $1', [
         settlementId,
       ]);
-      expect(issues.filter(({ settlement_id }) => settlement_id === settlementId)).toEqual([
+      expect(issuedEvents.filter(({ settlement_id }) => settlement_id === settlementId)).toEqual([
         {
           settlement_id: settlementId,
           quote_id: q.quote_id,
@@ -97,24 +96,24 @@ describe('rule 14: confirmed, finalized, forked', () => {
     await admin.query('update payers set as_of_slot = 500, balance = 2000000 where account_id = $1', [
       payer.account_id,
     ]);
-    await say(settlementId, 'confirmed', { slot: 400 });
+    await publishProgress(settlementId, 'confirmed', { slot: 400 });
     await answer;
-    expect(await sight(payer)).toEqual({ balance: '2000000', allowance: '3000000' });
+    expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '3000000' });
   });
 
   test('forked away: driven again on the same settlement, the old hash among the superseded', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await paid(payer, q, 'forked');
-    await say(settlementId, 'reopened');
+    await publishProgress(settlementId, 'reopened');
     await until(
       () => row(settlementId),
       ({ chain_status }) => chain_status === 'pending',
     );
     expect(await held(payer)).toBe(1_000_000n);
     const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
-    expect(await outcome(as(key, 'redeem', token))).toBe('conflict');
-    await say(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
+    expect(await outcome(callAs(serviceKey, 'redeem', token))).toBe('conflict');
+    await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
     await until(
       () => row(settlementId),
       ({ chain_status }) => chain_status === 'confirmed',
@@ -125,54 +124,63 @@ describe('rule 14: confirmed, finalized, forked', () => {
       superseded_tx_hashes: [HASH[0]],
     });
     expect(await held(payer)).toBe(0n);
-    expect(await as(key, 'redeem', token)).toMatchObject({ status: 'redeemed', replayed: false });
+    expect(await callAs(serviceKey, 'redeem', token)).toMatchObject({ status: 'redeemed', replayed: false });
   });
 
   test('reversed for good: not redeemed fails, redeemed stays redeemed', async () => {
     const lost = await paid();
-    await say(lost.settlementId, 'reopened');
-    await say(lost.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'reversed' } });
+    await publishProgress(lost.settlementId, 'reopened');
+    await publishProgress(lost.settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'reversed' },
+    });
     await until(
       () => row(lost.settlementId),
       ({ status }) => status === 'failed',
     );
     const kept = await paid();
     const redeemed = { settlement_id: kept.settlementId, settlement_token: kept.answer.settlement_token };
-    await as(key, 'redeem', redeemed);
-    await say(kept.settlementId, 'reopened');
-    await say(kept.settlementId, 'failed', { failure: { code: 'payment_failed', message: 'reversed' } });
+    await callAs(serviceKey, 'redeem', redeemed);
+    await publishProgress(kept.settlementId, 'reopened');
+    await publishProgress(kept.settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'reversed' },
+    });
     await until(
       () => row(kept.settlementId),
       ({ chain_status }) => chain_status === 'failed',
     );
-    expect(await as(key, 'verify', { settlement_id: kept.settlementId })).toMatchObject({
+    expect(await callAs(serviceKey, 'verify', { settlement_id: kept.settlementId })).toMatchObject({
       status: 'redeemed',
       chain_status: 'failed',
     });
-    expect(await as(key, 'redeem', redeemed)).toMatchObject({ status: 'redeemed', replayed: true });
+    expect(await callAs(serviceKey, 'redeem', redeemed)).toMatchObject({
+      status: 'redeemed',
+      replayed: true,
+    });
     await until(
-      async () => reversals.length,
+      async () => reversedEvents.length,
       (told) => told === 2,
     );
-    expect(reversals.map(({ settlement_id, redeemed }) => [settlement_id, redeemed])).toEqual([
+    expect(reversedEvents.map(({ settlement_id, redeemed }) => [settlement_id, redeemed])).toEqual([
       [lost.settlementId, false],
       [kept.settlementId, true],
     ]);
     const dead = { settlement_id: lost.settlementId, settlement_token: lost.answer.settlement_token };
-    expect(await outcome(as(key, 'redeem', dead))).toBe('conflict');
+    expect(await outcome(callAs(serviceKey, 'redeem', dead))).toBe('conflict');
   });
 
   test('failed, and then final on the chain: the answer stays, an operator is called and finds the fact', async () => {
     const payer = consumer();
     const { settlementId, answer } = await underWay(payer);
     const told = outcome(answer);
-    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    await publishProgress(settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'not in time' },
+    });
     expect(await told).toBe('payment_failed');
     const kept = async () =>
       (await admin.query('select convert_from(body, $1) as body, reason from quarantine', ['utf8'])).rows;
     // From before a fork that led to the failure, perhaps: no proof of a mistake yet.
-    await say(settlementId, 'confirmed');
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'confirmed');
+    await publishProgress(settlementId, 'finalized');
     const [entry, more] = await until(kept, ({ length }) => length > 0);
     expect(JSON.parse(entry.body)).toMatchObject({ object_id: settlementId, status: 'finalized' });
     expect(entry.reason).toMatch(/failed.*finalized/);
@@ -184,12 +192,14 @@ describe('rule 14: confirmed, finalized, forked', () => {
 
   test('final on the chain, and then told as failed: the payment stands, an operator is called', async () => {
     const { settlementId } = await paid();
-    await say(settlementId, 'finalized');
+    await publishProgress(settlementId, 'finalized');
     await until(
       () => row(settlementId),
       ({ chain_status }) => chain_status === 'finalized',
     );
-    await say(settlementId, 'failed', { failure: { code: 'payment_failed', message: 'not in time' } });
+    await publishProgress(settlementId, 'failed', {
+      failure: { code: 'payment_failed', message: 'not in time' },
+    });
     const kept = async () => (await admin.query('select reason from quarantine')).rows;
     const [entry] = await until(kept, ({ length }) => length > 0);
     expect(entry.reason).toMatch(/finalized.*failed/);
@@ -200,7 +210,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
   test('a fact of a settlement that is not known is put aside, not tried for ever', async () => {
     const unknown = { object_id: newId('stl'), generation: 1, tx_hash: HASH[0], slot: 101, failure: null };
     for (const status of ['signed', 'confirmed', 'finalized', 'reopened', 'failed'] as const)
-      await expect(settleProgressed(deps)({ ...unknown, status })).resolves.toBeUndefined();
+      await expect(onSettleProgressed(deps)({ ...unknown, status })).resolves.toBeUndefined();
   });
 
   const states = [
@@ -229,13 +239,13 @@ describe('rule 14: confirmed, finalized, forked', () => {
         [settlementId, status, chain_status],
       );
       const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
-      if (event === 'redeem') await outcome(as(key, 'redeem', token));
+      if (event === 'redeem') await outcome(callAs(serviceKey, 'redeem', token));
       else if (event === 'consume') {
-        await outcome(as(key, 'consume', { ...token, units: 1, request_id: 'r' }));
+        await outcome(callAs(serviceKey, 'consume', { ...token, units: 1, request_id: 'r' }));
       } else {
         const failed =
           event === 'failed' ? { failure: { code: 'payment_failed' as const, message: 'x' } } : {};
-        await settleProgressed(deps)({
+        await onSettleProgressed(deps)({
           object_id: settlementId,
           status: event as Progress['status'],
           generation: 1,
@@ -253,7 +263,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
 });
 
 describe('redeem and expiry', () => {
-  const token = (p: { settlementId: string; answer: Settled }) => ({
+  const token = (p: { settlementId: string; answer: SettleAnswer }) => ({
     settlement_id: p.settlementId,
     settlement_token: p.answer.settlement_token,
   });
@@ -261,7 +271,9 @@ describe('redeem and expiry', () => {
   test('64 at once: one redeemed_at, one replayed: false', async () => {
     const p = await paid();
     type Redeemed = { redeemed_at: string; replayed: boolean; redeem_id: string };
-    const answers = await atOnce(64, (i) => as<Redeemed>(key, 'redeem', { ...token(p), redeem_id: `r${i}` }));
+    const answers = await atOnce(64, (i) =>
+      callAs<Redeemed>(serviceKey, 'redeem', { ...token(p), redeem_id: `r${i}` }),
+    );
     expect(tally(answers.map(({ replayed }) => replayed))).toEqual({ false: 1, true: 63 });
     expect(new Set(answers.map(({ redeemed_at, redeem_id }) => `${redeemed_at} ${redeem_id}`)).size).toBe(1);
   });
@@ -270,11 +282,13 @@ describe('redeem and expiry', () => {
     const p = await paid(consumer(), quote(1_000_000n, { window: 30 }));
     const racing = await atOnce(8, () => paid(consumer(), quote(1_000_000n, { window: 30 })));
     await database.withClock('31 seconds', async () => {
-      expect(await outcome(as(key, 'redeem', token(p)))).toBe('settlement_expired');
-      expect(await as(key, 'verify', { settlement_id: p.settlementId })).toMatchObject({ status: 'expired' });
+      expect(await outcome(callAs(serviceKey, 'redeem', token(p)))).toBe('settlement_expired');
+      expect(await callAs(serviceKey, 'verify', { settlement_id: p.settlementId })).toMatchObject({
+        status: 'expired',
+      });
       await expireSettlements(deps)();
       expect((await row(p.settlementId)).status).toBe('expired');
-      expect(await outcome(as(key, 'redeem', token(p)))).toBe('settlement_expired');
+      expect(await outcome(callAs(serviceKey, 'redeem', token(p)))).toBe('settlement_expired');
     });
     await admin.query(
       "update settlements set status = 'issued', redeem_expires_at = now() + interval '150 ms' where settlement_id = any($1)",
@@ -283,7 +297,10 @@ describe('redeem and expiry', () => {
     const won = await Promise.all(
       racing.map(async (r, i) => {
         await sleep(140 + i * 3);
-        const [answer] = await Promise.all([outcome(as(key, 'redeem', token(r))), expireSettlements(deps)()]);
+        const [answer] = await Promise.all([
+          outcome(callAs(serviceKey, 'redeem', token(r))),
+          expireSettlements(deps)(),
+        ]);
         return [answer, (await row(r.settlementId)).status];
       }),
     );
@@ -298,15 +315,17 @@ describe('redeem and expiry', () => {
     const { settlementId, answer } = await underWay(payer);
     const other = await paid();
     const forged = { settlement_id: settlementId, settlement_token: other.answer.settlement_token };
-    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
+    expect(await outcome(callAs(serviceKey, 'redeem', forged))).toBe('validation_error');
     const stranger: Principal = {
       kind: 'service_key',
       key_id: 'k',
       account_id: newId('acct'),
       service_id: newServiceId(),
     };
-    expect(await outcome(as(stranger, 'redeem', token(other)))).toBe('not_found');
-    expect(await outcome(as(stranger, 'verify', { settlement_id: other.settlementId }))).toBe('not_found');
+    expect(await outcome(callAs(stranger, 'redeem', token(other)))).toBe('not_found');
+    expect(await outcome(callAs(stranger, 'verify', { settlement_id: other.settlementId }))).toBe(
+      'not_found',
+    );
     await answer;
   });
 
@@ -316,10 +335,10 @@ describe('redeem and expiry', () => {
     const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
     const stolen = signToken('settlement', { ...claims, issued_at: isoTime(0) }, deps.signingKey);
     const forged = { settlement_id: p.settlementId, settlement_token: stolen };
-    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
+    expect(await outcome(callAs(serviceKey, 'redeem', forged))).toBe('validation_error');
     expect((await row(p.settlementId)).status).toBe('issued');
-    expect(await as(key, 'redeem', token(p))).toMatchObject({ replayed: false });
-    expect(await outcome(as(key, 'redeem', forged))).toBe('validation_error');
+    expect(await callAs(serviceKey, 'redeem', token(p))).toMatchObject({ replayed: false });
+    expect(await outcome(callAs(serviceKey, 'redeem', forged))).toBe('validation_error');
   });
 });
 
