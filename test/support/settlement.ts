@@ -214,7 +214,7 @@ export type SettleAnswer = {
 };
 /** Calls an operation as the gateway does for this principal. */
 export const callAs = <T>(principal: Principal, operation: string, input: object) =>
-  forward(gateway, settlement, operation, input, principal, { timeoutMs: 5000, headers: {} }) as Promise<T>;
+  forward(gateway, settlement, operation, input, principal, { timeoutMs: 20_000, headers: {} }) as Promise<T>;
 export const pay = (
   payer: Principal,
   { quote_token }: { quote_token: string },

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -31,24 +30,24 @@ beforeAll(startFixture);
 afterAll(stopFixture);
 
 describe('accepting an attempt', () => {
-  test('rule 1: one attempt per account and payment_attempt_id; 64 at once give one row and equal answers', async () => {
+  test('rule 1: one attempt per account and payment_attempt_id: 64 concurrent calls give one row and equal answers', async () => {
     const payer = consumer();
     const q = quote();
-    // Patient ones: it takes a busy machine seconds to judge them all.
+    // A long wait: a busy machine needs seconds to evaluate all of them.
     const replicas = [1, 2].map(() => settle({ ...deps, settleWaitMs: 20_000 }));
-    const asked = { quote_token: q.quote_token, payment_attempt_id: 'one' };
-    const answers = atOnce(64, (i) => replicas[i % 2]!(asked, payer));
+    const input = { quote_token: q.quote_token, payment_attempt_id: 'one' };
+    const answers = atOnce(64, (i) => replicas[i % 2]!(input, payer));
     const { settlementId } = await underWay(payer, q, 'one');
     await publishProgress(settlementId, 'confirmed');
     const settled = await answers;
     expect(new Set(settled.map(({ settlement_id }) => settlement_id)).size).toBe(1);
     expect(tally(settled.map(({ status }) => status))).toEqual({ confirmed: 64 });
     expect(await outcome(pay(payer, quote(), 'one'))).toBe('conflict');
-    // Another account's same id is independent.
+    // The same id of another account is independent.
     expect((await paid(consumer(), quote(), 'one')).answer.status).toBe('confirmed');
   });
 
-  test('chain down: a new attempt is refused and leaves nothing, one that was accepted waits', async () => {
+  test('while the chain cannot be read, a new attempt is refused and not recorded, and an accepted one waits', async () => {
     const payer = consumer();
     const accepted = await underWay(payer);
     chainCondition.readable = false;
@@ -70,7 +69,7 @@ describe('accepting an attempt', () => {
     }
   });
 
-  test('no budget of lamports: a new attempt is refused until midnight and leaves nothing, repeats are answered', async () => {
+  test('without a lamport budget, a new attempt is refused until midnight and not recorded, and repeats are answered', async () => {
     const payer = consumer();
     const q = quote();
     await paid(payer, q, 'paid-before');
@@ -99,23 +98,24 @@ describe('accepting an attempt', () => {
     expect(tally(await answers)).toEqual({ ok: 1, quote_already_settled: 63 });
   });
 
-  test('rule 3: a repeat is answered before expiry, status or limits are asked', async () => {
+  test('rule 3: a repeat is answered before expiry, status or limits are evaluated', async () => {
     const payer = consumer(1_000_000n);
-    const q = quote(1_000_000n, { expiresInMs: 700 });
+    const q = quote();
     const { answer } = await paid(payer, q, 'repeat');
     snapshots.set(payer.owner, { balance: 0n, allowance: 0n, slot: 200 });
-    await sleep(800);
-    expect(await pay(payer, q, 'repeat')).toEqual(answer);
-    await callAs(serviceKey, 'redeem', {
-      settlement_id: answer.settlement_id,
-      settlement_token: answer.settlement_token,
+    await database.withClock('11 minutes', async () => {
+      expect(await outcome(pay(payer, quote(1_000_000n), 'new'))).toBe('quote_expired');
+      expect(await pay(payer, q, 'repeat')).toEqual(answer);
+      await callAs(serviceKey, 'redeem', {
+        settlement_id: answer.settlement_id,
+        settlement_token: answer.settlement_token,
+      });
+      expect(await pay(payer, q, 'repeat')).toEqual(answer);
+      expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
     });
-    expect(await pay(payer, q, 'repeat')).toEqual(answer);
-    expect(await outcome(pay(consumer(), q))).toBe('quote_already_settled');
-    expect(await outcome(pay(payer, quote(1_000_000n, { expiresInMs: -1000 })))).toBe('quote_expired');
   });
 
-  test('rule 4: attempt, hold, settlement and outbox commit together or not at all', async () => {
+  test('rule 4: attempt, hold, settlement and outbox commit in one transaction or not at all', async () => {
     const payer = consumer();
     const { answer } = await underWay(payer);
     expect(await held(payer)).toBe(1_000_000n);
@@ -131,30 +131,30 @@ describe('accepting an attempt', () => {
     expect(await held(payer)).toBe(1_000_000n);
   });
 
-  test('rule 3: a repeat is answered although the wallet cannot be found any more', async () => {
+  test('rule 3: a repeat is answered even if its wallet no longer exists', async () => {
     const payer = consumer();
     const q = quote();
     const { answer } = await paid(payer, q, 'no-wallet');
-    const known = wallets.get(payer.account_id)!;
+    const linked = wallets.get(payer.account_id)!;
     wallets.delete(payer.account_id);
     try {
       expect(await pay(payer, q, 'no-wallet')).toEqual(answer);
       expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
     } finally {
-      wallets.set(payer.account_id, known);
+      wallets.set(payer.account_id, linked);
     }
   });
 
-  test('rule 5: amounts judged together are held in turn, and one that no longer fits leaves room for a smaller one', async () => {
+  test('rule 5: the amounts of one batch are held in order, and one that does not fit leaves room for a smaller one', async () => {
     const payer = consumer(10_000_000n);
-    // The payer is known, so that all are judged at once.
+    // The payer has a snapshot, so one statement evaluates all of them.
     const first = await paid(payer, quote(1_000_000n));
     const amounts = [6_020_000n, 20_020_000n, 6_020_000n, 3_020_000n, 20_001n];
     const answers = await Promise.all(amounts.map((amount) => outcome(pay(payer, quote(amount)))));
     const sum = amounts.reduce((all, amount, index) => (answers[index] === 'ok' ? all + amount : all), 0n);
     expect(await held(payer)).toBe(sum);
     expect(sum).toBeLessThanOrEqual(9_000_000n);
-    // In whatever order they came: nothing is refused that would have fitted.
+    // In any order: no amount that would fit is refused.
     for (const [index, amount] of amounts.entries())
       expect(answers[index]).toBe(
         answers[index] === 'ok' || amount <= 9_000_000n - sum ? 'ok' : 'insufficient_funds',
@@ -163,7 +163,7 @@ describe('accepting an attempt', () => {
     expect(first.answer.status).toBe('confirmed');
   });
 
-  test('rule 5: two replicas take batches of the same wallets, and hold what each can pay', async () => {
+  test('rule 5: two replicas that evaluate batches of the same wallets hold what each wallet can pay', async () => {
     const payers = Array.from({ length: 4 }, () => consumer(3_000_000n));
     for (const payer of payers) await paid(payer);
     const replicas = [settle(deps), settle(deps)];
@@ -184,7 +184,7 @@ describe('accepting an attempt', () => {
     expect(await held(payer)).toBe(10_000_000n);
   });
 
-  test('rule 5: the allowance bounds as the balance does, and new money is seen at the next attempt', async () => {
+  test('rule 5: the allowance limits payments as the balance does, and the next attempt sees a new balance', async () => {
     const payer = consumer(10_000_000n, 1_000_000n);
     await paid(payer);
     expect(await outcome(pay(payer, quote()))).toBe('delegation_inactive');
@@ -192,7 +192,7 @@ describe('accepting an attempt', () => {
     expect((await paid(payer)).answer.status).toBe('confirmed');
   });
 
-  test('rule 5: a sight from before a landing, of a node that lags, brings nothing back', async () => {
+  test('rule 5: a snapshot of a node that lags, from before a confirmation, does not restore the amount', async () => {
     const payer = consumer(1_000_000n);
     const first = snapshots.get(payer.owner)!;
     const { settlementId } = await underWay(payer);
@@ -223,16 +223,16 @@ describe('accepting an attempt', () => {
       ({ tx_hash }) => tx_hash !== null,
     );
     const generations: unknown[] = [];
-    const told = (rows: readonly { payload: unknown }[]) =>
+    const collect = (rows: readonly { payload: unknown }[]) =>
       generations.push(...rows.map(({ payload }) => (payload as { generation: number }).generation));
     await database.withClock('16 seconds', () =>
-      resumeSettlements({ ...deps, relay: { ...deps.relay, dispatch: told } })(),
+      resumeSettlements({ ...deps, relay: { ...deps.relay, dispatch: collect } })(),
     );
     expect(generations).toContain(3);
     await admin.query('delete from outbox');
   });
 
-  test('no wallet, paying oneself, another network: refused, nothing recorded', async () => {
+  test('no wallet, a payment to oneself and an altered token are refused and not recorded', async () => {
     const walletless: Principal = { kind: 'jwt', account_id: newId('acct'), session_id: 's', auth_time: 0 };
     expect(await outcome(pay(walletless, quote()))).toBe('delegation_inactive');
     const self = consumer();
@@ -242,10 +242,24 @@ describe('accepting an attempt', () => {
       'validation_error',
     );
   });
+
+  test('a valid quote of another mint is refused and not recorded', async () => {
+    const payer = consumer();
+    const foreign = quote(1_000_000n, { mint: 'SysvarRent111111111111111111111111111111111' });
+    await expect(pay(payer, foreign)).rejects.toMatchObject({
+      code: 'validation_error',
+      extras: {
+        money_moved: 'no',
+        details: [{ path: 'quote_token', message: 'is not a quote of this network' }],
+      },
+    });
+    const { rowCount } = await admin.query('select from settlements where quote_id = $1', [foreign.quote_id]);
+    expect([rowCount, await held(payer)]).toEqual([0, 0n]);
+  });
 });
 
-describe('waiting', () => {
-  test('without a fact in time: pending, the hash once it is signed, and no token', async () => {
+describe('waiting for the outcome', () => {
+  test('without an event in time the answer is pending, with the hash once signed and without a token', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'slow');
@@ -259,7 +273,7 @@ describe('waiting', () => {
     expect(await pay(payer, q, 'slow')).toMatchObject({ settlement_id: settlementId, status: 'confirmed' });
   });
 
-  test('a proven failure sticks to its id, gives the hold back, and leaves the quote to another attempt', async () => {
+  test('a proven failure sticks to its id, releases the hold, and leaves the quote to another attempt', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await underWay(payer, q, 'fails');

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
@@ -28,6 +27,8 @@ import {
   storedSnapshot,
   underWay,
   until,
+  untilChainStatus,
+  untilEventsHandled,
 } from '../../../test/support/settlement.ts';
 import { consumer, wallets } from '../../../test/support/settlement-peers.ts';
 import { vendor } from '../../../test/support/settlement-quotes.ts';
@@ -41,23 +42,20 @@ beforeAll(startFixture);
 afterAll(stopFixture);
 
 describe('rule 14: confirmed, finalized, forked', () => {
-  test('what landed leaves the sight once, and a hold never outlives it', async () => {
+  test('a confirmed payment is subtracted from the snapshot once, and its hold is released', async () => {
     const payer = consumer(3_000_000n);
     const { settlementId } = await paid(payer);
     expect(await held(payer)).toBe(0n);
     expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
     for (const status of ['confirmed', 'finalized', 'confirmed', 'finalized'] as const)
       await publishProgress(settlementId, status);
-    await until(
-      () => row(settlementId),
-      ({ chain_status }) => chain_status === 'finalized',
-    );
-    await sleep(50);
+    await untilEventsHandled();
+    expect((await row(settlementId)).chain_status).toBe('finalized');
     expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '2000000' });
   });
 
   test.each(['a sign-in', 'a delegate'])(
-    'the payment of %s is told once, however often it lands',
+    'the payment of %s is published as issued once, however often it is confirmed',
     async (who) => {
       const account = consumer();
       const payer = who === 'a sign-in' ? account : await delegateOf(account);
@@ -65,10 +63,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
       const { settlementId } = await paid(payer, q);
       for (const status of ['confirmed', 'reopened', 'confirmed', 'finalized'] as const)
         await publishProgress(settlementId, status);
-      await until(
-        () => row(settlementId),
-        ({ chain_status }) => chain_status === 'finalized',
-      );
+      await untilChainStatus(settlementId, 'finalized');
       const { rows } = await admin.query('select issued_at from settlements where settlement_id = $1', [
         settlementId,
       ]);
@@ -90,7 +85,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     },
   );
 
-  test('a sight later than the landing holds it already', async () => {
+  test('a snapshot that is newer than the confirmation contains the payment already', async () => {
     const payer = consumer(3_000_000n);
     const { settlementId, answer } = await underWay(payer);
     await admin.query('update payers set as_of_slot = 500, balance = 2000000 where account_id = $1', [
@@ -101,23 +96,17 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await storedSnapshot(payer)).toEqual({ balance: '2000000', allowance: '3000000' });
   });
 
-  test('forked away: driven again on the same settlement, the old hash among the superseded', async () => {
+  test('forked away: executed again on the same settlement, with the old hash among the superseded ones', async () => {
     const payer = consumer();
     const q = quote();
     const { settlementId, answer } = await paid(payer, q, 'forked');
     await publishProgress(settlementId, 'reopened');
-    await until(
-      () => row(settlementId),
-      ({ chain_status }) => chain_status === 'pending',
-    );
+    await untilChainStatus(settlementId, 'pending');
     expect(await held(payer)).toBe(1_000_000n);
     const token = { settlement_id: settlementId, settlement_token: answer.settlement_token };
     expect(await outcome(callAs(serviceKey, 'redeem', token))).toBe('conflict');
     await publishProgress(settlementId, 'confirmed', { generation: 2, tx_hash: HASH[1], slot: 140 });
-    await until(
-      () => row(settlementId),
-      ({ chain_status }) => chain_status === 'confirmed',
-    );
+    await untilChainStatus(settlementId, 'confirmed');
     expect(await pay(payer, q, 'forked')).toEqual({
       ...answer,
       tx_hash: HASH[1],
@@ -127,7 +116,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     expect(await callAs(serviceKey, 'redeem', token)).toMatchObject({ status: 'redeemed', replayed: false });
   });
 
-  test('reversed for good: not redeemed fails, redeemed stays redeemed', async () => {
+  test('reversed for good: a settlement that was not redeemed fails, a redeemed one stays redeemed', async () => {
     const lost = await paid();
     await publishProgress(lost.settlementId, 'reopened');
     await publishProgress(lost.settlementId, 'failed', {
@@ -137,18 +126,15 @@ describe('rule 14: confirmed, finalized, forked', () => {
       () => row(lost.settlementId),
       ({ status }) => status === 'failed',
     );
-    const kept = await paid();
-    const redeemed = { settlement_id: kept.settlementId, settlement_token: kept.answer.settlement_token };
+    const served = await paid();
+    const redeemed = { settlement_id: served.settlementId, settlement_token: served.answer.settlement_token };
     await callAs(serviceKey, 'redeem', redeemed);
-    await publishProgress(kept.settlementId, 'reopened');
-    await publishProgress(kept.settlementId, 'failed', {
+    await publishProgress(served.settlementId, 'reopened');
+    await publishProgress(served.settlementId, 'failed', {
       failure: { code: 'payment_failed', message: 'reversed' },
     });
-    await until(
-      () => row(kept.settlementId),
-      ({ chain_status }) => chain_status === 'failed',
-    );
-    expect(await callAs(serviceKey, 'verify', { settlement_id: kept.settlementId })).toMatchObject({
+    await untilChainStatus(served.settlementId, 'failed');
+    expect(await callAs(serviceKey, 'verify', { settlement_id: served.settlementId })).toMatchObject({
       status: 'redeemed',
       chain_status: 'failed',
     });
@@ -158,30 +144,30 @@ describe('rule 14: confirmed, finalized, forked', () => {
     });
     await until(
       async () => reversedEvents.length,
-      (told) => told === 2,
+      (count) => count === 2,
     );
     expect(reversedEvents.map(({ settlement_id, redeemed }) => [settlement_id, redeemed])).toEqual([
       [lost.settlementId, false],
-      [kept.settlementId, true],
+      [served.settlementId, true],
     ]);
     const dead = { settlement_id: lost.settlementId, settlement_token: lost.answer.settlement_token };
     expect(await outcome(callAs(serviceKey, 'redeem', dead))).toBe('conflict');
   });
 
-  test('failed, and then final on the chain: the answer stays, an operator is called and finds the fact', async () => {
+  test('failed and then finalized on chain: the answer stays, and the event is quarantined for an operator', async () => {
     const payer = consumer();
     const { settlementId, answer } = await underWay(payer);
-    const told = outcome(answer);
+    const firstAnswer = outcome(answer);
     await publishProgress(settlementId, 'failed', {
       failure: { code: 'payment_failed', message: 'not in time' },
     });
-    expect(await told).toBe('payment_failed');
-    const kept = async () =>
+    expect(await firstAnswer).toBe('payment_failed');
+    const quarantined = async () =>
       (await admin.query('select convert_from(body, $1) as body, reason from quarantine', ['utf8'])).rows;
-    // From before a fork that led to the failure, perhaps: no proof of a mistake yet.
+    // It may be from before a fork that led to the failure, so it proves no contradiction yet.
     await publishProgress(settlementId, 'confirmed');
     await publishProgress(settlementId, 'finalized');
-    const [entry, more] = await until(kept, ({ length }) => length > 0);
+    const [entry, more] = await until(quarantined, ({ length }) => length > 0);
     expect(JSON.parse(entry.body)).toMatchObject({ object_id: settlementId, status: 'finalized' });
     expect(entry.reason).toMatch(/failed.*finalized/);
     expect(more).toBeUndefined();
@@ -190,24 +176,21 @@ describe('rule 14: confirmed, finalized, forked', () => {
     await admin.query('delete from quarantine');
   });
 
-  test('final on the chain, and then told as failed: the payment stands, an operator is called', async () => {
+  test('finalized on chain and then reported as failed: the payment stays, and the event is quarantined', async () => {
     const { settlementId } = await paid();
     await publishProgress(settlementId, 'finalized');
-    await until(
-      () => row(settlementId),
-      ({ chain_status }) => chain_status === 'finalized',
-    );
+    await untilChainStatus(settlementId, 'finalized');
     await publishProgress(settlementId, 'failed', {
       failure: { code: 'payment_failed', message: 'not in time' },
     });
-    const kept = async () => (await admin.query('select reason from quarantine')).rows;
-    const [entry] = await until(kept, ({ length }) => length > 0);
+    const quarantined = async () => (await admin.query('select reason from quarantine')).rows;
+    const [entry] = await until(quarantined, ({ length }) => length > 0);
     expect(entry.reason).toMatch(/finalized.*failed/);
     expect(await row(settlementId)).toMatchObject({ status: 'issued', chain_status: 'finalized' });
     await admin.query('delete from quarantine');
   });
 
-  test('a fact of a settlement that is not known is put aside, not tried for ever', async () => {
+  test('an event of a settlement that this database does not have is dropped, not retried', async () => {
     const unknown = { object_id: newId('stl'), generation: 1, tx_hash: HASH[0], slot: 101, failure: null };
     for (const status of ['signed', 'confirmed', 'finalized', 'reopened', 'failed'] as const)
       await expect(onSettleProgressed(deps)({ ...unknown, status })).resolves.toBeUndefined();
@@ -227,7 +210,7 @@ describe('rule 14: confirmed, finalized, forked', () => {
     'failed/failed',
   ];
   const events: Event[] = ['signed', 'confirmed', 'finalized', 'reopened', 'failed', 'redeem', 'consume'];
-  test.each(states)('the SQL is the transition table, from %s', async (from) => {
+  test.each(states)('the SQL has the transitions of the table, from %s', async (from) => {
     const [status, chain_status] = from.split('/') as [Status, ChainStatus];
     for (const event of events) {
       const { settlementId, answer } = await paid(consumer(), quote(1_000_000n, { scope: { units: 5 } }));
@@ -268,7 +251,7 @@ describe('redeem and expiry', () => {
     settlement_token: p.answer.settlement_token,
   });
 
-  test('64 at once: one redeemed_at, one replayed: false', async () => {
+  test('64 concurrent redeems give one redeemed_at, and one answer is not a replay', async () => {
     const p = await paid();
     type Redeemed = { redeemed_at: string; replayed: boolean; redeem_id: string };
     const answers = await atOnce(64, (i) =>
@@ -278,7 +261,7 @@ describe('redeem and expiry', () => {
     expect(new Set(answers.map(({ redeemed_at, redeem_id }) => `${redeemed_at} ${redeem_id}`)).size).toBe(1);
   });
 
-  test('past the window 410, whether or not the job has run; a redeem racing the job has one winner', async () => {
+  test('after the window redeem answers 410, before and after the expiry job; of a concurrent redeem and expiry one wins', async () => {
     const p = await paid(consumer(), quote(1_000_000n, { window: 30 }));
     const racing = await atOnce(8, () => paid(consumer(), quote(1_000_000n, { window: 30 })));
     await database.withClock('31 seconds', async () => {
@@ -290,13 +273,14 @@ describe('redeem and expiry', () => {
       expect((await row(p.settlementId)).status).toBe('expired');
       expect(await outcome(callAs(serviceKey, 'redeem', token(p)))).toBe('settlement_expired');
     });
+    // The windows end within some milliseconds of each other, so that redeems come before and after.
     await admin.query(
-      "update settlements set status = 'issued', redeem_expires_at = now() + interval '150 ms' where settlement_id = any($1)",
+      `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms'
+       from unnest($1::text[]) with ordinality as input(id, ord) where settlement_id = id`,
       [racing.map((r) => r.settlementId)],
     );
     const won = await Promise.all(
-      racing.map(async (r, i) => {
-        await sleep(140 + i * 3);
+      racing.map(async (r) => {
         const [answer] = await Promise.all([
           outcome(callAs(serviceKey, 'redeem', token(r))),
           expireSettlements(deps)(),
@@ -310,7 +294,7 @@ describe('redeem and expiry', () => {
     }
   });
 
-  test('before confirmation 409; a token of another settlement 400; another service 404', async () => {
+  test('an unconfirmed payment or a token of another settlement is not redeemed; another service gets 404', async () => {
     const payer = consumer();
     const { settlementId, answer } = await underWay(payer);
     const other = await paid();
@@ -329,7 +313,7 @@ describe('redeem and expiry', () => {
     await answer;
   });
 
-  test('the key alone makes no token: one that was never issued 400, and the settlement stays issued', async () => {
+  test('a validly signed token that was never issued answers 400, and the settlement stays issued', async () => {
     const p = await paid();
     const [payload] = p.answer.settlement_token!.split('.');
     const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
@@ -342,7 +326,7 @@ describe('redeem and expiry', () => {
   });
 });
 
-describe('rule 16: nothing stalls', () => {
+describe('rule 16: no payment stalls', () => {
   beforeEach(() => admin.query("update settlements set progressed_at = now() + interval '1 hour'"));
 
   test('a payment without progress for 15 s is dispatched again by one of two replicas, and not earlier', async () => {
