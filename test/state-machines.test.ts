@@ -4,8 +4,6 @@ import { expect, test } from '@jest/globals';
 import { intents } from '../services/chain-submitter/intents/model/state.ts';
 import { transactions } from '../services/chain-submitter/transactions/model.ts';
 import { preparations } from '../services/chain-submitter/user-signed/model.ts';
-import { settlements as quoteSettlements } from '../services/quote/domain/quote.ts';
-import { STORED } from '../services/quote/store/quotes.ts';
 import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
 import { deposits } from '../services/funding/deposits/model.ts';
 import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
@@ -15,6 +13,8 @@ import { transactions as projected } from '../services/wallet/transactions/model
 import { services } from '../services/identity/services/model.ts';
 import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
 import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
+import { settlements as quoteSettlements } from '../services/quote/quotes/model/status.ts';
+import { STORED_STATES } from '../services/quote/quotes/store.ts';
 import { contractList } from '../shared/contract/index.ts';
 import { UNDECIDED, work } from '../shared/lib/progress.ts';
 
@@ -163,8 +163,8 @@ test.each(Object.entries(COLUMNS))(
 );
 
 test('a quote keeps the state of its settlement by its place, from 1', () => {
-  expect(sorted(STORED)).toEqual(sorted(quoteSettlements.states));
+  expect(sorted(STORED_STATES)).toEqual(sorted(quoteSettlements.states));
   expect(schemas.get('quote')).toContain(
-    `CHECK (settlement_step >= 1 AND settlement_step <= ${STORED.length})`,
+    `CHECK (settlement_state >= 1 AND settlement_state <= ${STORED_STATES.length})`,
   );
 });

@@ -23,7 +23,7 @@ const FIGURES = {
   'NATS messages sent': ({ kind }: Trace) => kind === 'message',
   'of them acknowledgements': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('$JS.ACK'),
   'of them replies': ({ kind, what }: Trace) => kind === 'message' && what.startsWith('_INBOX'),
-  'NATS requests, jobs, facts and wakes': ({ kind, what }: Trace) =>
+  'NATS requests, jobs, events and wakes': ({ kind, what }: Trace) =>
     kind === 'message' && !/^(\$JS|_INBOX)/.test(what),
   'NATS deliveries from streams': ({ kind }: Trace) => kind === 'delivery',
 };
@@ -106,7 +106,7 @@ export const commonPath = async (
     report.target({ what: `${figure}, up to the 200`, value: median(figure), atMost });
   target('SQL statements on the path', 10);
   target('commits on the path', 5);
-  target('NATS requests, jobs, facts and wakes', 8);
+  target('NATS requests, jobs, events and wakes', 8);
 
   // The one whose time is the median one.
   const typical = windows.toSorted((a, b) => a.to - a.from - (b.to - b.from))[windows.length >> 1]!;

@@ -31,10 +31,10 @@ export const cost: Benchmark = {
   },
 };
 
-type Reading = Record<string, number>;
+type Counters = Record<string, number>;
 
 /** Everything that counts up. */
-const read = async (bench: BenchStack): Promise<Reading> => {
+const readCounters = async (bench: BenchStack): Promise<Counters> => {
   const pids = bench.pids();
   const { rows } = await bench.db.query<Record<string, string>>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal,
@@ -55,7 +55,7 @@ const read = async (bench: BenchStack): Promise<Reading> => {
   };
 };
 
-const differences = (before: Reading, after: Reading): Reading =>
+const differences = (before: Counters, after: Counters): Counters =>
   Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]));
 
 /**
@@ -75,9 +75,9 @@ const perSettle = async (
     run.report.progress(`cost: round ${round + 1} of ${rounds}`);
     const calls = await prepare(Math.ceil(perSecond * seconds));
     await settled(bench);
-    const [restBegan, resting] = [performance.now(), await read(bench)];
+    const [restBegan, resting] = [performance.now(), await readCounters(bench)];
     await sleep(Math.min(IDLE_MS, seconds * 1000));
-    const [began, before] = [performance.now(), await read(bench)];
+    const [began, before] = [performance.now(), await readCounters(bench)];
     const { elapsedMs } = await bench.profiled(() =>
       load.run({
         kind: 'calls',
@@ -90,7 +90,7 @@ const perSettle = async (
     await settled(bench);
     const rest = differences(resting, before);
     const share = (performance.now() - began) / (began - restBegan);
-    const spent = differences(before, await read(bench));
+    const spent = differences(before, await readCounters(bench));
     let allCpu = 0;
     for (const [name, value] of Object.entries(spent)) {
       const each = (value - rest[name]! * share) / calls.length;

@@ -56,7 +56,7 @@ const OPERATIONS: Record<
     units: null,
     body: () => undefined,
     statements: {
-      'skeleton-reading': {
+      'skeleton-read': {
         text: 'select * from bench.settlements where settlement_id = $1',
         values: ['$settlement_id'],
       },
@@ -180,7 +180,7 @@ const sidesOf = async (run: Run, bench: BenchStack, operation: Operation, cpu: C
     (name): Side => ({
       name,
       round: async (seconds) => {
-        const repeat = name === 'skeleton-reading';
+        const repeat = name === 'skeleton-read';
         const settlements = await settlementsFor(name, seconds, repeat);
         await bench.db.query(
           `insert into bench.settlements select * from settlement.settlements where settlement_id = any($1)

@@ -19,11 +19,11 @@ export const settle: Benchmark = {
 };
 
 const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
-  const scene = await setScene(run, chainSlotMs);
+  const fixture = await createFixture(run, chainSlotMs);
   for (const concurrency of CONCURRENCIES) {
     const pace = chainSlotMs === 0 ? 'chain at once' : `${chainSlotMs} ms slots`;
     const title = `settle, ${pace}, concurrency ${concurrency}`;
-    const ratio = await measure(run, scene, { title, concurrency });
+    const ratio = await measure(run, fixture, { title, concurrency });
     const throughput = {
       what: `${title}: throughput, share of the facilitator’s`,
       value: ratio.perSecond.median,
@@ -42,7 +42,7 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
     if (concurrency === 64) run.report.target({ ...throughput, atLeast: 1 });
     // Without a rest whoever answers right after a slot begins its next call with one, and always waits for a whole one.
     const spreadTitle = `${title}, spread over a slot`;
-    const spread = await measure(run, scene, { title: spreadTitle, concurrency, restUpToMs: chainSlotMs });
+    const spread = await measure(run, fixture, { title: spreadTitle, concurrency, restUpToMs: chainSlotMs });
     run.report.target({
       what: `${spreadTitle}: p50, share of the facilitator’s`,
       value: spread.p50.median,
@@ -51,7 +51,7 @@ const atPace = async (run: Run, chainSlotMs: number): Promise<void> => {
   }
 };
 
-type Scene = {
+type Fixture = {
   bench: BenchStack;
   load: Load;
   facilitator: Facilitator;
@@ -60,7 +60,7 @@ type Scene = {
 };
 
 /** Both on one chain, each with payers of its own, so that neither sees the other's in its balances. */
-const setScene = async (run: Run, chainSlotMs: number): Promise<Scene> => {
+const createFixture = async (run: Run, chainSlotMs: number): Promise<Fixture> => {
   const bench = await startBenchStack(run, `slots-${chainSlotMs}`, { chainSlotMs });
   await noteDurability(bench, run);
   const load = await startLoad();
@@ -83,8 +83,8 @@ const setScene = async (run: Run, chainSlotMs: number): Promise<Scene> => {
 
 type Pressure = { title: string; concurrency: number; restUpToMs?: number };
 
-const measure = async (run: Run, scene: Scene, pressure: Pressure): Promise<Ratio> => {
-  const { bench, load, facilitator } = scene;
+const measure = async (run: Run, fixture: Fixture, pressure: Pressure): Promise<Ratio> => {
+  const { bench, load, facilitator } = fixture;
   const { title, concurrency, restUpToMs = 0 } = pressure;
   const sideOf = (name: string, origin: string, prepare: (count: number) => Promise<Call[]>): Side => {
     /** Of the round before; the first, which warms up, guesses. */
@@ -107,8 +107,8 @@ const measure = async (run: Run, scene: Scene, pressure: Pressure): Promise<Rati
     };
   };
   const { facilitator: ratio } = await compare(run, title, [
-    sideOf('ours', bench.stack.gateway_url, scene.ourCalls),
-    sideOf('facilitator', facilitator.origin, scene.theirCalls),
+    sideOf('ours', bench.stack.gateway_url, fixture.ourCalls),
+    sideOf('facilitator', facilitator.origin, fixture.theirCalls),
   ]);
   return ratio!;
 };

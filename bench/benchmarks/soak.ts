@@ -12,7 +12,7 @@ const PAYERS = 8;
 const FULL_LOAD_SECONDS = 15;
 /** Access tokens are renewed between two slices. */
 const SLICE_SECONDS = 60;
-const LOOKS = 60;
+const SAMPLES = 60;
 
 /** What may differ from the middle third of the time to the last, beyond what is noise. */
 const SLACK: Record<string, { share: number; least: number }> = {
@@ -24,7 +24,7 @@ const SLACK: Record<string, { share: number; least: number }> = {
   'waiting in': { share: 0, least: 50 },
 };
 
-/** Half of what the stack can take, for a long time: what should stay level is looked at sixty times. */
+/** Half of what the stack can take, for a long time: sixty samples show what should stay level. */
 export const soak: Benchmark = {
   about: 'payments at half load for --seconds (1800): memory, handles, queues and dead rows stay level',
   run: async (run) => {
@@ -43,8 +43,8 @@ export const soak: Benchmark = {
     const perSecond = full.paid / full.seconds / 2;
     report.note(`${(2 * perSecond).toFixed(1)} payments a second at full load; half of that from here on`);
 
-    const looks: Record<string, number>[] = [];
-    const looking = keepLooking(bench, looks, (options.seconds * 1000) / LOOKS);
+    const samples: Record<string, number>[] = [];
+    const sampling = startSampling(bench, samples, (options.seconds * 1000) / SAMPLES);
     let paid = 0;
     let late = 0;
     const endsAt = performance.now() + options.seconds * 1000;
@@ -55,9 +55,9 @@ export const soak: Benchmark = {
       paid += slice.paid;
       late += slice.late;
     }
-    await looking.stop();
+    await sampling.stop();
     report.note(`${paid} payments, ${late} of them not confirmed in 15 s`);
-    show(run, looks);
+    show(run, samples);
   },
 };
 
@@ -77,11 +77,11 @@ const paying =
     return { paid, late: outcome.statuses[202] ?? 0, seconds: outcome.elapsedMs / 1000 };
   };
 
-const keepLooking = (bench: BenchStack, into: Record<string, number>[], everyMs: number) => {
+const startSampling = (bench: BenchStack, into: Record<string, number>[], everyMs: number) => {
   const stop = new AbortController();
   const work = (async () => {
     while (!stop.signal.aborted) {
-      into.push(await look(bench));
+      into.push(await takeSample(bench));
       await sleep(everyMs, undefined, { signal: stop.signal }).catch(() => {});
     }
   })();
@@ -93,7 +93,7 @@ const keepLooking = (bench: BenchStack, into: Record<string, number>[], everyMs:
   };
 };
 
-const look = async (bench: BenchStack): Promise<Record<string, number>> => {
+const takeSample = async (bench: BenchStack): Promise<Record<string, number>> => {
   const seen: Record<string, number> = {};
   for (const [name, pid] of Object.entries(bench.pids())) {
     seen[`MB of ${name}`] = residentMbOf(pid);
@@ -130,15 +130,15 @@ const queues = async (bench: BenchStack): Promise<Record<string, number>> => {
 /** The local chain keeps its whole history in memory, as no real one would have a client do. */
 const isTool = (name: string): boolean => / of (chain|onramps)$/.test(name);
 
-const show = ({ report }: Run, looks: readonly Record<string, number>[]): void => {
-  const names = Object.keys(looks.at(-1)!);
-  const series = names.map((name) => ({ name, values: looks.map((each) => each[name] ?? 0) }));
+const show = ({ report }: Run, samples: readonly Record<string, number>[]): void => {
+  const names = Object.keys(samples.at(-1)!);
+  const series = names.map((name) => ({ name, values: samples.map((each) => each[name] ?? 0) }));
   const judged = series.map(({ name, values }) => {
     const [, slack] = Object.entries(SLACK).find(([prefix]) => name.startsWith(prefix))!;
     return { name, values, grown: !isTool(name) && hasGrown(values, slack) };
   });
   report.table(
-    `${looks.length} looks`,
+    `${samples.length} samples`,
     ['', 'first', 'in the middle', 'last', 'most', ''],
     judged
       .toSorted((a, b) => a.name.localeCompare(b.name))
@@ -153,6 +153,6 @@ const show = ({ report }: Run, looks: readonly Record<string, number>[]): void =
         grown ? 'GROWS' : 'level',
       ]),
   );
-  report.data('looks', looks);
+  report.data('samples', samples);
   report.target({ what: 'what grows', value: judged.filter(({ grown }) => grown).length, atMost: 0 });
 };

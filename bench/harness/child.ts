@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-export type Child = {
+type Child = {
   pid: number;
   process: ChildProcess;
   /** What it said once it was ready. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { machine } from './machine.ts';
 
 /** A median beside what it should reach. */
-export type Target = { what: string; value: number; atLeast?: number; atMost?: number };
+type Target = { what: string; value: number; atLeast?: number; atMost?: number };
 
 export type Report = {
   /** Prints a table and keeps it. */

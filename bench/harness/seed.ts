@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Run } from './run.ts';
 
 /** What the rows are copied from: one real payment and who took part. */
-export type Template = {
+type Template = {
   quoteId: string;
   settlementId: string;
   vendor: { accountId: string; serviceId: string };
@@ -24,7 +24,7 @@ const ACCOUNTS = 100_000;
 const AT_ONCE = 50_000;
 const DAY_MS = 86_400_000;
 /** Settlements of the last 30 days; whoever takes part was there before. */
-const [FIRST_MS, PEOPLE_MS] = [30 * DAY_MS, 60 * DAY_MS];
+const [FIRST_MS, ACCOUNTS_MS] = [30 * DAY_MS, 60 * DAY_MS];
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 const base32 = (value: string, digits: number): string =>
@@ -40,7 +40,7 @@ const idOf = (prefix: string, ms: string, number: string): string =>
 /** Every fourth settlement is of the vendor whose lists are measured. */
 const statements = (template: Template, now: number, step: number, accounts: number): Copied[] => {
   const { quoteId, settlementId, vendor, payer } = template;
-  const person = (prefix: string, number: string) => idOf(prefix, `${now - PEOPLE_MS}`, number);
+  const person = (prefix: string, number: string) => idOf(prefix, `${now - ACCOUNTS_MS}`, number);
   const ms = `(${now - FIRST_MS} + (i * ${step})::bigint)`;
   const at = `to_timestamp(${ms} / 1000.0)`;
   const [settlement, quote] = [idOf('stl', ms, 'i'), idOf('q', ms, 'i')];
@@ -53,7 +53,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
   // Base58 knows no zero.
   const signature = `rpad('seed' || translate(i::text, '0', 'z'), 88, 'x')`;
   const all = (size: number) => size;
-  const people = () => accounts;
+  const everyAccount = () => accounts;
   const vendors = () => accounts / 10;
   const account = person('acct', 'i');
   return [
@@ -61,14 +61,14 @@ const statements = (template: Template, now: number, step: number, accounts: num
       table: 'identity.accounts',
       where: 'account_id = $1',
       values: [payer.accountId],
-      count: people,
+      count: everyAccount,
       set: { account_id: account, email: `'seed-' || i || '@example.com'` },
     },
     {
       table: 'identity.sessions',
       where: 'account_id = $1',
       values: [payer.accountId],
-      count: people,
+      count: everyAccount,
       set: { account_id: account, session_id: person('ses', 'i') },
     },
     {
@@ -94,7 +94,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
       table: 'wallet.wallets',
       where: 'wallet_id = $1',
       values: [payer.walletId],
-      count: people,
+      count: everyAccount,
       set: { account_id: account, wallet_id: person('wal', 'i'), public_key: `'seed-' || i` },
     },
     {
@@ -102,14 +102,14 @@ const statements = (template: Template, now: number, step: number, accounts: num
       table: 'wallet.snapshots',
       where: 'wallet_id = $1',
       values: [payer.walletId],
-      count: people,
+      count: everyAccount,
       set: { wallet_id: person('wal', 'i'), poll_at: `now() + interval '1 day'` },
     },
     {
       table: 'settlement.payers',
       where: 'wallet_id = $1',
       values: [payer.walletId],
-      count: people,
+      count: everyAccount,
       set: { account_id: account, wallet_id: person('wal', 'i'), held: '0' },
     },
     {
@@ -122,8 +122,8 @@ const statements = (template: Template, now: number, step: number, accounts: num
         account_id: vendorAccount,
         service_id: service,
         settlement_id: settlement,
-        settlement_step: '3',
-        ask_at: 'null',
+        settlement_state: '3',
+        query_at: 'null',
         created_at: at,
         expires_at: `${at} + interval '10 minutes'`,
       },

@@ -21,7 +21,7 @@ import {
 import { onrampsSpec } from '../local/stack/tool-specs.ts';
 
 /** Every process listens on this port of its own container. */
-export const HTTP_PORT = 3000;
+const HTTP_PORT = 3000;
 /** Where the world, that is this machine, reaches what is published. */
 const PUBLIC = { gateway: 'http://localhost:3000', onramps: 'http://localhost:8090' };
 const ENVIRONMENT = 'test';

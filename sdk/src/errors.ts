@@ -15,7 +15,7 @@ export class QuittanceError extends Error {
 }
 
 /** What an error answer says. */
-export type Said = {
+export type ErrorBody = {
   code: string;
   message: string;
   details?: readonly { path: string; message: string }[];
@@ -23,7 +23,7 @@ export type Said = {
   safe_action?: SafeAction;
   settlement_id?: string;
 };
-export type AnswerFacts = { status: number; requestId: string | null; retryAfterMs: number | null };
+export type ResponseInfo = { status: number; requestId: string | null; retryAfterMs: number | null };
 
 /** The API refused the call. A code that this version does not know has this class and no narrower one. */
 export class ApiError extends QuittanceError {
@@ -50,7 +50,7 @@ export class ApiError extends QuittanceError {
   /** Set on every refusal of a settle. */
   paymentAttemptId: string | null = null;
 
-  constructor(said: Said, { status, requestId, retryAfterMs }: AnswerFacts) {
+  constructor(said: ErrorBody, { status, requestId, retryAfterMs }: ResponseInfo) {
     super(said.message);
     this.code = said.code;
     this.status = status;
@@ -74,7 +74,7 @@ export class NoAnswerError extends QuittanceError {
 
   constructor(
     message: string,
-    { status, retryAfterMs, cause }: Partial<AnswerFacts> & { cause?: unknown } = {},
+    { status, retryAfterMs, cause }: Partial<ResponseInfo> & { cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.status = status ?? null;

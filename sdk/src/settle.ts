@@ -11,9 +11,9 @@ import { backoffMs, sleep } from './wait.ts';
  */
 export type AttemptStore = {
   /** Keeps the id for this quote token, durably, unless there is one: answers the one that stands. Atomic. */
-  remember: (quoteToken: string, paymentAttemptId: string) => Promise<string> | string;
+  getOrInsert: (quoteToken: string, paymentAttemptId: string) => Promise<string> | string;
   /** Removes this id, and no other, of the quote token: it failed for good and no money moved. */
-  forget: (quoteToken: string, paymentAttemptId: string) => Promise<void> | void;
+  remove: (quoteToken: string, paymentAttemptId: string) => Promise<void> | void;
 };
 
 export type SettleInput = Omit<Input<'settlement.settle'>, 'payment_attempt_id'> & {
@@ -42,15 +42,15 @@ const MEMORY_ENTRIES = 1000;
 export const memoryAttempts = (): AttemptStore => {
   const held = new Map<string, string>();
   return {
-    remember: (quoteToken, paymentAttemptId) => {
-      const standing = held.get(quoteToken);
-      if (standing !== undefined) return standing;
+    getOrInsert: (quoteToken, paymentAttemptId) => {
+      const existing = held.get(quoteToken);
+      if (existing !== undefined) return existing;
       // The API itself refuses a second payment of a quote: what is lost with an old entry is the way to its answer.
       if (held.size >= MEMORY_ENTRIES) held.delete(held.keys().next().value!);
       held.set(quoteToken, paymentAttemptId);
       return paymentAttemptId;
     },
-    forget: (quoteToken, paymentAttemptId) => {
+    remove: (quoteToken, paymentAttemptId) => {
       if (held.get(quoteToken) === paymentAttemptId) held.delete(quoteToken);
     },
   };
@@ -68,7 +68,7 @@ export type ReadSettlement = (
  * again
  * @throws PaidElsewhereError when this credential may not read it
  */
-const standing = async (
+const readPayment = async (
   read: ReadSettlement,
   settlement_id: string,
   options: CallOptions,
@@ -104,7 +104,7 @@ export const createSettle =
   async (input, { signal, patienceMs = PATIENCE_MS } = {}) => {
     signal?.throwIfAborted();
     const { quote_token } = input;
-    const id = input.payment_attempt_id ?? (await attempts.remember(quote_token, crypto.randomUUID()));
+    const id = input.payment_attempt_id ?? (await attempts.getOrInsert(quote_token, crypto.randomUUID()));
     const body = { quote_token, payment_attempt_id: id };
     const deadline = Date.now() + patienceMs;
     const options = signal === undefined ? {} : { signal };
@@ -122,7 +122,7 @@ export const createSettle =
     };
     const follow = async (refusal: ApiError, settlementId: string) => {
       try {
-        return { paid: await standing(read, settlementId, options), waitMs: PENDING_MS };
+        return { paid: await readPayment(read, settlementId, options), waitMs: PENDING_MS };
       } catch (error) {
         if (error instanceof NotFoundError)
           throw new PaidElsewhereError(settlementId, id, quote_token, refusal);
@@ -147,7 +147,7 @@ export const createSettle =
           if (signal?.aborted) throw undecided(error);
           // Without "no" the attempt stays: a lapsed sign-in says nothing of what was sent before it.
           const failed = error instanceof ApiError && error.moneyMoved === 'no';
-          if (failed && input.payment_attempt_id === undefined) await attempts.forget(quote_token, id);
+          if (failed && input.payment_attempt_id === undefined) await attempts.remove(quote_token, id);
           throw error;
         }
         cause = error;

@@ -1,4 +1,4 @@
-import { ApiError, NoAnswerError, type Said } from './errors.ts';
+import { ApiError, NoAnswerError, type ErrorBody } from './errors.ts';
 import { ERROR_CLASSES } from './generated/errors.ts';
 import type { OperationInfo } from './types.ts';
 
@@ -51,19 +51,19 @@ const retryAfterMs = (headers: Headers): number | null => {
 };
 
 const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError => {
-  const facts = {
+  const info = {
     status: response.status,
     requestId: response.headers.get('x-request-id'),
     retryAfterMs: retryAfterMs(response.headers),
   };
-  const said = (body as { error?: Said } | null | undefined)?.error;
+  const said = (body as { error?: ErrorBody } | null | undefined)?.error;
   if (typeof said?.code !== 'string') {
-    return new NoAnswerError(`status ${response.status} without an answer of the API`, facts);
+    return new NoAnswerError(`status ${response.status} without an answer of the API`, info);
   }
   const Known = Object.hasOwn(ERROR_CLASSES, said.code)
     ? ERROR_CLASSES[said.code as keyof typeof ERROR_CLASSES]
     : ApiError;
-  return new Known(said, facts);
+  return new Known(said, info);
 };
 
 /**

@@ -38,7 +38,7 @@ const depositOf = (token: string, wallet_id: string, provider: string) =>
 test.each([
   ['MoonPay', 'moonpay', 'Approve'],
   ['Coinbase Onramp', 'coinbase', 'Pay'],
-])('by %s: from the amount to the money on chain, live', async (words, provider, action) => {
+])('by %s: from the amount to the money on chain, live', async (label, provider, action) => {
   const { person, wallet } = await withWallet();
   const page = await opened({ person });
   await page.go(`/deposits?wallet=${wallet.wallet_id}`);
@@ -47,13 +47,13 @@ test.each([
   expect(await page.findings()).toEqual([]);
   if (provider === 'coinbase') {
     await page.page.getByRole('button', { name: /By$/ }).click();
-    await page.page.getByRole('option', { name: words }).click();
+    await page.page.getByRole('option', { name: label }).click();
   }
   await page.page.getByLabel('You pay').fill('0');
-  await button(page, `Go on at ${words}`).click();
+  await button(page, `Go on at ${label}`).click();
   await page.page.getByText('An amount like 50 or 49.90.').waitFor();
   await page.page.getByLabel('You pay').fill('50');
-  await button(page, `Go on at ${words}`).click();
+  await button(page, `Go on at ${label}`).click();
 
   await page.page.getByRole('button', { name: action, exact: true }).waitFor();
   expect(page.page.url()).not.toContain('/console');
@@ -63,7 +63,7 @@ test.each([
   await page.shoot(`deposits-waiting-${provider}`);
   expect(await page.findings()).toEqual([]);
   await page.page
-    .getByRole('link', { name: `Pay at ${words}` })
+    .getByRole('link', { name: `Pay at ${label}` })
     .first()
     .click();
   await page.page.getByRole('button', { name: action, exact: true }).click();

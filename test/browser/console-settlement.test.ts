@@ -39,7 +39,7 @@ const opened = async (options: Parameters<typeof suite.opened>[0] = {}): Promise
 };
 const button = (console: ConsolePage, name: string) =>
   console.page.getByRole('button', { name, exact: true });
-const text = (console: ConsolePage, words: string | RegExp) => console.page.getByText(words).first();
+const text = (console: ConsolePage, content: string | RegExp) => console.page.getByText(content).first();
 const region = (console: ConsolePage, name: string) => console.page.getByRole('region', { name });
 const pay = async (body: object = {}): Promise<Paid> =>
   must(settleWith(api, consumer.token, await quoteOf(api, vendor, body)), 'settle');
@@ -201,8 +201,8 @@ test.each<[string, Parameters<typeof tampered>[1] & object, { amount?: string },
     await refused.or(signing).first().waitFor();
     if (await signing.isVisible()) await signing.click();
     await refused.waitFor({ timeout: 5000 }).catch(() => undefined);
-    const words = await refused.allTextContents();
-    expect({ asked: wallet.asked, words }).toEqual({ asked: 0, words: [expect.stringMatching(why)] });
+    const messages = await refused.allTextContents();
+    expect({ asked: wallet.asked, messages }).toEqual({ asked: 0, messages: [expect.stringMatching(why)] });
     expect(await page.page.locator('code').allTextContents()).not.toContain(stranger.toBase58());
   },
   60_000,

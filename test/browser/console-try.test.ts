@@ -82,15 +82,15 @@ test('step by step, paid by the account’s own wallet: 402, check, settle, deli
   );
   expect(data).toMatchObject([{ service_id, status: 'redeemed' }]);
   // Neither shown nor copied: the key, the sign-in, the settlement token.
-  const told = await copied(page);
-  expect(told).toContain('curl -i -X POST');
-  expect(told).toContain('"$SERVICE_KEY"');
-  expect(told).toContain('"$ACCESS_TOKEN"');
-  expect(told).not.toContain(api_key);
-  expect(told).not.toMatch(/Bearer (vendor_|eyJ)/);
-  expect(told).toContain('x-settlement-token: $SETTLEMENT_TOKEN');
-  expect(told).not.toMatch(/x-settlement-token: (?!\$SETTLEMENT_TOKEN|'"\$SETTLEMENT_TOKEN")/);
-  expect(told).not.toMatch(/settlement_token": "(?!\$SETTLEMENT_TOKEN)/);
+  const text = await copied(page);
+  expect(text).toContain('curl -i -X POST');
+  expect(text).toContain('"$SERVICE_KEY"');
+  expect(text).toContain('"$ACCESS_TOKEN"');
+  expect(text).not.toContain(api_key);
+  expect(text).not.toMatch(/Bearer (vendor_|eyJ)/);
+  expect(text).toContain('x-settlement-token: $SETTLEMENT_TOKEN');
+  expect(text).not.toMatch(/x-settlement-token: (?!\$SETTLEMENT_TOKEN|'"\$SETTLEMENT_TOKEN")/);
+  expect(text).not.toMatch(/settlement_token": "(?!\$SETTLEMENT_TOKEN)/);
   expect(await page.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(
     api_key,
   );

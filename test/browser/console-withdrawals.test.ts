@@ -28,7 +28,7 @@ const write = async (page: ConsolePage, amount: string, to: string) => {
   await button(page, 'Go on to sign').click();
 };
 /** A person whose wallet is in the browser and holds 50 USDC. */
-const scene = async (options: Omit<Parameters<typeof opened>[0] & object, 'person'> = {}) => {
+const fixture = async (options: Omit<Parameters<typeof opened>[0] & object, 'person'> = {}) => {
   const person = await signInPerson(stack);
   const wallet = Keypair.generate();
   const { wallet_id } = await linkWallet(api, person.token, person.accountId, wallet);
@@ -39,7 +39,7 @@ const scene = async (options: Omit<Parameters<typeof opened>[0] & object, 'perso
 };
 
 test('to an address outside: what is signed is shown, signed, and followed until it is final', async () => {
-  const { page } = await scene();
+  const { page } = await fixture();
   await page.go('/withdrawals');
   await page.page.getByText('No withdrawal yet').waitFor();
   await page.shoot('withdrawals-empty');
@@ -63,7 +63,7 @@ test('to an address outside: what is signed is shown, signed, and followed until
 });
 
 test('one that was left is approved later, with a fresh sign-in; another is cancelled, for good', async () => {
-  const { page } = await scene();
+  const { page } = await fixture();
   await page.go('/withdrawals');
   const payee = Keypair.generate().publicKey;
   await write(page, '1', payee.toBase58());
@@ -86,7 +86,7 @@ test('one that was left is approved later, with a fresh sign-in; another is canc
 });
 
 test('another amount or destination than was typed is refused before anybody is asked to sign', async () => {
-  const { page } = await scene({ width: 'phone', colours: 'dark' });
+  const { page } = await fixture({ width: 'phone', colours: 'dark' });
   const [payee, thief] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()];
   const approvals: string[] = [];
   page.page.on('request', (request) => {
@@ -115,7 +115,7 @@ test('another amount or destination than was typed is refused before anybody is 
 });
 
 test('with many of them, at phone width; a system that fails says what moved', async () => {
-  const { page, person, wallet_id } = await scene({ width: 'phone' });
+  const { page, person, wallet_id } = await fixture({ width: 'phone' });
   await must(
     api('POST /v1/withdrawals', {
       token: person.token,

@@ -7,10 +7,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { newSigningKey, startScene } from '../../services/gateway/test-support.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { startBrowser } from '../support/browser.ts';
+import { newSigningKey, startGatewayFixture } from '../support/gateway.ts';
 import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -40,11 +40,11 @@ afterAll(async () => {
 });
 
 /** What the page and the worker import. */
-const SCENE = `
+const ACTIONS = `
   import * as sdk from '/sdk/dist/main.js';
   import { pay } from '/sdk-payment.mjs';
   const signedIn = (baseUrl) => sdk.createClient({ baseUrl, credential: sdk.cookieTokens('test') });
-  const scene = {
+  const actions = {
     signIn: async ({ baseUrl, token }) => {
       const { email } = await signedIn(baseUrl).identity.readMagicLink({ token });
       const session = await signedIn(baseUrl).identity.verifyMagicLink({ token, email, refresh_in: 'cookie' });
@@ -55,10 +55,10 @@ const SCENE = `
     signOut: ({ baseUrl }) => signedIn(baseUrl).identity.logout(),
     refused: ({ baseUrl }) => signedIn(baseUrl).identity.getAccount().catch(({ code }) => code),
   };
-  export const run = (name, settings) => scene[name](settings);
+  export const run = (name, settings) => actions[name](settings);
 `;
 const WORKER = `
-  import { run } from '/scene.js';
+  import { run } from '/gateway.js';
   onmessage = async ({ data: [name, settings] }) => {
     try { postMessage({ said: await run(name, settings), inWorker: typeof document === 'undefined' }); }
     catch (error) { postMessage({ failed: String(error) }); }
@@ -71,7 +71,7 @@ const fileOf = (pathname: string): { contentType: string; body: string } | null 
   const script = (body: string) => ({ contentType: 'text/javascript', body });
   const read = (...parts: string[]) => script(readFileSync(path.join(...parts), 'utf8'));
   if (pathname === '/page') return { contentType: 'text/html', body: '<!doctype html><title>Shop</title>' };
-  if (pathname === '/scene.js') return script(SCENE);
+  if (pathname === '/gateway.js') return script(ACTIONS);
   if (pathname === '/worker.js') return script(WORKER);
   if (pathname === '/sdk-payment.mjs') return read(import.meta.dirname, '../support/sdk-payment.mjs');
   return pathname.startsWith('/sdk/') ? read(sdk.installed, pathname.slice('/sdk/'.length)) : null;
@@ -93,7 +93,7 @@ const open = async (context: BrowserContext, at = origin): Promise<Page> => {
 
 type Answer = { said?: unknown; failed?: string; inWorker?: boolean };
 const inPage = (page: Page, name: string, settings: object = {}) =>
-  page.evaluate(`import('/scene.js').then(({ run }) =>
+  page.evaluate(`import('/gateway.js').then(({ run }) =>
     run(...${JSON.stringify([name, { baseUrl: origin, ...settings }])}))`);
 const inWorker = (page: Page, name: string, settings: object = {}) =>
   page.evaluate<Answer>(`new Promise((resolve) => {
@@ -160,7 +160,7 @@ test('a page on another host of the same site: the cookie is kept and sent when 
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   const shop = `http://localhost:${(files.address() as AddressInfo).port}`;
   const account = { account_id: newId('acct'), email: 'ada@example.com' };
-  const scene = await startScene({
+  const gateway = await startGatewayFixture({
     publicKeys: [session.entry],
     environments: ['test'],
     env: { BROWSER_ORIGINS: shop, CORS_ORIGINS: shop },
@@ -184,20 +184,20 @@ test('a page on another host of the same site: the cookie is kept and sent when 
       refresh_token: `rt_test_${n}`,
       account,
     });
-    scene.services.answers['identity.readMagicLink'] = () => ({ email: account.email, same_browser: true });
-    scene.services.answers['identity.verifyMagicLink'] = () => give(1);
-    scene.services.answers['identity.refresh'] = ({ refresh_token }) => {
+    gateway.services.answers['identity.readMagicLink'] = () => ({ email: account.email, same_browser: true });
+    gateway.services.answers['identity.verifyMagicLink'] = () => give(1);
+    gateway.services.answers['identity.refresh'] = ({ refresh_token }) => {
       exchanged.push(refresh_token);
       return give(exchanged.length + 1);
     };
-    scene.services.answers['identity.getAccount'] = () => ({
+    gateway.services.answers['identity.getAccount'] = () => ({
       ...account,
       display_name: null,
       created_at: '2026-11-21T10:00:00.000Z',
     });
     const context = await browser.newContext();
     const page = await open(context, shop);
-    const to = { baseUrl: `http://localhost:${scene.gateway.port}` };
+    const to = { baseUrl: `http://localhost:${gateway.gateway.port}` };
     await inPage(page, 'signIn', { ...to, token: 'ml_test_a' });
     expect(await inPage(page, 'whoAmI', to)).toBe(account.email);
     expect(await inWorker(page, 'whoAmI', to)).toEqual({ said: account.email, inWorker: true });
@@ -206,6 +206,6 @@ test('a page on another host of the same site: the cookie is kept and sent when 
   } finally {
     files.closeAllConnections();
     files.close();
-    await scene.stop();
+    await gateway.stop();
   }
 }, 60_000);

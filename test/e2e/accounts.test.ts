@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createConsumer, createVendor, quoteOf, settleWith } from '../../deploy/local/seed/actors.ts';
@@ -7,6 +6,7 @@ import { signIn } from '../../deploy/local/seed/sign-in.ts';
 import { allowSpending, fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { runningStack } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -52,8 +52,8 @@ test('the default wallet of the settings is the one that a settle with an access
   });
   expect(await pays()).toEqual([0n, 2_500_000n]);
   expect((await choose(null)).body.default_wallet_id).toBe(ada.walletId);
-  await sleep(1500); // A change acts within 2 s: settlement asks again once a second.
-  expect(await pays()).toEqual([2_500_000n, 0n]);
+  // A change acts within 2 s: settlement asks again once a second.
+  await waitFor(pays, ([ofDefault]) => ofDefault === 2_500_000n, 5000);
 });
 
 test('payments are mailed to payer and vendor, once each, and an alert when the day passes its threshold', async () => {
@@ -71,9 +71,8 @@ test('payments are mailed to payer and vendor, once each, and an alert when the 
     ...(await mailed(ada.signIn.account.email)),
     ...(await mailed(vendor.signIn.account.email)),
   ];
-  const untilMailed = async (words: string) => {
-    while (!(await both()).some((text) => text.includes(words))) await sleep(50);
-  };
+  const untilMailed = (phrase: string) =>
+    waitFor(both, (texts) => texts.some((text) => text.includes(phrase)));
 
   const first = await pay();
   await untilMailed('your account paid 2.5 USDC to the service “Weather API”');
@@ -82,8 +81,8 @@ test('payments are mailed to payer and vendor, once each, and an alert when the 
   await pay();
   await untilMailed('has paid 5 USDC so far, more than the 4 USDC of your alert.');
   const last = await pay();
-  while ((await both()).filter((text) => text.includes(last.settlement_id)).length < 2) await sleep(50);
-  const count = async (words: string) => (await both()).filter((text) => text.includes(words)).length;
+  await waitFor(both, (texts) => texts.filter((text) => text.includes(last.settlement_id)).length >= 2);
+  const count = async (phrase: string) => (await both()).filter((text) => text.includes(phrase)).length;
   expect([await count('of your alert'), await count(first.settlement_id)]).toEqual([1, 2]);
 }, 30_000);
 

@@ -18,6 +18,7 @@ import { type Answer, createApi, must } from '../../deploy/local/seed/api.ts';
 import { fund, linkWallet } from '../../deploy/local/seed/wallet.ts';
 import { chainOf } from '../support/chain.ts';
 import { atOnce, runningStack, tally } from '../support/stack.ts';
+import { waitFor } from '../support/wait.ts';
 
 const stack = runningStack();
 const api = createApi(stack.gateway_url);
@@ -59,8 +60,8 @@ const settleToTheEnd = async (token: string, quote: { quote_token: string }) => 
 };
 /** "At once" is 2 s on every replica (docs/spec/decisions.md, Shapes). */
 const expectDeadWithin2s = async (token: string): Promise<void> => {
-  await sleep(2000);
-  expect((await api('GET /v1/settlements', { token })).status).toBe(401);
+  const status = async () => (await api('GET /v1/settlements', { token })).status;
+  await waitFor(status, (answer) => answer === 401, 2000);
 };
 
 test('a delegate pays from its own wallet within its limits, and reads its own', async () => {
@@ -106,9 +107,11 @@ test('a service that is not allowed is 403; an expired delegate is 401', async (
   expect((await settleWith(api, elsewhere.api_key, await quoteOf(api, vendor))).body.error?.code).toBe(
     'forbidden',
   );
-  const brief = await delegateOf(buyer, {}, { expires_at: new Date(Date.now() + 1500).toISOString() });
+  const expiresAt = Date.now() + 1500;
+  const brief = await delegateOf(buyer, {}, { expires_at: new Date(expiresAt).toISOString() });
   expect((await api('GET /v1/delegates/me', { token: brief.api_key })).status).toBe(200);
-  await sleep(1500);
+  const expired = () => Date.now() > expiresAt;
+  await waitFor(expired, Boolean);
   await expectDeadWithin2s(brief.api_key);
 });
 
@@ -154,9 +157,9 @@ test('a service: not deleted while a quote is open, closed on request, its payme
   const refused = await api<{ error: { code: string } }>(`DELETE ${address}`, { token });
   expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
   expect((await api(`DELETE ${address}`, { token, body: { mode: 'close' } })).status).toBe(204);
-  await sleep(2000);
-  const more = await api('POST /v1/quote', { token: shop.apiKey, body: { service_id: shop.serviceId } });
-  expect(more.status).toBe(409);
+  const more = async () =>
+    (await api('POST /v1/quote', { token: shop.apiKey, body: { service_id: shop.serviceId } })).status;
+  await waitFor(more, (answer) => answer === 409, 2000);
   const paid = await must(settleWith(api, buyer.token, quote), 'settle');
   // The quote is paid, the settlement waits for its redeem: still open.
   expect((await api(`DELETE ${address}`, { token })).status).toBe(409);

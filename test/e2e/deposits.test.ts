@@ -8,6 +8,7 @@ import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { chainOf } from '../support/chain.ts';
 import { openPage, submitPage } from '../support/payment-page.ts';
 import { runningStack } from '../support/stack.ts';
+import { staysFor } from '../support/wait.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
@@ -121,8 +122,11 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     expect(await until(made.deposit_id, ({ status }) => status === 'completed')).toMatchObject({
       amount: '48500000',
     });
-    await sleep(1500);
-    expect((await get(made.deposit_id)).status).toBe('completed');
+    await staysFor(
+      1500,
+      () => get(made.deposit_id),
+      ({ status }) => status === 'completed',
+    );
   });
 
   test.concurrent('without any webhook, by asking', async () => {
@@ -135,8 +139,12 @@ describe.each(['moonpay', 'coinbase'] as const)('a deposit through %s', (provide
     const made = await create(provider);
     await pay(provider, made, { transfer: 'none' });
     await until(made.deposit_id, ({ status }) => status === 'settling');
-    await sleep(6000);
-    expect(await get(made.deposit_id)).toMatchObject({
+    const deposit = await staysFor(
+      6000,
+      () => get(made.deposit_id),
+      ({ status }) => status === 'settling',
+    );
+    expect(deposit).toMatchObject({
       status: 'settling',
       tx_hash: null,
       completed_at: null,
@@ -167,8 +175,11 @@ describe('MoonPay’s page', () => {
     const made = await create('moonpay');
     const challenge = await pay('moonpay', made, { action: 'three_d_secure' });
     expect(challenge.html).toContain('3-D Secure');
-    await sleep(1500);
-    expect((await get(made.deposit_id)).status).toBe('awaiting_payment');
+    await staysFor(
+      1500,
+      () => get(made.deposit_id),
+      ({ status }) => status === 'awaiting_payment',
+    );
     await submitPage(challenge, { action: 'confirm' });
     await until(made.deposit_id, ({ status }) => status === 'completed');
   });

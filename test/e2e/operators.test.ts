@@ -19,7 +19,7 @@ import { testStateDir } from '../support/test-state.ts';
 let running: RunningStack;
 let vendor: Vendor;
 let consumer: Consumer;
-let ops: (...words: string[]) => Promise<Ops>;
+let ops: (...args: string[]) => Promise<Ops>;
 const apis = () => running.stack.gateway_urls.map((url) => createApi(url));
 const api = () => apis()[0]!;
 
@@ -41,10 +41,10 @@ beforeAll(async () => {
 afterAll(() => running?.stop());
 
 /** Makes a change as jane and returns what it answered. */
-const change = async (...words: string[]): Promise<unknown> => {
-  const done = await ops(...words, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
-  expect({ words, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
-    words,
+const change = async (...args: string[]): Promise<unknown> => {
+  const done = await ops(...args, '--reason', 'ticket 1042', '--actor', 'jane', '--yes', '--json');
+  expect({ args, code: done.code, err: done.code === 0 ? '' : done.err }).toEqual({
+    args,
     code: 0,
     err: '',
   });
@@ -221,9 +221,9 @@ test('raised limits count at every gateway within 2 s', async () => {
   expect(await policies()).toEqual(['120', '120']);
 }, 60_000);
 
-test('the command: no reason, no change; nobody to ask, no change; wrong words; everything is in the audit', async () => {
+test('the command: no reason, no change; nobody to ask, no change; wrong args; everything is in the audit', async () => {
   const accountId = vendor.signIn.account.account_id;
-  for (const [words, complaint] of [
+  for (const [args, complaint] of [
     [['account', 'freeze', accountId, '--yes'], /--reason/],
     [['account', 'freeze', accountId, '--reason', 'x'], /add --yes/],
     [['account', 'freeze', 'acct_nobody', '--reason', 'x', '--yes'], /no account id/],
@@ -231,8 +231,8 @@ test('the command: no reason, no change; nobody to ask, no change; wrong words; 
     [['quarantine', 'show', 'somewhere', '1'], /no service/],
     [['account', 'freeze', accountId, '--reason', 'x', '--force'], /--force/],
   ] as const) {
-    const { code, err } = await ops(...words);
-    expect({ words, code, err }).toEqual({ words, code: 64, err: expect.stringMatching(complaint) });
+    const { code, err } = await ops(...args);
+    expect({ args, code, err }).toEqual({ args, code: 64, err: expect.stringMatching(complaint) });
   }
   expect(JSON.parse((await ops('account', 'show', accountId, '--json')).out)[0].frozen_at).toBeNull();
   expect(await ops('account', 'unfreeze', accountId, '--reason', 'x', '--yes')).toMatchObject({

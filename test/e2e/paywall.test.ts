@@ -265,9 +265,9 @@ test('the example buyer buys', async () => {
   expect(JSON.parse(printed)).toMatchObject({ status: 200, body: { report: 'All is well in Ulm.' } });
 }, 60_000);
 
-test('the API away: 503 with Retry-After, nothing is lost', async () => {
+test('the API is unavailable: 503 with Retry-After, nothing is lost', async () => {
   const shop = await project.startShop('hono', environment);
-  const away = await project.startShop(
+  const unavailable = await project.startShop(
     'hono',
     { ...environment, QUITTANCE_URL: 'http://127.0.0.1:1' },
     shop.url,
@@ -276,12 +276,12 @@ test('the API away: 503 with Retry-After, nothing is lost', async () => {
   const headers = await payFor(`${shop.url}${path}`);
   // The quote that replicas share is still handed out; of an address that nobody has asked for
   // there is none.
-  expect((await ask(`${away.url}${path}`)).status).toBe(402);
+  expect((await ask(`${unavailable.url}${path}`)).status).toBe(402);
   for (const [at, shown] of [
     ['/forecast', {}],
     [path, headers],
   ] as const) {
-    const said = await ask(`${away.url}${at}`, shown);
+    const said = await ask(`${unavailable.url}${at}`, shown);
     expect([said.status, said.body.error]).toEqual([503, 'service_unavailable']);
     expect(Number(said.headers.get('retry-after'))).toBeGreaterThan(0);
   }

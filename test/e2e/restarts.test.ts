@@ -93,9 +93,9 @@ const configureAuthorities = (change: (keys: { number: number }[]) => { number: 
 };
 
 /** `npm run backup -- …` */
-const run = (words: string[], env: Record<string, string> = {}) =>
+const run = (args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number | null; out: string }>((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...words], {
+    const child = spawn(process.execPath, [path.join(root, 'tools/backup.ts'), ...args], {
       env: { PATH: process.env.PATH, POSTGRES_URL: adminUrl(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -107,7 +107,7 @@ const run = (words: string[], env: Record<string, string> = {}) =>
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, out }));
   });
-const ops = (...words: string[]) => opsAt(running.stackFile)(...words, '--reason', 'restore', '--yes');
+const ops = (...args: string[]) => opsAt(running.stackFile)(...args, '--reason', 'restore', '--yes');
 const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
   for (let tries = 0; tries < 400; tries++) {
     const value = await read();
@@ -158,12 +158,12 @@ test('restored to a moment: what was paid since is found on the chain and not pa
   );
   // And a few anywhere between their first and their last row.
   const around = await Promise.all([attempt(), attempt(), attempt()]);
-  const settling = around.map((each) => settleWith(api(), consumer.token, each.quote, each.id));
+  const calls = around.map((each) => settleWith(api(), consumer.token, each.quote, each.id));
   const dumped = await run(['dump', backup]);
   expect(dumped).toMatchObject({ code: 0, out: expect.stringContaining('quittance_test as of') });
   expect((await run(['dump', backup])).code).toBe(64);
   await ops('signing', 'resume');
-  await Promise.all([opening, ...settling]);
+  await Promise.all([opening, ...calls]);
 
   const after = await attempt();
   const [lost, ...rest] = [await attempt(), open, ...around, after];
@@ -219,8 +219,8 @@ test('restored to a moment: what was paid since is found on the chain and not pa
     await service.end();
   };
   await login();
-  const away = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: 'http://127.0.0.1:9' });
-  expect(away.code).toBe(1);
+  const unreachable = await run(['restore', backup, ...reason], { SOLANA_RPC_URLS: 'http://127.0.0.1:9' });
+  expect(unreachable.code).toBe(1);
   await expect(login()).rejects.toThrow(/not permitted to log in/);
 
   const chain = await startChain({ slotMs: SLOT_MS, dataDir: path.join(stateDir, 'chain-test') });

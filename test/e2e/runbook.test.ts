@@ -32,7 +32,7 @@ const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Pr
   }
 };
 
-test('a quarantined fact shows in the metrics, takes effect when it is told once more, and leaves the alarm once decided', async () => {
+test('a quarantined event shows in the metrics, takes effect when it is told once more, and leaves the alarm once decided', async () => {
   const consumer = await createConsumer(createApi(stack.gateway_url), stack);
   const fundOf = async () =>
     (
@@ -45,11 +45,11 @@ test('a quarantined fact shows in the metrics, takes effect when it is told once
 
   // As if the reader had not understood how it ended.
   await database.query("update funding.dev_funds set status = 'confirmed' where fund_id = $1", [fund_id]);
-  const fact = { object_id: fund_id, status: 'finalized', generation: 1, tx_hash, slot: 1, failure: null };
+  const event = { object_id: fund_id, status: 'finalized', generation: 1, tx_hash, slot: 1, failure: null };
   const { rows } = await database.query<{ quarantine_id: string }>(
     `insert into funding.quarantine (subject, body, reason)
      values ('evt.chain-submitter.fundProgressed', convert_to($1, 'UTF8'), 'test') returning quarantine_id`,
-    [JSON.stringify(fact)],
+    [JSON.stringify(event)],
   );
   const quarantined = async () => (await scrape(stack.metrics.funding!)).value('settle_quarantine_messages');
   expect(await quarantined()).toBe(1);
@@ -58,7 +58,7 @@ test('a quarantined fact shows in the metrics, takes effect when it is told once
   const ops = opsAt(process.env.STACK_FILE!);
   expect(JSON.parse((await ops('quarantine', 'show', 'funding', id, '--json')).out)).toMatchObject({
     subject: 'evt.chain-submitter.fundProgressed',
-    body: JSON.stringify(fact),
+    body: JSON.stringify(event),
   });
   const decided = await ops('quarantine', 'decide', 'funding', id, 'retry', '--reason', 'read now', '--yes');
   expect(decided).toMatchObject({ code: 0, out: expect.stringContaining('Decided: retry') });

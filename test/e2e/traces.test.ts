@@ -52,9 +52,9 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   // Each service exports by its own clock: the listener's span may be there before that of the sending.
   const whole = await traceOf(attempt, ({ spans }) =>
     ['evt.settlement.issued', 'evt.settlement.finalized'].every(
-      (fact) =>
-        spans.some(({ name, service }) => name === `process ${fact}` && service === 'wallet') &&
-        spans.some(({ name, service }) => name === `send ${fact}` && service === 'settlement'),
+      (event) =>
+        spans.some(({ name, service }) => name === `process ${event}` && service === 'wallet') &&
+        spans.some(({ name, service }) => name === `send ${event}` && service === 'settlement'),
     ),
   );
 
@@ -67,7 +67,7 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
   );
   const settle = 'server settlement process rpc.settlement.settle';
   const job = 'consumer chain-submitter process job.chain-submitter.settle';
-  const drive = 'internal chain-submitter drive settle';
+  const execute = 'internal chain-submitter drive settle';
   const progress = 'evt.chain-submitter.settleProgressed';
   const expected = [
     ' → server gateway POST /v1/settle',
@@ -80,9 +80,9 @@ test('one settle is one trace, from the call over NATS and JetStream to the chai
     `${settle} → producer settlement send job.chain-submitter.settle`,
     `producer settlement send job.chain-submitter.settle → ${job}`,
     `${job} → client chain-submitter INSERT intents`,
-    `${job} → ${drive}`,
-    `${drive} → client chain-submitter simulateTransaction`,
-    `${drive} → client chain-submitter sendTransaction`,
+    `${job} → ${execute}`,
+    `${execute} → client chain-submitter simulateTransaction`,
+    `${execute} → client chain-submitter sendTransaction`,
     `${job} → internal chain-submitter look at the chain`,
     'internal chain-submitter look at the chain → client chain-submitter getSignatureStatuses',
     `${job} → producer chain-submitter send ${progress}`,
@@ -121,8 +121,8 @@ test('settles at once have a trace each, though the submitter looks at the chain
   );
   expect(new Set(found.map(({ trace_id }) => trace_id)).size).toBe(8);
   for (const [index, { spans }] of found.entries()) {
-    const told = spans.flatMap(({ attributes }) => attributes['quittance.payment_attempt_id'] ?? []);
-    expect(new Set(told)).toEqual(new Set([attempts[index]]));
+    const ids = spans.flatMap(({ attributes }) => attributes['quittance.payment_attempt_id'] ?? []);
+    expect(new Set(ids)).toEqual(new Set([attempts[index]]));
   }
 });
 

@@ -34,24 +34,24 @@ beforeAll(() => {
 });
 afterAll(() => database.end());
 
-const landed = async (signature: string): Promise<void> => {
+const confirmed = async (signature: string): Promise<void> => {
   for (let tries = 0; tries < 150; tries += 1) {
     const { value } = await chain.connection.getSignatureStatus(signature);
     if (value?.err) throw new Error(JSON.stringify(value.err));
     if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
     await sleep(50);
   }
-  throw new Error(`${signature} did not land`);
+  throw new Error(`${signature} was not confirmed`);
 };
 
 /** The owner signs and pays alone. */
 const send = async ({ wallet }: Consumer, ...instructions: TransactionInstruction[]): Promise<void> => {
   const { connection } = chain;
-  await landed(await connection.requestAirdrop(wallet.publicKey, 10_000_000));
+  await confirmed(await connection.requestAirdrop(wallet.publicKey, 10_000_000));
   const { blockhash } = await connection.getLatestBlockhash();
   const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: blockhash });
   transaction.add(...instructions).sign(wallet);
-  await landed(await connection.sendRawTransaction(transaction.serialize()));
+  await confirmed(await connection.sendRawTransaction(transaction.serialize()));
 };
 
 const noticed = async (walletId: string, status: string): Promise<{ token_account_exists: boolean }> => {

@@ -73,11 +73,11 @@ test('a payment is told to its vendor and its payer, by verified deliveries and 
   // What authorizes is for redeem alone.
   expect(JSON.stringify([toVendor.received, toConsumer.received])).not.toContain(settlement_token);
 
-  for (const [token, told] of [
+  for (const [token, sent] of [
     [vendorToken, bodies[0]],
     [consumer.token, bodies[1]],
   ] as const) {
-    const events = (await eventsOf(token)).filter(({ type }) => told.some((body) => body.type === type));
+    const events = (await eventsOf(token)).filter(({ type }) => sent.some((body) => body.type === type));
     const shown = events.map(({ event_id: id, type, created_at: timestamp, data }) => ({
       id,
       type,
@@ -85,7 +85,7 @@ test('a payment is told to its vendor and its payer, by verified deliveries and 
       data,
     }));
     expect(new Set(shown.map((each) => JSON.stringify(each)))).toEqual(
-      new Set(told.map((each) => JSON.stringify(each))),
+      new Set(sent.map((each) => JSON.stringify(each))),
     );
   }
   const log = await must(
@@ -114,13 +114,13 @@ test('a delegate and its keys are told to their account', async () => {
   await must(api(`POST ${at}/key/rotate`, { token, body: {} }), 'rotate');
   await must(api(`DELETE ${at}`, { token }), 'delete');
   const expected = ['delegate.created', 'delegate.deleted', 'delegate.updated', 'key.ended', 'key.rotated'];
-  const told = async () =>
+  const types = async () =>
     (await eventsOf(token))
       .filter(({ object_id }) => object_id === delegate.delegate_id)
       .map(({ type }) => type)
       .toSorted((a, b) => (a < b ? -1 : 1));
-  for (let tries = 0; tries < 100 && (await told()).length < expected.length; tries += 1) await sleep(50);
-  expect(await told()).toEqual(expected);
+  for (let tries = 0; tries < 100 && (await types()).length < expected.length; tries += 1) await sleep(50);
+  expect(await types()).toEqual(expected);
 });
 
 test('a receiver that is gone turns its endpoint off at once, and the owner gets a mail', async () => {

@@ -43,7 +43,7 @@ const PAYER_BALANCE = 10_000_000_000_000n;
 type Attacker = { account_id: string; payer: Payer; mirror: Payer; quotes: Bus; lamports: bigint };
 /** What a round has cost: token accounts that the platform paid for, and whether anything was refused. */
 type Round = { created: number; refused: boolean };
-export type Attack = {
+type Attack = {
   /** Settings of chain-submitter that make the bound visible in few rounds. */
   env?: (rounds: number) => Record<string, string>;
   slotMs?: number;
@@ -74,15 +74,15 @@ const close = async (
   attacker.lamports += 2n * SIGNATURE;
   const account = outside.tokenAccount(owner.publicKey);
   const balance = await outside.balance(owner.publicKey);
-  const purse = keypairOf(keys.mintAuthority.secretKey);
+  const tokenAccount = keypairOf(keys.mintAuthority.secretKey);
   await land(
     [
       ...(balance > 0n
         ? [createBurnCheckedInstruction(account, outside.mint, owner.publicKey, balance, 6)]
         : []),
-      createCloseAccountInstruction(account, purse.publicKey, owner.publicKey),
+      createCloseAccountInstruction(account, tokenAccount.publicKey, owner.publicKey),
     ],
-    [purse, owner],
+    [tokenAccount, owner],
   );
 };
 

@@ -135,7 +135,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say('recovery phase: no more faults, nor new payments');
     const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
     const seen = await monitor.stop();
-    say(`${recovery.openAttempts} attempts were unanswered; looked ${seen.looked} times; judging`);
+    say(`${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`);
 
     const finalState = await readFinalState(harness, clientLog);
     say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);
@@ -150,7 +150,7 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     if (clientLog.counts().paid === 0) breaks.push({ invariant: 'somebody-paid', what: 'nobody did' });
     const within = ({ from, to }: Event, [first, last]: [number, number]) => first <= to && last >= from;
     const spans = clientLog.attempts.map(spanOf);
-    const paidSpans = clientLog.attempts.filter(({ standing }) => standing === 'paid').map(spanOf);
+    const paidSpans = clientLog.attempts.filter(({ outcome }) => outcome === 'paid').map(spanOf);
     const broken = breaks.flatMap(({ attempt }) => (attempt ? [spanOf(attempt)] : []));
     const rows = faults.map(({ name }): Row => {
       const own = events.filter(({ fault }) => fault === name);

@@ -8,13 +8,13 @@ import { NOT_LISTED, type Refusal, refusalIn } from '../support/refusals.ts';
 export type Answer = {
   askedAt: number;
   at: number;
-  how: 'settle' | 'look';
+  how: 'settle' | 'find';
   /** Null: no answer came, for the reason in `body`. */
   status: number | null;
   body: unknown;
 };
 
-export type Redeem = {
+type Redeem = {
   redeemId: string;
   askedAt: number;
   at: number;
@@ -30,10 +30,10 @@ export type Call = { what: string; askedAt: number; at: number | null; status: n
  * `named` was told which settlement of its account the quote or the id belongs to; `unknown` holds no such settlement,
  * asked by the id alone.
  */
-export type Standing = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
+type AttemptOutcome = 'open' | 'paid' | 'refused' | 'failed' | 'named' | 'unknown';
 
 /** Repeats and rivals that clients send beside the plain ones; each kind is counted. */
-export const HEDGES = [
+const HEDGES = [
   'copies at once',
   'a limit that fits once',
   'a first payment',
@@ -59,14 +59,14 @@ export type Attempt = {
   /** Calls to settle that are under way. */
   asking: number;
   redeems: Redeem[];
-  standing: Standing;
+  outcome: AttemptOutcome;
   /** The settlement that it was told first. */
   settlementId: string | null;
   token: string | null;
 };
 
 /** A refusal, with the attempt that it was given to. */
-export type CampaignRefusal = Refusal & { attempt: Attempt };
+type CampaignRefusal = Refusal & { attempt: Attempt };
 
 export type ClientLog = ReturnType<typeof createClientLog>;
 
@@ -80,7 +80,7 @@ type Body = {
 export const bodyOf = ({ body }: { body: unknown }): Body => (body ?? {}) as Body;
 
 /** What an answer to settle, or a settlement that was looked up, says about the attempt for good; null when a client has to ask again. */
-const verdictOf = (answer: Answer): Exclude<Standing, 'open' | 'unknown'> | null => {
+const outcomeIn = (answer: Answer): Exclude<AttemptOutcome, 'open' | 'unknown'> | null => {
   const { status } = answer;
   const { error, status: lifecycle } = bodyOf(answer);
   if (status === 200) return lifecycle === 'failed' ? 'failed' : lifecycle === 'pending' ? null : 'paid';
@@ -98,8 +98,8 @@ export const createClientLog = () => {
   const refusals: CampaignRefusal[] = [];
   const hedged = Object.fromEntries(HEDGES.map((kind) => [kind, 0])) as Record<Hedge, number>;
 
-  const keep = (attempt: Attempt, { askedAt, at, how, status, body }: Answer): void => {
-    const isEmpty = how === 'look' && status === 200 && body === null;
+  const recordRefusal = (attempt: Attempt, { askedAt, at, how, status, body }: Answer): void => {
+    const isEmpty = how === 'find' && status === 200 && body === null;
     const said = isEmpty
       ? { code: NOT_LISTED, moneyMoved: 'no', safeAction: undefined, settlementId: undefined }
       : refusalIn(body);
@@ -154,7 +154,7 @@ export const createClientLog = () => {
         answers: [],
         asking: 0,
         redeems: [],
-        standing: 'open',
+        outcome: 'open',
         settlementId: null,
         token: null,
       };
@@ -162,22 +162,22 @@ export const createClientLog = () => {
       return attempt;
     },
     /** Writes an answer down and reads from it where the attempt stands. */
-    note: (attempt: Attempt, answer: Answer): void => {
+    recordAnswer: (attempt: Attempt, answer: Answer): void => {
       answers += 1;
-      keep(attempt, answer);
+      recordRefusal(attempt, answer);
       // A list without the settlement is kept as a refusal and says nothing else.
       if (answer.body === null) return;
       attempt.answers.push(answer);
       const { settlement_id, settlement_token } = bodyOf(answer);
       attempt.settlementId ??= settlement_id ?? null;
       attempt.token ??= settlement_token ?? null;
-      const verdict = verdictOf(answer);
+      const found = outcomeIn(answer);
       // The same call beside it may have been accepted a moment later: only a refusal by itself is one for good.
-      const beside = attempt.answers.some((other) => verdictOf(other) === null && other.at > answer.askedAt);
-      if (verdict === 'refused' && (attempt.asking > 0 || beside)) return;
-      if (verdict === null || attempt.standing === 'paid') return;
-      attempt.standing = verdict;
-      if (verdict === 'paid') paid.push(attempt);
+      const beside = attempt.answers.some((other) => outcomeIn(other) === null && other.at > answer.askedAt);
+      if (found === 'refused' && (attempt.asking > 0 || beside)) return;
+      if (found === null || attempt.outcome === 'paid') return;
+      attempt.outcome = found;
+      if (found === 'paid') paid.push(attempt);
     },
   };
 };

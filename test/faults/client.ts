@@ -31,7 +31,7 @@ const AGENT_LIMITS = [
 const REFRESH_AFTER_MS = 8 * 60_000;
 
 /** A delegate of a rich payer, and another one of the same account. */
-export type Agent = { payer: Consumer; key: string; other: string };
+type Agent = { payer: Consumer; key: string; other: string };
 
 /** What a newcomer pays with its first payment: all that its wallet has, or all that its delegate may spend. */
 export const FIRST_PRICE = 500_000n;
@@ -162,22 +162,22 @@ export const createClient = ({ stack }: Harness, clientLog: ClientLog) => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
       attempt.asking += 1;
       // A refusal before acceptance records nothing: from now on the attempt may be accepted after all.
-      if (attempt.standing === 'refused') attempt.standing = 'open';
+      if (attempt.outcome === 'refused') attempt.outcome = 'open';
       const answer = await asked('settle', () => settleWith(api, token, attempt.quote, attempt.id));
       attempt.asking -= 1;
-      clientLog.note(attempt, { ...answer, how: 'settle' });
+      clientLog.recordAnswer(attempt, { ...answer, how: 'settle' });
     },
     /** A client that lost everything but the id asks what became of it. False when nobody could say. */
-    look: async (attempt: Attempt): Promise<boolean> => {
+    find: async (attempt: Attempt): Promise<boolean> => {
       const token = attempt.key ?? (await tokenOf(attempt.payer));
-      const answer = await asked('look', () =>
+      const answer = await asked('find', () =>
         api(`GET /v1/settlements?payment_attempt_id=${attempt.id}`, { token }),
       );
       if (answer.status !== 200) return false;
       const found = (answer.body as { data: unknown[] }).data[0];
-      clientLog.note(attempt, { ...answer, how: 'look', body: found ?? null });
-      if (found === undefined) attempt.standing = 'unknown';
-      return attempt.standing !== 'open';
+      clientLog.recordAnswer(attempt, { ...answer, how: 'find', body: found ?? null });
+      if (found === undefined) attempt.outcome = 'unknown';
+      return attempt.outcome !== 'open';
     },
     /** Asks once to redeem what was paid. True when there was an answer that will not change. */
     redeem: async (attempt: Attempt, redeemId: string): Promise<boolean> => {

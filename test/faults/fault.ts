@@ -1,14 +1,20 @@
-import type { Client, Actors } from './client.ts';
-import type { Break } from './invariants.ts';
+import type { Actors, Client } from './client.ts';
 import type { ClientLog } from './client-log.ts';
-import type { Rng } from './rng.ts';
 import type { Harness } from './harness.ts';
+import type { Break } from './invariants.ts';
+import type { Rng } from './rng.ts';
 
 /** What faults work on; what they themselves see break goes into `breaks`. */
-export type Fixture = { harness: Harness; clientLog: ClientLog; client: Client; actors: Actors; breaks: Break[] };
+export type Fixture = {
+  harness: Harness;
+  clientLog: ClientLog;
+  client: Client;
+  actors: Actors;
+  breaks: Break[];
+};
 
 /** Takes the fault away; what it broke may take longer to recover. */
-export type Heal = () => Promise<void>;
+type Heal = () => Promise<void>;
 
 export type Fault = {
   name: string;

@@ -31,7 +31,7 @@ export type SettlementRow = {
 type TransactionRow = { signature: string; intent_id: string; status: 'live' | 'expired' | 'failed' };
 
 /** A finalized transaction: who signed it, and what it moved. */
-export type Landed = {
+export type FinalizedTransaction = {
   signature: string;
   succeeded: boolean;
   signers: string[];
@@ -49,7 +49,7 @@ type TransactionJson = {
   meta: { err: unknown; preTokenBalances: TokenBalance[]; postTokenBalances: TokenBalance[] };
 };
 
-const landedOf = (signature: string, { transaction, meta }: TransactionJson): Landed => {
+const finalizedOf = (signature: string, { transaction, meta }: TransactionJson): FinalizedTransaction => {
   const { accountKeys, header } = transaction.message;
   const deltas = new Map<string, bigint>();
   const add = (list: TokenBalance[], sign: bigint) => {
@@ -93,7 +93,7 @@ export const readFinalState = async (harness: Harness, clientLog: ClientLog) => 
     const found = await rpc<TransactionJson>('getTransaction', signature, {
       maxSupportedTransactionVersion: 0,
     });
-    return landedOf(signature, found);
+    return finalizedOf(signature, found);
   });
 
   const settlements = await query<SettlementRow>(`
@@ -138,7 +138,7 @@ export const readFinalState = async (harness: Harness, clientLog: ClientLog) => 
     transactions: new Map(
       transactions
         .filter(({ signers }) => signers.some((signer) => ours.includes(signer)))
-        .map((landed) => [landed.signature, landed]),
+        .map((each) => [each.signature, each]),
     ),
     /** Signatures under the reference of each quote. */
     under: new Map(quoteIds.map((quoteId, at) => [quoteId, references[at]!])),

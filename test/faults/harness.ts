@@ -19,10 +19,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 /** Those that hold money's state, and the door, run twice, so that one is there to take over what the other left. */
 const INSTANCES: Instances = { gateway: 2, settlement: 2, 'chain-submitter': 2 };
 
-/** URL of a module beside this one, told something. */
-const module = (file: string, told: Record<string, string>): string => {
+/** URL of a module beside this one, with parameters. */
+const module = (file: string, parameters: Record<string, string>): string => {
   const url = pathToFileURL(path.join(import.meta.dirname, file));
-  for (const [name, value] of Object.entries(told)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
 };
 

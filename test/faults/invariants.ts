@@ -1,15 +1,15 @@
 import type { Consumer } from '../../deploy/local/seed/actors.ts';
 import { isBroken } from '../../tools/reconcile/compare.ts';
 import { untrueRefusals } from '../support/refusals.ts';
-import type { FinalState, Landed, SettlementRow } from './final-state.ts';
 import { type Answer, type Attempt, bodyOf, type ClientLog } from './client-log.ts';
+import type { FinalizedTransaction, FinalState, SettlementRow } from './final-state.ts';
 import type { Harness } from './harness.ts';
 
 /** One invariant that does not hold, with the ids to look for. */
 export type Break = { invariant: string; what: string; attempt?: Attempt };
 
 /** What a campaign ends with, for the invariants to be held against. */
-export type Case = {
+type Case = {
   harness: Harness;
   clientLog: ClientLog;
   finalState: FinalState;
@@ -20,16 +20,16 @@ export type Case = {
 };
 
 type Found = { what: string; attempt?: Attempt };
-export type Invariant = (of: Case) => Found[];
+type Invariant = (of: Case) => Found[];
 
 const rowOf = ({ finalState }: Case, { payer, id }: Attempt): SettlementRow | undefined =>
   finalState.byAttempt.get(`${payer.signIn.account.account_id}/${id}`);
 
 /** Successful finalized transactions under a quote's reference. */
-const paymentsOf = ({ finalState }: Case, quoteId: string): Landed[] =>
+const paymentsOf = ({ finalState }: Case, quoteId: string): FinalizedTransaction[] =>
   (finalState.under.get(quoteId) ?? []).flatMap((signature) => {
-    const landed = finalState.transactions.get(signature);
-    return landed?.succeeded ? [landed] : [];
+    const transaction = finalState.transactions.get(signature);
+    return transaction?.succeeded ? [transaction] : [];
   });
 
 const isPaid = (row: SettlementRow | undefined): boolean =>
@@ -41,7 +41,11 @@ const confirmations = ({ answers }: Attempt): Answer[] =>
   );
 
 /** The token balance changes that a payment is made of. */
-const movesExactly = ({ harness }: Case, landed: Landed, { payer, vendor, quote }: Attempt): boolean => {
+const movesExactly = (
+  { harness }: Case,
+  transaction: FinalizedTransaction,
+  { payer, vendor, quote }: Attempt,
+): boolean => {
   const account = (owner: Parameters<typeof harness.chain.tokenAccount>[0]) =>
     harness.chain.tokenAccount(owner).toBase58();
   const [gross, fee] = [BigInt(quote.quote_amount), BigInt(quote.fee_amount)];
@@ -50,11 +54,11 @@ const movesExactly = ({ harness }: Case, landed: Landed, { payer, vendor, quote 
     [account(vendor.payout.publicKey), gross - fee],
     [account(harness.stack.environments.test!.fee_wallet), fee],
   ]);
-  const moved = [...landed.deltas].filter(([, delta]) => delta !== 0n);
+  const moved = [...transaction.deltas].filter(([, delta]) => delta !== 0n);
   return moved.length === expected.size && moved.every(([owner, delta]) => expected.get(owner) === delta);
 };
 
-export const invariants: Record<string, Invariant> = {
+const invariants: Record<string, Invariant> = {
   /** Every 200 has exactly one finalized successful transaction under its reference, and it moves what was quoted. */
   'answered-200-is-paid-once': (of) =>
     of.clientLog.attempts
@@ -79,7 +83,7 @@ export const invariants: Record<string, Invariant> = {
           : [{ what: `${payment.signature} moved other amounts than were quoted`, attempt }];
       }),
 
-  /** No quote, and so no attempt, was paid twice, whatever anybody was told. */
+  /** No quote, and so no attempt, was paid twice, whatever anybody was answered. */
   'quote-paid-at-most-once': (of) =>
     [...of.finalState.under.keys()].flatMap((quoteId) => {
       const payments = paymentsOf(of, quoteId);
@@ -94,7 +98,7 @@ export const invariants: Record<string, Invariant> = {
       const record = finalState.records.get(signature);
       if (record === undefined) return [{ what: `${signature} is in no record` }];
       return succeeded && record.status !== 'live'
-        ? [{ what: `${signature} of ${record.intent_id} landed and is recorded ${record.status}` }]
+        ? [{ what: `${signature} of ${record.intent_id} transaction and is recorded ${record.status}` }]
         : [];
     }),
 
@@ -157,7 +161,9 @@ export const invariants: Record<string, Invariant> = {
   /** A failed attempt moved nothing and can move nothing: none of its bytes is live. */
   'failed-moved-nothing': (of) => {
     const live = new Set(
-      [...of.finalState.records.values()].filter(({ status }) => status === 'live').map((row) => row.intent_id),
+      [...of.finalState.records.values()]
+        .filter(({ status }) => status === 'live')
+        .map((row) => row.intent_id),
     );
     return of.finalState.settlements
       .filter((row) => !isPaid(row))
@@ -174,10 +180,10 @@ export const invariants: Record<string, Invariant> = {
   /** Who was told that nothing moved, or that there is no such payment, has paid nothing by that attempt. */
   'refused-is-unpaid': (of) =>
     of.clientLog.attempts
-      .filter(({ standing }) => standing === 'refused' || standing === 'failed' || standing === 'unknown')
+      .filter(({ outcome }) => outcome === 'refused' || outcome === 'failed' || outcome === 'unknown')
       .flatMap((attempt) => {
         const row = rowOf(of, attempt);
-        return isPaid(row) ? [{ what: `${attempt.standing}, and ${row?.settlement_id} paid`, attempt }] : [];
+        return isPaid(row) ? [{ what: `${attempt.outcome}, and ${row?.settlement_id} paid`, attempt }] : [];
       }),
 
   /** No refusal denied, misnamed or gave up what its account had paid, was paying or might still pay. */
@@ -204,20 +210,22 @@ export const invariants: Record<string, Invariant> = {
   /** The same attempt was always answered with the same settlement, and it is the recorded one. */
   'one-settlement-per-attempt': (of) =>
     of.clientLog.attempts.flatMap((attempt) => {
-      const told = attempt.answers.flatMap((answer) => bodyOf(answer).settlement_id ?? []);
-      const ids = new Set([...told, ...(told.length > 0 ? [rowOf(of, attempt)?.settlement_id] : [])]);
+      const answered = attempt.answers.flatMap((answer) => bodyOf(answer).settlement_id ?? []);
+      const ids = new Set([...answered, ...(answered.length > 0 ? [rowOf(of, attempt)?.settlement_id] : [])]);
       return ids.size <= 1 ? [] : [{ what: `told ${[...ids].join(' ')}`, attempt }];
     }),
 
   /** A confirmed transaction is replaced only by a fork; the settlement then names the old one. */
   'hash-changes-only-by-fork': (of) =>
     of.clientLog.attempts.flatMap((attempt) => {
-      const told = new Set(confirmations(attempt).flatMap((answer) => bodyOf(answer).tx_hash ?? []));
+      const answered = new Set(confirmations(attempt).flatMap((answer) => bodyOf(answer).tx_hash ?? []));
       const row = rowOf(of, attempt);
       const known = new Set([row?.tx_hash, ...(row?.superseded_tx_hashes ?? [])]);
-      const strange = [...told].filter((hash) => !known.has(hash));
+      const strange = [...answered].filter((hash) => !known.has(hash));
       if (strange.length > 0) return [{ what: `told ${strange.join(' ')}, not recorded`, attempt }];
-      return told.size > 1 && of.forks === 0 ? [{ what: `told ${[...told].join(' ')}`, attempt }] : [];
+      return answered.size > 1 && of.forks === 0
+        ? [{ what: `told ${[...answered].join(' ')}`, attempt }]
+        : [];
     }),
 
   /** One redeemed_at, one redeem_id, and at most one answer that is not a repeat. */
@@ -235,7 +243,7 @@ export const invariants: Record<string, Invariant> = {
 
   'every-attempt-terminal': (of) => [
     ...of.clientLog.attempts
-      .filter(({ standing }) => standing === 'open')
+      .filter(({ outcome }) => outcome === 'open')
       .map((attempt) => ({ what: 'no client could learn what became of it', attempt })),
     ...of.finalState.settlements
       .filter(({ chain_status }) => chain_status !== 'finalized' && chain_status !== 'failed')

@@ -47,14 +47,14 @@ export const startLoad = (options: {
   const settleForAWhile = async (attempt: Attempt, own: Rng, copies: number): Promise<void> => {
     if (copies > 1) clientLog.hedge('copies at once');
     await Promise.all(Array.from({ length: copies }, () => client.settle(attempt)));
-    for (let tries = 1; tries < TRIES && running && attempt.standing === 'open'; tries += 1) {
+    for (let tries = 1; tries < TRIES && running && attempt.outcome === 'open'; tries += 1) {
       // The others are impatient: their money is looked after in the recovery phase.
       if (own.chance(0.3)) return;
       await sleep(own.int(100, 1000));
       await client.settle(attempt);
     }
-    if (attempt.standing === 'paid' && own.chance(0.2)) await client.settle(attempt);
-    if (attempt.standing === 'refused' && running && own.chance(0.4)) {
+    if (attempt.outcome === 'paid' && own.chance(0.2)) await client.settle(attempt);
+    if (attempt.outcome === 'refused' && running && own.chance(0.4)) {
       clientLog.hedge('after a refusal');
       await sleep(own.int(0, 500));
       await client.settle(attempt);
@@ -87,7 +87,7 @@ export const startLoad = (options: {
   };
 
   const hedgeAfter = async (attempt: Attempt, own: Rng, other: string | null): Promise<void> => {
-    if (attempt.standing !== 'paid' || !running) return;
+    if (attempt.outcome !== 'paid' || !running) return;
     if (own.chance(0.06)) await askOtherwise('a second id', attempt, other);
     if (own.chance(0.03)) await askOtherwise('another quote', attempt, other);
     if (other !== null && own.chance(0.1)) await askOtherwise('another delegate', attempt, other);
@@ -108,7 +108,7 @@ export const startLoad = (options: {
     await Promise.all(all.map((one) => settle(one, own, one === attempt ? copies : 1)));
     const other = actors.agents.find((agent) => agent.payer === payer)?.other ?? null;
     await hedgeAfter(attempt, own, other);
-    if (attempt.standing === 'paid' && own.chance(0.5)) await redeem(attempt, own);
+    if (attempt.outcome === 'paid' && own.chance(0.5)) await redeem(attempt, own);
   };
 
   const terms = (own: Rng) => ({
@@ -147,7 +147,7 @@ export const startLoad = (options: {
     const attempt = clientLog.begin(payer, vendor, quote, { key, causedByItself });
     await settle(attempt, own, own.int(2, MOST_AT_ONCE + 1));
     await hedgeAfter(attempt, own, other);
-    if (attempt.standing === 'paid' && own.chance(0.3)) await askOtherwise('a second id', attempt, other);
+    if (attempt.outcome === 'paid' && own.chance(0.3)) await askOtherwise('a second id', attempt, other);
     return attempt;
   };
 

@@ -5,7 +5,7 @@ import type { Harness } from './harness.ts';
 const EVERY_MS = 400;
 
 /** What must hold at every instant, each one statement and so one snapshot. */
-const looks: Record<string, string> = {
+const checks: Record<string, string> = {
   'held-is-what-holds': `
     select wallet_id || ' holds ' || held || ', its payments ' || coalesce(sum, 0) as what
     from settlement.payers left join (
@@ -31,27 +31,27 @@ const looks: Record<string, string> = {
     select quote_id as what from settlement.settlements where status <> 'failed' group by 1 having count(*) > 1`,
 };
 
-/** Looks again and again while the faults go on; a database that is away is looked at later. */
+/** Looks again and again while the faults go on; a database that is away is rounds at later. */
 export const startMonitor = (harness: Harness) => {
   const breaks = new Map<string, Break>();
-  let looked = 0;
+  let rounds = 0;
   let watching = true;
   const loop = async () => {
     while (watching) {
-      for (const [invariant, sql] of Object.entries(looks)) {
+      for (const [invariant, sql] of Object.entries(checks)) {
         const rows = await harness.query<{ what: string }>(sql).catch(() => []);
         for (const { what } of rows) breaks.set(`${invariant} ${what}`, { invariant, what });
       }
-      looked += 1;
+      rounds += 1;
       await sleep(EVERY_MS);
     }
   };
   const running = loop();
   return {
-    stop: async (): Promise<{ breaks: Break[]; looked: number }> => {
+    stop: async (): Promise<{ breaks: Break[]; rounds: number }> => {
       watching = false;
       await running;
-      return { breaks: [...breaks.values()], looked };
+      return { breaks: [...breaks.values()], rounds };
     },
   };
 };

@@ -14,7 +14,7 @@ export type Mutation = {
   faults: readonly string[];
 };
 
-const noLookForReference = {
+const noSearchForReference = {
   file: 'services/chain-submitter/intents/adoption.ts',
   from: "if (!('reference' in order)) return null;",
   to: 'if (order !== null) return null;',
@@ -55,7 +55,7 @@ export const mutations: readonly Mutation[] = [
     name: 'inbox',
     rule: '6 (and the look of 12, which finds what it lost)',
     patches: [
-      noLookForReference,
+      noSearchForReference,
       {
         file: 'services/chain-submitter/intents/settle.ts',
         from: '$' + '{job.payment_attempt_id}`',
@@ -73,7 +73,7 @@ export const mutations: readonly Mutation[] = [
         from: '  try {\n    const isAlone',
         to: "  await deps.rpc.broadcast(signed.wire);\n  await failpoint('submitter.afterSend');\n  try {\n    const isAlone",
       },
-      noLookForReference,
+      noSearchForReference,
     ],
     faults: ['crash-before-submitter.afterSend'],
   },
@@ -91,7 +91,7 @@ export const mutations: readonly Mutation[] = [
         from: 'if (!(await isProvenDead(deps, flight)))',
         to: 'if (isProvenDead.length === 0)',
       },
-      noLookForReference,
+      noSearchForReference,
     ],
     faults: ['chain-stands-still', 'rpc-null-status'],
   },

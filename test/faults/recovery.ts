@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import type { Attempt, ClientLog } from './client-log.ts';
-import type { Rng } from './rng.ts';
 import type { Harness } from './harness.ts';
+import type { Rng } from './rng.ts';
 
 /** Every accepted attempt is at its end this long after the faults went. */
 export const TERMINAL_MS = 120_000;
@@ -53,7 +53,7 @@ const timesAfter = async (
 };
 
 /** Payments and the work behind them that are not at their end. */
-export const openWork = async (harness: Harness): Promise<number> => {
+const openWork = async (harness: Harness): Promise<number> => {
   const [row] = await harness.query<{ open: number }>(`
     select (select count(*) from settlement.settlements where chain_status not in ('finalized', 'failed'))::int
       + (select count(*) from chain_submitter.intents where status not in ('finalized', 'failed'))::int as open`);
@@ -75,19 +75,19 @@ export const recoveryPhase = async (
   }: { client: Client; clientLog: ClientLog; rng: Rng; healedAt: number; terminalMs: number },
 ): Promise<Terminal & { openAttempts: number }> => {
   const deadline = healedAt + terminalMs;
-  const open = clientLog.attempts.filter(({ standing }) => standing === 'open');
+  const open = clientLog.attempts.filter(({ outcome }) => outcome === 'open');
   // Another delegate's attempts are not shown to a delegate, so who borrows an id cannot ask by it.
   const forgetful = new Set(open.filter(({ isBorrowed }) => rng.chance(0.3) && !isBorrowed));
 
   const settled = async (attempt: Attempt) => {
     await client.settle(attempt);
-    return attempt.standing !== 'open';
+    return attempt.outcome !== 'open';
   };
   const everyone = inParallel(
     open.filter((attempt) => !forgetful.has(attempt)),
     CLIENTS,
     (attempt) => until(deadline, () => settled(attempt)),
-  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.look(attempt))));
+  ).then(() => inParallel([...forgetful], CLIENTS, (attempt) => until(deadline, () => client.find(attempt))));
 
   let terminalAt: number | null = null;
   const watch = until(deadline, async () => {
@@ -98,12 +98,12 @@ export const recoveryPhase = async (
     }
     terminalAt ??= Date.now();
     // A repeat may still be accepted for the first time: none may be left.
-    return clientLog.attempts.every(({ standing }) => standing !== 'open');
+    return clientLog.attempts.every(({ outcome }) => outcome !== 'open');
   });
   await Promise.all([everyone, watch]);
   const times = await timesAfter(harness, healedAt);
 
-  const paid = clientLog.attempts.filter(({ standing, token }) => standing === 'paid' && token !== null);
+  const paid = clientLog.attempts.filter(({ outcome, token }) => outcome === 'paid' && token !== null);
   // What was answered once is answered the same way again, after everything that happened.
   await inParallel(rng.shuffle(paid).slice(0, 500), CLIENTS, (attempt) => client.settle(attempt));
   const unredeemed = paid.filter(

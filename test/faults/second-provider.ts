@@ -49,18 +49,18 @@ export const startSecondProvider = async () => {
 
   /** What this node knows of a result, at a slot that may be behind the chain's. */
   const knownAt = ({ method }: Call, result: unknown, newest: number, oldest: number): unknown => {
-    const inSight = (found: Known) =>
+    const visible = (found: Known) =>
       found !== null && found.slot <= newest && found.slot >= oldest ? found : null;
     const behind = Math.max(0, newest);
     switch (method) {
       case 'getSignatureStatuses': {
         const { value } = result as { value: Known[] };
-        return { context: { slot: behind }, value: value.map(inSight) };
+        return { context: { slot: behind }, value: value.map(visible) };
       }
       case 'getTransaction':
-        return inSight(result as Known);
+        return visible(result as Known);
       case 'getSignaturesForAddress':
-        return (result as { slot: number }[]).filter((found) => inSight(found) !== null);
+        return (result as { slot: number }[]).filter((found) => visible(found) !== null);
       default: {
         const inContext = result as { context?: { slot: number } } | null;
         return inContext !== null && typeof inContext === 'object' && inContext.context !== undefined

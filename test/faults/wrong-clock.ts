@@ -12,15 +12,15 @@ const EVERY_MS = 200;
 const RightDate = Date;
 let wrongMs = 0;
 
-const look = () => {
+const readOffset = () => {
   try {
     wrongMs = Number(readFileSync(file, 'utf8'));
   } catch {
     wrongMs = 0;
   }
 };
-look();
-setInterval(look, EVERY_MS).unref();
+readOffset();
+setInterval(readOffset, EVERY_MS).unref();
 
 const now = () => RightDate.now() + wrongMs;
 globalThis.Date = class extends RightDate {

@@ -6,13 +6,13 @@ import { must } from '../../deploy/local/seed/api.ts';
 import { signPrepared } from '../../deploy/local/seed/wallet.ts';
 import { refusalIn } from '../support/refusals.ts';
 import { atOnce, tally } from '../support/stack.ts';
-import { BALANCE, PRICE, RACERS, type Fixture } from './fixture.ts';
+import { BALANCE, type Fixture, PRICE, RACERS } from './fixture.ts';
 
 /**
  * Things of many hands that meet, 64 at a time. Each race says what does not hold; nothing is what it should say. The
  * refusals that were given on the way are compared with the records after each (`run`).
  */
-export type Race = (fixture: Fixture) => Promise<string[]>;
+type Race = (fixture: Fixture) => Promise<string[]>;
 
 type Answer = Awaited<ReturnType<Fixture['settleToTheEnd']>>;
 const outcome = ({ status, body }: Answer) => body.error?.code ?? status;
@@ -63,11 +63,11 @@ const sameAttempt: Race = async (fixture) => {
   const [quote] = await fixture.quotes(1);
   const id = crypto.randomUUID();
   const answers = await atOnce(RACERS, () => fixture.settleToTheEnd(buyer, quote!, id));
-  const told = new Set(answers.map(({ body }) => `${body.settlement_id} ${body.tx_hash}`));
+  const answered = new Set(answers.map(({ body }) => `${body.settlement_id} ${body.tx_hash}`));
   return [
     ...unless(
-      answers.every(({ status }) => status === 200) && told.size === 1,
-      `${outcomes(answers)}, ${[...told]}`,
+      answers.every(({ status }) => status === 200) && answered.size === 1,
+      `${outcomes(answers)}, ${[...answered]}`,
     ),
     ...(await paidExactly(fixture, buyer, 1)),
   ];
@@ -113,7 +113,7 @@ const firstPayments: Race = async (fixture) => {
   ];
 };
 
-/** Whoever of an account asks for what the account has paid is told which settlement it is. */
+/** Whoever of an account asks for what the account has paid is answered which settlement it is. */
 const paidByAnother: Race = async (fixture) => {
   const buyer = await fixture.buyerWith();
   const [quote, other] = await fixture.quotes(2);
@@ -211,14 +211,14 @@ const redeems: Race = async (fixture) => {
   const buyer = await fixture.buyerWith();
   const paid = await must(fixture.settleToTheEnd(buyer, (await fixture.quotes(1))[0]!), 'settle');
   const answers = await atOnce(RACERS, (i) => redeem(fixture, paid, `replica-${i}`));
-  const told = new Set(answers.map(({ body }) => `${body.redeemed_at} ${body.redeem_id}`));
+  const answered = new Set(answers.map(({ body }) => `${body.redeemed_at} ${body.redeem_id}`));
   const firsts = answers.filter(({ body }) => body.replayed === false).length;
   return [
     ...unless(
       answers.every(({ status }) => status === 200),
       JSON.stringify(tally(answers.map((one) => one.status))),
     ),
-    ...unless(firsts === 1 && told.size === 1, `${firsts} firsts: ${[...told].join(', ')}`),
+    ...unless(firsts === 1 && answered.size === 1, `${firsts} firsts: ${[...answered].join(', ')}`),
   ];
 };
 

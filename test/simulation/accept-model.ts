@@ -98,7 +98,7 @@ export const acceptModel = (
     const outgoing = JSON.parse(messages) as { payload: { settlement_id: string } }[];
     const taken = new Map<string, bigint>();
     /** Of one delegate those that come too late in the statement for what is left of a cap. */
-    const isDeferred = ({ delegate_id: id, quote_amount: amount }: Values): boolean => {
+    const exceedsCap = ({ delegate_id: id, quote_amount: amount }: Values): boolean => {
       if (id === null) return false;
       const sum = (taken.get(id) ?? 0n) + amount;
       taken.set(id, sum);
@@ -112,7 +112,7 @@ export const acceptModel = (
       const sum = (taken.get(values.wallet_id) ?? 0n) + values.quote_amount;
       taken.set(values.wallet_id, sum);
       const least = payer.balance < payer.allowance ? payer.balance : payer.allowance;
-      if (least - heldOf(payer) < sum || isDeferred(values)) return { values, decision: 'deferred' };
+      if (least - heldOf(payer) < sum || exceedsCap(values)) return { values, decision: 'deferred' };
       return { values, decision: 'accepted' };
     });
     return decided.map(({ values, decision }) => {

@@ -19,7 +19,7 @@ export type Payment = {
   reference: string | null;
   outside?: (accounts: Map<string, TokenAccount>) => void;
 };
-export type ChainError = { InstructionError: [number, { Custom: number }] };
+type ChainError = { InstructionError: [number, { Custom: number }] };
 export type Landed = {
   payment: Payment;
   slot: number;
@@ -181,7 +181,10 @@ export const createChain = (harness: Harness) => {
       landedBySignature.delete(payment.signature);
       rolledBack.add(payment.signature);
       const again = payment.outside !== undefined || random.chance(0.5);
-      harness.trace('chain', `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`);
+      harness.trace(
+        'chain',
+        `${payment.signature} is rolled back and ${again ? 'lands later' : 'forgotten'}`,
+      );
       if (again) pending.push({ payment, slot: tip + random.int(1, 30) });
     }
   };

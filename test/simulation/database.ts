@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db, Pool } from '../../shared/db/pool.ts';
 import type { OutboxRow } from '../../shared/events/outbox.ts';
-import { Broken, type Process, type Harness } from './harness.ts';
+import { Broken, type Harness, type Process } from './harness.ts';
 
 /** Epoch milliseconds of the virtual clock's zero. */
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z');
@@ -21,7 +21,7 @@ let current: Call | undefined;
 export const currentCall = (): Call | undefined => current;
 
 /** A statement of a store as the real code binds it: its text and its values. */
-export type Statement = { sql: string; values: readonly unknown[] };
+type Statement = { sql: string; values: readonly unknown[] };
 
 /**
  * The model of one statement: which text it stands for, what its parameters are called in their order, and what it

@@ -1,5 +1,5 @@
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
-import { runSeeds, WORKERS } from './pool.ts';
+import { createPool, WORKERS } from './pool.ts';
 import type { Outcome } from './simulate.ts';
 
 const usage = `Usage: npm run simulate -- [options]
@@ -48,7 +48,9 @@ const onOutcome = (outcome: Outcome): boolean => {
   return true;
 };
 const workers = wholeNumber('workers', values.workers);
-await runSeeds({ first, count }, { workers, traced: values.trace, onOutcome });
+const pool = createPool(Math.min(workers, count));
+await pool.runSeeds({ first, count }, { traced: values.trace, onOutcome });
+await pool.close();
 const { payments, refunds, refusals, virtualMs } = sums;
 console.log(
   `${count} seeds, ${payments} payments, ${refunds} refunds, ${refusals} refusals, ` +

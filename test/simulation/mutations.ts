@@ -1,7 +1,7 @@
 import { readCommandLine, wholeNumber } from '../../deploy/local/processes/command-line.ts';
-import { runSeeds } from './pool.ts';
-import type { Outcome } from './simulate.ts';
 import { RULES, type Rule } from './harness.ts';
+import { createPool, type Pool } from './pool.ts';
+import type { Outcome } from './simulate.ts';
 
 const usage = `Usage: npm run mutations -- [options]
 
@@ -10,16 +10,16 @@ const usage = `Usage: npm run mutations -- [options]
   --help            this text`;
 
 /** The mutation check: with a rule switched off the simulation has to find a break, or it proves nothing about it. */
-export type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
+type Found = { rule: Rule; seed: number | null; tried: number; broken: string | null };
 
 /** Runs seeds until one breaks. */
-export const mutate = async (rule: Rule, seeds: number): Promise<Found> => {
+const mutate = async (pool: Pool, rule: Rule, seeds: number): Promise<Found> => {
   const found: Outcome[] = [];
   const onOutcome = (outcome: Outcome): boolean => {
     if (outcome.broken !== null) found.push(outcome);
     return found.length === 0;
   };
-  await runSeeds({ first: 1, count: seeds }, { off: rule, onOutcome });
+  await pool.runSeeds({ first: 1, count: seeds }, { off: rule, onOutcome });
   const [first] = found.sort((a, b) => a.seed - b.seed);
   if (first === undefined) return { rule, seed: null, tried: seeds, broken: null };
   return { rule, seed: first.seed, tried: first.seed, broken: first.broken!.invariant };
@@ -37,10 +37,12 @@ if (import.meta.main) {
   console.log('| Rule switched off | Seeds until found | Invariant that broke |');
   console.log('| --- | --- | --- |');
   let missed = 0;
+  const pool = createPool();
   for (const rule of chosen) {
-    const { seed, tried, broken } = await mutate(rule, seeds);
+    const { seed, tried, broken } = await mutate(pool, rule, seeds);
     if (seed === null) missed += 1;
     console.log(`| ${rule} | ${seed === null ? `none of ${tried}` : tried} | ${broken ?? 'NOT FOUND'} |`);
   }
+  await pool.close();
   process.exitCode = missed > 0 ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Outcome } from './simulate.ts';
 import type { Rule } from './harness.ts';
+import type { Outcome } from './simulate.ts';
 
 export type Task = { seed: number; off: Rule | null; traced: boolean };
 
@@ -9,33 +9,57 @@ export type Task = { seed: number; off: Rule | null; traced: boolean };
 export const WORKERS = os.availableParallelism();
 
 /**
- * Runs seeds on threads of their own, each with the next seed as soon as it is free.
- * @param onOutcome hears of each seed, in the order in which they end; false: no new seed is begun
+ * Threads that run seeds, one each at a time. Loading the code costs a thread more than a hundred
+ * seeds do, so a caller that runs several series keeps the pool.
  */
-export const runSeeds = async (
-  { first, count }: { first: number; count: number },
-  {
-    workers = WORKERS,
-    off = null,
-    traced = false,
-    onOutcome,
-  }: Partial<Omit<Task, 'seed'>> & { workers?: number; onOutcome: (outcome: Outcome) => boolean },
-): Promise<void> => {
-  let next = first;
-  let wanted = true;
-  const runWorker = () =>
-    new Promise<void>((resolve, reject) => {
-      const worker = new Worker(new URL('worker.ts', import.meta.url));
-      const giveNext = () => {
-        if (!wanted || next >= first + count) void worker.terminate().then(() => resolve(), reject);
-        else worker.postMessage({ seed: next++, off, traced } satisfies Task);
+export const createPool = (size = WORKERS) => {
+  const workers = Array.from({ length: size }, () => new Worker(new URL('worker.ts', import.meta.url)));
+  const run = (worker: Worker, task: Task): Promise<Outcome> =>
+    new Promise((resolve, reject) => {
+      const done = () => {
+        worker.off('error', failed);
+        worker.off('message', answered);
       };
-      worker.on('error', reject);
-      worker.on('message', (outcome: Outcome) => {
-        wanted = onOutcome(outcome) && wanted;
-        giveNext();
-      });
-      giveNext();
+      const failed = (error: Error) => {
+        done();
+        reject(error);
+      };
+      const answered = (outcome: Outcome) => {
+        done();
+        resolve(outcome);
+      };
+      worker.on('error', failed);
+      worker.on('message', answered);
+      worker.postMessage(task);
     });
-  await Promise.all(Array.from({ length: Math.min(workers, count) }, runWorker));
+
+  return {
+    /**
+     * Runs seeds; each thread takes the next one when it is free.
+     * @param onOutcome is called with each outcome in the order in which the runs end; false: no
+     *   further seed begins
+     */
+    runSeeds: async (
+      { first, count }: { first: number; count: number },
+      {
+        off = null,
+        traced = false,
+        onOutcome,
+      }: Partial<Omit<Task, 'seed'>> & { onOutcome: (outcome: Outcome) => boolean },
+    ): Promise<void> => {
+      let next = first;
+      let wanted = true;
+      const runNext = async (worker: Worker) => {
+        while (wanted && next < first + count) {
+          const outcome = await run(worker, { seed: next++, off, traced });
+          wanted = onOutcome(outcome) && wanted;
+        }
+      };
+      await Promise.all(workers.slice(0, count).map(runNext));
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
+  };
 };
+export type Pool = ReturnType<typeof createPool>;

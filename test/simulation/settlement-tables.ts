@@ -14,7 +14,7 @@ export type Settlement = SettlementRow & {
   expires_at: string;
   refund_reserved: bigint;
 };
-export type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
+type Reservation = { settlement_id: string | null; amount: bigint; released: boolean };
 export type Payer = {
   wallet_id: string;
   account_id: string;
@@ -347,7 +347,10 @@ export const createSettlementTables = (harness: Harness) => {
         if (reserved === undefined || reserved.released) return [];
         if (harness.off !== 'reservation given back once') reserved.released = true;
         settlements.get(reserved.settlement_id ?? '')!.refund_reserved -= reserved.amount;
-        harness.trace('settlements', `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`);
+        harness.trace(
+          'settlements',
+          `${reserved.settlement_id}: ${reserved.amount} of ${refundId} given back`,
+        );
         return [];
       },
     ),

@@ -9,8 +9,8 @@ import type { PreparationRow } from '../../services/chain-submitter/user-signed/
 import { Away, createOutbox, EPOCH, type Model, model, UniqueViolation } from './database.ts';
 import type { Harness } from './harness.ts';
 
-export type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
-export type Transaction = {
+type Intent = IntentRow & { worker_id: string | null; next_at: number; row: string };
+type Transaction = {
   signature: string;
   intent_id: string;
   generation: number;
@@ -48,7 +48,10 @@ export type SubmitterTables = ReturnType<typeof createSubmitterTables>;
  * index of live transactions, conditional updates by the real transition tables, leases.
  * @param sendEarly what the mutation "commit before send" does with bytes that are not committed yet
  */
-export const createSubmitterTables = (harness: Harness, { sendEarly }: { sendEarly: (wire: Buffer) => void }) => {
+export const createSubmitterTables = (
+  harness: Harness,
+  { sendEarly }: { sendEarly: (wire: Buffer) => void },
+) => {
   const intents = new Map<string, Intent>();
   const transactions = new Map<string, Transaction>();
   const workers = new Map<string, number>();
@@ -139,7 +142,10 @@ export const createSubmitterTables = (harness: Harness, { sendEarly }: { sendEar
       if (intent === undefined || intent.generation !== given.generation) return [];
       const to = intentMachine.next(intent.status, event);
       if (to === null) return [];
-      harness.trace('intents', `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`);
+      harness.trace(
+        'intents',
+        `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`,
+      );
       intent.status = to;
       intent.tx_hash = given.tx_hash ?? intent.tx_hash;
       if (event === 'fork') intent.slot = null;
@@ -170,7 +176,8 @@ export const createSubmitterTables = (harness: Harness, { sendEarly }: { sendEar
     const { intent_id, generation, sign_before } = row;
     const intent = intents.get(intent_id);
     if (intent === undefined) return false;
-    if (harness.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before) return false;
+    if (harness.off !== 'signing deadline' && sign_before !== null && EPOCH + now() > sign_before)
+      return false;
     if (harness.off === 'one live generation') return true;
     return intent.generation === generation - 1 && intentMachine.next(intent.status, 'sign') !== null;
   };

@@ -13,7 +13,7 @@ import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
 import { publishEvent } from './publish.ts';
 
 /** What a job or a submitted transaction comes to. `silent`: taken, and nothing is heard of it. */
-export type Outcome = 'confirmed' | 'failed' | 'silent';
+type Outcome = 'confirmed' | 'failed' | 'silent';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
 type Transfer = {

@@ -27,8 +27,8 @@ import {
  * The funding service with both providers configured, called as the gateway calls it. The chain shows what a test
  * says that it shows; the providers' APIs answer what a test put there.
  */
-export type DepositView = z.infer<typeof Deposit>;
-export type Provider = DepositView['provider'];
+type DepositView = z.infer<typeof Deposit>;
+type Provider = DepositView['provider'];
 
 const ACCOUNT = newId('acct');
 const WALLET = newId('wal');

@@ -49,7 +49,7 @@ export type Session = Output<'refresh'> & { refresh_token: string };
 type First<O> = [Extract<O, { api_key: string }>] extends [never] ? O : Extract<O, { api_key: string }>;
 type Answer<N extends keyof Operations> = Output<N> extends Output<'refresh'> ? Session : First<Output<N>>;
 
-export const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
+const RP = { id: 'localhost', name: 'Quittance', origins: ['http://localhost:4000'] };
 
 export const PAYOUT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 /** An address that the chain refuses; chain-submitter's own tests say why. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-export type Totals = { passed: number; failed: number };
+type Totals = { passed: number; failed: number };
 
 type WithTotals = typeof globalThis & { testTotals?: Totals };
 

@@ -15,7 +15,7 @@ import { createPortPicker } from '../../deploy/local/servers/ports.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/local/chain/main.ts', import.meta.url));
 
-export type RpcAnswer = {
+type RpcAnswer = {
   id: unknown;
   result: never;
   error?: { code: number; message: string; data: Record<string, unknown> };

@@ -1,5 +1,5 @@
 /** A provider's payment page as a browser without scripts uses it: hidden fields, a button, redirects, cookies none. */
-export type PaymentPage = { url: string; status: number; html: string };
+type PaymentPage = { url: string; status: number; html: string };
 
 const read = async (response: Response): Promise<PaymentPage> => ({
   url: response.url,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import * as x509 from '@peculiar/x509';
 
 /** A request as a receiver of webhooks got it. */
-export type Received = { path: string; headers: Record<string, string>; body: string };
+type Received = { path: string; headers: Record<string, string>; body: string };
 export type Receiver = {
   url: string;
   /** Whole requests, in their order. */

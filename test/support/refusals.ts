@@ -78,7 +78,7 @@ const untruth = (refusal: Refusal, own: readonly LedgerRow[]): string | null => 
   return null;
 };
 
-export type Untrue<R extends Refusal> = { refusal: R; what: string };
+type Untrue<R extends Refusal> = { refusal: R; what: string };
 
 /** The refusals that the final ledger proves untrue. */
 export const untrueRefusals = <R extends Refusal>(

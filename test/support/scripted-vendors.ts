@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type PayInit, type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
+import { type PayOptions, payingFetch } from '../../sdk/src/pay/main.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { privateKeyFromSeed, rawPublicKey } from '../../shared/lib/ed25519.ts';
 import { newId, newServiceId } from '../../shared/lib/id.ts';
@@ -8,7 +8,7 @@ import { type Asked, refusal, type Scripted, startScripted } from './scripted-se
 
 /** Vendors and an API that answer by a script, with tokens signed by hand: what no honest party would send. */
 
-export const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+const MINT = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const SERVICE = newServiceId();
 
 const signerOf = (kid: string, fill: number) => ({
@@ -181,6 +181,3 @@ export const errorOf = (answer: Promise<Response>): Promise<unknown> =>
     ({ status }) => `answered ${status}`,
     (error: unknown) => error,
   );
-
-/** The same request, to be made again. */
-export type Again = (url: string, init?: PayInit) => Promise<Response>;

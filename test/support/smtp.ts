@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-export type ReceivedMail = {
+type ReceivedMail = {
   /** Envelope recipients: where the mail really goes, whatever its header says. */
   to: string[];
   from: string;
@@ -16,7 +16,7 @@ export type ReceivedMail = {
 };
 
 /** A mail server of the test's own, which keeps what it gets. */
-export type SmtpSink = {
+type SmtpSink = {
   url: string;
   /** All mails to this address so far, oldest first. */
   mailsTo: (address: string) => ReceivedMail[];

@@ -26,7 +26,7 @@ import { createTestDatabase } from './database.ts';
 import { startChain } from './local-chain.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
 
-export type Fact = { name: string; progress: Progress };
+type Fact = { name: string; progress: Progress };
 export type Quote = { quote_id: string; quote_token: string; payout: PublicKey };
 export type Payer = { owner: Keypair; account_id: string; wallet_id: string };
 

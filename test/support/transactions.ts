@@ -23,7 +23,7 @@ import { atOnce } from './stack.ts';
  */
 export type Issued = z.infer<typeof settlement.events.issued>;
 export type List = z.infer<typeof transactionOperations.listTransactions.output>;
-export type Summary = z.infer<typeof transactionOperations.spendingSummary.output>;
+type Summary = z.infer<typeof transactionOperations.spendingSummary.output>;
 
 export let database: TestDatabase;
 let testBus: TestBus;
@@ -51,7 +51,7 @@ export const stopFixture = async (): Promise<void> => {
   await Promise.all([database.drop(), testBus.stop()]);
 };
 
-export const HASHES = ['5', '6', '7'].map((digit) => digit.repeat(80));
+const HASHES = ['5', '6', '7'].map((digit) => digit.repeat(80));
 export const [HASH, NEXT_HASH] = HASHES as [string, string];
 export const VENDOR = newId('acct');
 export const SERVICE = newServiceId();

@@ -24,7 +24,7 @@ export type Out<N extends keyof Operations> = [Extract<Any<N>, { secret: string 
   ? Any<N>
   : Extract<Any<N>, { secret: string }>;
 
-export const SERVICES = ['quote', 'settlement', 'funding', 'identity'] as const;
+const SERVICES = ['quote', 'settlement', 'funding', 'identity'] as const;
 export let database: TestDatabase;
 export let testBus: TestBus;
 export let replicas: ServiceProcess[] = [];

@@ -8,7 +8,7 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Facts,
+  Properties,
   Loading,
   Page,
   Section,
@@ -49,7 +49,7 @@ const AccountPage = () => {
 export default AccountPage;
 
 const You = ({ account }: { account: Output<'identity.getAccount'> }) => (
-  <Facts
+  <Properties
     of={[
       ['E-mail', account.email],
       ['Name', account.display_name ?? <span className="quiet">none</span>],

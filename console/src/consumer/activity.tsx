@@ -108,13 +108,13 @@ export default ActivityPage;
 
 /** Its kind, leading to its own page, and for a payment to whom. */
 const What = ({ row: { type, direction, object_id, service_id } }: { row: Transaction }) => {
-  const words = KIND[`${type} ${direction}`];
+  const text = KIND[`${type} ${direction}`];
   const to = { payment: `/payments/${object_id}`, deposit: '/deposits', withdrawal: '/withdrawals' }[
     type as string
   ];
   return (
     <>
-      {to === undefined ? words : <Link href={to}>{words}</Link>}
+      {to === undefined ? text : <Link href={to}>{text}</Link>}
       {service_id !== null && (
         <>
           {' · '}

@@ -6,7 +6,7 @@ import {
   Button,
   ConfirmDialog,
   Copyable,
-  Facts,
+  Properties,
   Meter,
   Money,
   Row,
@@ -40,10 +40,10 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   return (
     <Section title={name} actions={<Badge state={status} />}>
       <Stack>
-        {limited.map(([period, words]) => (
+        {limited.map(([period, text]) => (
           <Meter
             key={period}
-            label={words}
+            label={text}
             spent={BigInt(usage[period].spent)}
             held={BigInt(usage[period].held)}
             limit={BigInt(limits[period]!)}
@@ -67,7 +67,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
             {limited.length === 0 && ', with no limit but the wallet’s allowance'}
           </p>
         )}
-        <Facts
+        <Properties
           of={[
             [
               'Per payment',

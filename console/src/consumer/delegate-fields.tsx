@@ -33,10 +33,10 @@ export const DelegateFields = ({ typed, faults, set }: ReturnType<typeof useType
     <fieldset className="plain">
       <legend>What it may spend at most; empty is no limit</legend>
       <div className="caps">
-        {CAPS.map(([name, words]) => (
+        {CAPS.map(([name, text]) => (
           <TextField
             key={name}
-            label={words}
+            label={text}
             value={typed[name]}
             onChange={set(name)}
             error={faults[name]}

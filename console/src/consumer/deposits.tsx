@@ -19,7 +19,7 @@ import {
   TextField,
   Time,
 } from '../ui/index.ts';
-import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deposit = Output<'funding.listDeposits'>['data'][number];
@@ -162,14 +162,14 @@ const NewDeposit = ({
 };
 
 /** So many are told of in words; the list has all. */
-const TOLD = 3;
+const SHOWN = 3;
 
 /** What is on its way, in words that change by themselves. */
 const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
   <Section title="On its way">
     <div role="status">
       <Stack>
-        {deposits.slice(0, TOLD).map((deposit) => (
+        {deposits.slice(0, SHOWN).map((deposit) => (
           <Notice key={deposit.deposit_id} tone="wait">
             <strong>
               {formatFiat(deposit.fiat_amount)} {deposit.fiat_currency}
@@ -179,7 +179,7 @@ const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
             <PayLink deposit={deposit} />
           </Notice>
         ))}
-        {deposits.length > TOLD && <p className="quiet">and {deposits.length - TOLD} more, in the list</p>}
+        {deposits.length > SHOWN && <p className="quiet">and {deposits.length - SHOWN} more, in the list</p>}
       </Stack>
     </div>
   </Section>

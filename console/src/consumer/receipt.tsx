@@ -8,7 +8,7 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Facts,
+  Properties,
   Loading,
   Money,
   Notice,
@@ -94,7 +94,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
               {failure.message} <code>{failure.code}</code>
             </Notice>
           )}
-          <Facts
+          <Properties
             of={[
               ['Quote', <Money key="quote" micro={quote_amount} large />],
               ['Fee in it', <Money key="fee" micro={fee_amount} />],
@@ -111,7 +111,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
       <ReceiptTokens payment={payment} />
       <Columns>
         <Section title="Times">
-          <Facts
+          <Properties
             of={[
               ['Accepted', <Moment key="at" at={payment.created_at} />],
               [
@@ -126,7 +126,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
           />
         </Section>
         <Section title="On chain">
-          <Facts
+          <Properties
             of={[
               ['Status', <Badge key="chain" state={chain_status} />],
               [
@@ -146,7 +146,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
         </Section>
       </Columns>
       <Section title="Names">
-        <Facts
+        <Properties
           of={[
             ['Payment', <Copyable key="id" text={payment.settlement_id} label="the payment’s id" />],
             ['Quote', <Copyable key="quote" text={payment.quote_id} label="the quote’s id" />],

@@ -4,7 +4,7 @@ import {
   Chart,
   Empty,
   ErrorNotice,
-  Facts,
+  Properties,
   Loading,
   Money,
   Section,
@@ -46,9 +46,9 @@ export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string })
           label="Spending"
           selected={view}
           onSelect={(id) => setView(id as GroupBy)}
-          tabs={VIEWS.map(([id, words]) => [
+          tabs={VIEWS.map(([id, text]) => [
             id,
-            words,
+            text,
             <Grouped key={id} days={Number(days)} groupBy={id} nameOf={nameOf} />,
           ])}
         />
@@ -80,7 +80,7 @@ const Grouped = ({
   }
   return (
     <Stack>
-      <Facts
+      <Properties
         of={[
           ['Spent', <Money key="spent" micro={data.total_spent} large />],
           ['Payments', data.payment_count.toLocaleString('en')],

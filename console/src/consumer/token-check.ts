@@ -11,13 +11,13 @@ import {
 type Payment = Output<'settlement.get'>;
 export type Keys = Output<'gateway.jwks'>['keys'];
 
-export type Verdict<C> =
+export type TokenCheck<C> =
   /** `disagree`: what the record says otherwise, in words; empty when it agrees in everything. */
   | { is: 'genuine'; claims: C; publicKey: string; disagree: string[] }
   | { is: 'bad'; why: string }
   | { is: 'absent' };
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
-export type Verdicts = { quote: Verdict<QuoteClaims>; settlement: Verdict<SettlementClaims> };
+export type TokenChecks = { quote: TokenCheck<QuoteClaims>; settlement: TokenCheck<SettlementClaims> };
 
 /** What both sides name, as pairs of words, the token's and the record's. */
 const differences = (pairs: readonly (readonly [string, string, string])[]): string[] =>
@@ -31,7 +31,7 @@ const check = async <T extends keyof Claims>(
   environment: 'test' | 'live',
   keys: Keys,
   compare: (claims: Claims[T]) => string[],
-): Promise<Verdict<Claims[T]>> => {
+): Promise<TokenCheck<Claims[T]>> => {
   if (token === undefined) return { is: 'absent' };
   try {
     const verify = createTokenVerifier(environment, async () => keys);
@@ -53,7 +53,7 @@ export const checkTokens = async (
   payment: Payment,
   environment: 'test' | 'live',
   keys: Keys,
-): Promise<Verdicts> => ({
+): Promise<TokenChecks> => ({
   quote: await check('quote', payment.quote_token, environment, keys, (claims) =>
     differences([
       ['Quote', claims.quote_id, payment.quote_id],

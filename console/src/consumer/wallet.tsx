@@ -8,7 +8,7 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Loading,
   Money,
@@ -20,9 +20,9 @@ import {
 } from '../ui/index.ts';
 import { AddPasskeyDialog } from '../wallet/add-passkey.tsx';
 import { AllowanceDialog, RevokeDialog, TestMoneyDialog } from '../wallet/allowance.tsx';
-import { nameOf } from '../wallet/choose.tsx';
+import { MakeDialog } from '../wallet/create-wallet.tsx';
 import { LinkDialog } from '../wallet/link.tsx';
-import { MakeDialog } from '../wallet/make.tsx';
+import { nameOf } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
@@ -116,7 +116,7 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
         {wallet.token_account_closed && (
           <Notice tone="bad">Its USDC account was closed on chain. Allowing spending makes it anew.</Notice>
         )}
-        <Facts
+        <Properties
           of={[
             [
               'Allowance left',

@@ -19,8 +19,8 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/choose.tsx';
 import type { Prepared } from '../wallet/prepared.ts';
+import { ForWallet, nameOf, useWalletChoice, WalletSelect } from '../wallet/select-wallet.tsx';
 import { SignDialog, type Wallet } from '../wallet/signing.tsx';
 
 type Withdrawal = Output<'funding.listWithdrawals'>['data'][number];

@@ -4,7 +4,7 @@ import type { Point } from './chart.tsx';
 
 /** Heights are drawn, not counted with: here alone an amount becomes a number, in whole USDC. */
 const toUsdc = (micro: bigint): number => Number(micro) / 1e6;
-const words = (
+const text = (
   _value: unknown,
   name: unknown,
   { payload, dataKey }: { payload?: Point; dataKey?: string },
@@ -30,7 +30,7 @@ const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [s
       />
       <YAxis width={52} tickLine={false} axisLine={false} />
       <Tooltip
-        formatter={words as never}
+        formatter={text as never}
         separator=""
         cursor={{ fill: 'var(--sunken)' }}
         contentStyle={{ background: 'var(--card)', border: '1px solid var(--line)', borderRadius: 8 }}

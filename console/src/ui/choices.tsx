@@ -8,16 +8,16 @@ export const Choices = <T extends string>({
   onChange,
 }: {
   label: string;
-  options: readonly (readonly [value: T, words: string])[];
+  options: readonly (readonly [value: T, text: string])[];
   value: readonly T[];
   onChange: (value: T[]) => void;
 }) => (
   <CheckboxGroup className="field" value={[...value]} onChange={(all) => onChange(all as T[])}>
     <Label className="field-label">{label}</Label>
-    {options.map(([key, words]) => (
+    {options.map(([key, text]) => (
       <Checkbox key={key} value={key} className="choice">
         <span className="choice-box" aria-hidden="true" />
-        <span>{words}</span>
+        <span>{text}</span>
       </Checkbox>
     ))}
   </CheckboxGroup>

@@ -17,7 +17,7 @@ const ACTION: Record<SafeAction, string> = {
   stop: 'Do not try again; write to support with the request id.',
 };
 /** What a person can do about it, where the API's own message is made for programs. */
-const WORDS: Record<string, string> = {
+const TEXTS: Record<string, string> = {
   rate_limited: 'That was asked for too often. Wait a moment, then try again.',
   forbidden: 'This account may not do that.',
   unauthorized: 'The sign-in has ended. Sign in again.',
@@ -73,8 +73,8 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
     );
   }
   return (
-    <Notice tone="bad" title={WORDS[error.code] ?? sentence(error.message)}>
-      {error.code in WORDS && <p>{sentence(error.message)}</p>}
+    <Notice tone="bad" title={TEXTS[error.code] ?? sentence(error.message)}>
+      {error.code in TEXTS && <p>{sentence(error.message)}</p>}
       {error.code === 'not_found' && (
         <p>It may belong to another account, or to the other environment (switch at the top).</p>
       )}
@@ -90,7 +90,7 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
       )}
       {error.moneyMoved !== null && <p>{MONEY[error.moneyMoved]}</p>}
       {error.safeAction !== null && <p>{ACTION[error.safeAction]}</p>}
-      <p className="notice-facts">
+      <p className="notice-properties">
         <span>
           Code <code>{error.code}</code>
         </span>

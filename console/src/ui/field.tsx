@@ -72,7 +72,7 @@ export const Select = <T extends string>({
   onChange,
   isDisabled,
 }: Common & {
-  options: readonly (readonly [value: T, words: string])[];
+  options: readonly (readonly [value: T, text: string])[];
   value: T | null;
   onChange: (value: T) => void;
   isDisabled?: boolean;
@@ -98,9 +98,9 @@ export const Select = <T extends string>({
     <FieldError className="field-error">{error}</FieldError>
     <Popover className="popover">
       <ListBox>
-        {options.map(([key, words]) => (
-          <ListBoxItem key={key} id={key} className="option" textValue={words}>
-            {words}
+        {options.map(([key, text]) => (
+          <ListBoxItem key={key} id={key} className="option" textValue={text}>
+            {text}
           </ListBoxItem>
         ))}
       </ListBox>

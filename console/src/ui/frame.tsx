@@ -36,7 +36,7 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
   );
 };
 
-const WORDS = { test: 'Its money is not real.', live: 'Real money moves here.' };
+const TEXTS = { test: 'Its money is not real.', live: 'Real money moves here.' };
 
 /** Which environments this system serves; null while it is not known, and then both are offered. */
 const useServed = (): readonly string[] | null => {
@@ -58,10 +58,10 @@ const EnvironmentBand = () => {
   return (
     <header className="band" data-environment={environment}>
       <span>
-        <strong>{environment}</strong> environment <span className="band-words">· {WORDS[environment]}</span>
+        <strong>{environment}</strong> environment <span className="band-text">· {TEXTS[environment]}</span>
       </span>
       {served !== null && !served.includes(other) ? (
-        <span className="band-words">There is no {other} environment here.</span>
+        <span className="band-text">There is no {other} environment here.</span>
       ) : (
         <Button
           size="small"
@@ -126,9 +126,9 @@ const Navigation = ({ path }: { path: string }) => {
         </div>
       </nav>
       <nav className="bar" aria-label="Shortcuts">
-        {BAR.map(([to, words]) => (
+        {BAR.map(([to, text]) => (
           <Link key={to} href={to} aria-current={isAt(path, to) && !open ? 'page' : undefined}>
-            {words}
+            {text}
           </Link>
         ))}
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -6,7 +6,7 @@ export { Code } from './code.tsx';
 export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';
 export { ErrorNotice, Notice } from './error-notice.tsx';
 export { Select, Switch, TextField } from './field.tsx';
-export { Columns, Empty, Facts, Loading, Page, Row, Section, Stack } from './layout.tsx';
+export { Columns, Empty, Properties, Loading, Page, Row, Section, Stack } from './layout.tsx';
 export { Badge, Copyable, Meter, Money, Time } from './show.tsx';
 export { type Column, Table } from './table.tsx';
 export { Tabs } from './tabs.tsx';

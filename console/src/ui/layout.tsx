@@ -62,16 +62,16 @@ export const Row = ({ children }: { children: ReactNode }) => <div className="ro
 export const Columns = ({ children }: { children: ReactNode }) => <div className="columns">{children}</div>;
 
 /** Names and values of one thing. Values that are null or false are left out with their names. */
-export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
-  <dl className="facts">
+export const Properties = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className="properties">
     {of
       .filter(([, value]) => value !== null && value !== false && value !== undefined)
       .map(([name, value]) => (
-        <Fact key={name} name={name} value={value} />
+        <Property key={name} name={name} value={value} />
       ))}
   </dl>
 );
-const Fact = ({ name, value }: { name: string; value: ReactNode }) => (
+const Property = ({ name, value }: { name: string; value: ReactNode }) => (
   <>
     <dt>{name}</dt>
     <dd>{value}</dd>

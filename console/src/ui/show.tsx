@@ -34,7 +34,7 @@ const day = new Intl.DateTimeFormat(undefined, date);
 const near = new Intl.DateTimeFormat(undefined, clock);
 const nearest = new Intl.DateTimeFormat(undefined, { ...clock, second: '2-digit' });
 /** The clock with its zone stays in one line. */
-const wordsOf = (format: Intl.DateTimeFormat, moment: Date): string => {
+const formatMoment = (format: Intl.DateTimeFormat, moment: Date): string => {
   const parts = format.formatToParts(moment);
   const clockFrom = parts.findIndex(({ type }) => type === 'hour');
   return parts
@@ -58,7 +58,7 @@ export const Time = ({
   const moment = new Date(at);
   return (
     <time dateTime={at} title={moment.toISOString()}>
-      {wordsOf(isDate ? day : seconds ? nearest : near, moment)}
+      {formatMoment(isDate ? day : seconds ? nearest : near, moment)}
     </time>
   );
 };
@@ -142,9 +142,9 @@ export const Meter = ({
     limit === 0n ? 1000 : Number((part * 1000n) / limit > 1000n ? 1000n : (part * 1000n) / limit);
   const [used, both] = [share(spent), share(spent + held)];
   const left = limit > spent + held ? limit - spent - held : 0n;
-  const words = `${formatUsdc(spent)} spent, ${formatUsdc(held)} held, ${formatUsdc(left)} left of ${formatUsdc(limit)} USDC`;
+  const text = `${formatUsdc(spent)} spent, ${formatUsdc(held)} held, ${formatUsdc(left)} left of ${formatUsdc(limit)} USDC`;
   return (
-    <AriaMeter aria-label={label} value={both} maxValue={1000} valueLabel={words}>
+    <AriaMeter aria-label={label} value={both} maxValue={1000} valueLabel={text}>
       <div className="meter-head">
         <span>{label}</span>
         <span>

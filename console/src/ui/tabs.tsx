@@ -9,7 +9,7 @@ export const Tabs = ({
   onSelect,
 }: {
   label: string;
-  tabs: readonly (readonly [id: string, words: string, content: ReactNode])[];
+  tabs: readonly (readonly [id: string, text: string, content: ReactNode])[];
   selected?: string;
   onSelect?: (id: string) => void;
 }) => (
@@ -18,9 +18,9 @@ export const Tabs = ({
     onSelectionChange={(key) => onSelect?.(String(key))}
   >
     <TabList className="tab-list" aria-label={label}>
-      {tabs.map(([id, words]) => (
+      {tabs.map(([id, text]) => (
         <Tab key={id} id={id} className="tab">
-          {words}
+          {text}
         </Tab>
       ))}
     </TabList>

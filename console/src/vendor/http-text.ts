@@ -13,7 +13,7 @@ export type Exchanged = {
 export type Secrets = ReadonlyMap<string, string>;
 
 /** What says something about the exchange; the rest of an answer's headers is about browsers and caches. */
-const TOLD =
+const SHOWN_STATUS =
   /^(content-type|cache-control|retry-after|idempotent-replayed|x-(payment|settlement|request)-.*)$/;
 
 const cover = (text: string, secrets: Secrets, as: (name: string) => string): string => {
@@ -42,8 +42,8 @@ export const requestText = ({ method, url, headers, body }: Exchanged, secrets: 
 /** The answer with the headers that say something. */
 export const answerText = ({ answer }: Exchanged, secrets: Secrets): string => {
   if (answer === null) return 'no answer came';
-  const told = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => TOLD.test(name)));
-  return shown(lines(String(answer.status), told, answer.body), secrets);
+  const shownHeaders = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => SHOWN_STATUS.test(name)));
+  return shown(lines(String(answer.status), shownHeaders, answer.body), secrets);
 };
 
 /** The request for a shell; secrets are variables of it, which the reader sets. */

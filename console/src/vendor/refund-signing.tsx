@@ -6,7 +6,7 @@ import {
   Button,
   Copyable,
   DialogActions,
-  Facts,
+  Properties,
   Loading,
   Money,
   Notice,
@@ -18,7 +18,7 @@ import { type BrowserWallet, signByWallet, useBrowserWallets } from '../wallet/b
 import { type Read, usePrepared } from '../wallet/prepared.ts';
 import { ReadFromIt, Trouble } from '../wallet/signing.tsx';
 import { Countdown } from './countdown.tsx';
-import type { Refund } from './settlement-story.ts';
+import type { Refund } from './settlement-history.ts';
 import './vendor.css';
 
 type Prepared = Output<'funding.createRefund'>;
@@ -89,7 +89,7 @@ export const SignRefund = ({
       <p>
         <Money micro={deed.amount} large /> go from your payout address back to the payer.
       </p>
-      <Facts
+      <Properties
         of={[
           ['To', <Copyable key="to" text={deed.destination} label="address of the payer" />],
           ['Token account', <Copyable key="at" text={deed.tokenAccount} label="token account" shown={16} />],

@@ -5,7 +5,7 @@ import { formatUsdc, parseUsdc } from '../lib/money.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Money, Notice, Stack, TextField } from '../ui/index.ts';
 import { SignRefund } from './refund-signing.tsx';
 import type { Settlement } from './sales-figures.ts';
-import type { Refund } from './settlement-story.ts';
+import type { Refund } from './settlement-history.ts';
 
 type Prepared = Output<'funding.createRefund'>;
 

@@ -16,11 +16,11 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
     <Section title="Conversion" about="Of the quotes made in this time.">
       <Stack>
         <ol className="funnel">
-          {steps.map(([name, count, words]) => (
+          {steps.map(([name, count, text]) => (
             <li key={name}>
               <span className="funnel-name">{name}</span>
               <strong className="figure">{count.toLocaleString('en')}</strong>
-              {words !== false && <span className="quiet">{words}</span>}
+              {text !== false && <span className="quiet">{text}</span>}
               <svg viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
                 <rect width="1000" height="8" rx="4" />
                 <rect width={quoted === 0 ? 0 : (count / quoted) * 1000} height="8" rx="4" />

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { type Items, useItems, useRead } from '../lib/data.ts';
-import { useServices } from './choose-service.tsx';
 import { joinSales, type Quote, type Sale, type Settlement } from './sales-figures.ts';
+import { useServices } from './select-service.tsx';
 
 /** Reading sales. The API has no sum of them, so they are read as far back as is looked at, and summed here. */
 

@@ -48,8 +48,8 @@ const SalesPage = () => {
   const [search, setSearch] = useSearchParams();
   // Figures move with the time; the rows' countdowns have their own second.
   const now = useNow(5000);
-  const [, words, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
-  const time = TIMES.find((each) => each[1] === words)![0];
+  const [, text, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
+  const time = TIMES.find((each) => each[1] === text)![0];
   const { services, isKnown } = useAllServices();
   const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
   // One that has ended is in no list, and its sales can be looked at all the same.
@@ -101,7 +101,7 @@ const SalesPage = () => {
       {!sales.isKnown && sales.error === null && <Loading>Asking for your quotes and payments…</Loading>}
       {sales.isKnown && (
         <>
-          <Reach sales={sales} words={words} />
+          <Reach sales={sales} text={text} />
           {sales.sales.length > 0 && (
             <Columns>
               <Conversion sales={sales.sales} />
@@ -126,9 +126,9 @@ const SalesPage = () => {
 export default SalesPage;
 
 /** Since when the figures are complete, where that is not the whole window. */
-const Reach = ({ sales: { rest, since, readMore }, words }: { sales: Sales; words: string }) => {
+const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text: string }) => {
   if (rest === 'none') return null;
-  if (rest === 'reading') return <Loading>{`Reading back: ${words.toLowerCase()}…`}</Loading>;
+  if (rest === 'reading') return <Loading>{`Reading back: ${text.toLowerCase()}…`}</Loading>;
   return (
     <Notice tone="wait" title="Not all of this time is read">
       There are many sales. The figures and the list begin at <Time at={new Date(since).toISOString()} />.
@@ -224,8 +224,8 @@ const When = ({ at, id }: { at: string; id: string | undefined }) =>
   );
 
 const State = ({ sale: { stage } }: { sale: Sale }) => {
-  const [, words, tone] = STAGES.find(([id]) => id === stage)!;
-  return <Badge state={words} tone={tone} />;
+  const [, text, tone] = STAGES.find(([id]) => id === stage)!;
+  return <Badge state={text} tone={tone} />;
 };
 
 /** What a sale waits for. */

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
+import { parseWhole, formatDuration } from '../lib/duration.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
-import { parseWhole, spanWords } from '../lib/span.ts';
 import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
 
 export type Service = Output<'identity.getService'>;
@@ -125,7 +125,7 @@ export const ServiceForm = ({
           <TextField
             {...typed('window')}
             label="Redeem window"
-            hint={`How long after a payment your code may redeem it${seconds === null ? '' : `: ${spanWords(seconds)}`}.`}
+            hint={`How long after a payment your code may redeem it${seconds === null ? '' : `: ${formatDuration(seconds)}`}.`}
             suffix="seconds"
             numeric
           />

@@ -22,7 +22,7 @@ import { NewKeyDialog } from './new-key.tsx';
 import type { Service } from './service-form.tsx';
 
 type Rotated = Output<'identity.rotateServiceKey'>;
-const WORDS: Record<string, string> = {
+const TEXTS: Record<string, string> = {
   'key.rotated': 'rotated',
   'key.revealed': 'replaced by a mailed link',
   'key.ended': 'ended',
@@ -44,8 +44,8 @@ export const ServiceKey = ({ service }: { service: Service }) => {
       client.webhook.listEvents({ object_id: service_id, cursor, limit: '5' }, options),
     { every: 15_000 },
   );
-  const told = changes.data[0]?.data.previous_key_expires_at;
-  const ends = said === undefined ? (typeof told === 'string' ? told : null) : said;
+  const rotatedUntil = changes.data[0]?.data.previous_key_expires_at;
+  const ends = said === undefined ? (typeof rotatedUntil === 'string' ? rotatedUntil : null) : said;
   return (
     <Section
       title="Key"
@@ -74,7 +74,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
             keyOf={({ event_id }) => event_id}
             empty={<Empty title="The key has not changed" />}
             columns={[
-              { heading: 'What', show: ({ type }) => WORDS[type] ?? type },
+              { heading: 'What', show: ({ type }) => TEXTS[type] ?? type },
               { heading: 'When', show: ({ created_at }) => <Time at={created_at} /> },
             ]}
           />

@@ -5,7 +5,7 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Loading,
   Notice,
@@ -15,8 +15,8 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
+import { ServiceEnd } from './close-service.tsx';
 import { Countdown } from './countdown.tsx';
-import { ServiceEnd } from './service-end.tsx';
 import { type Service, ServiceForm, type Settings } from './service-form.tsx';
 import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';
@@ -66,7 +66,7 @@ const Loaded = ({ service }: { service: Service }) => {
       {next_payout !== null && <WaitingPayout service={service} next={next_payout} />}
       <Columns>
         <Section title="At a glance">
-          <Facts
+          <Properties
             of={[
               ['Service id', <Copyable key="id" text={service_id} label="service id" />],
               ['State', <ServiceState key="state" status={status} />],

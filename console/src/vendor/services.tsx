@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { spanWords } from '../lib/span.ts';
+import { formatDuration } from '../lib/duration.ts';
 import {
   Badge,
   Button,
@@ -17,8 +17,8 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { useServices } from './choose-service.tsx';
 import { NewKeyDialog } from './new-key.tsx';
+import { useServices } from './select-service.tsx';
 import { ServiceForm, type Settings } from './service-form.tsx';
 
 type Created = Output<'identity.createService'>;
@@ -78,7 +78,7 @@ const ServicesPage = () => {
             },
             {
               heading: 'Redeem window',
-              show: ({ redeem_window_seconds }) => spanWords(redeem_window_seconds),
+              show: ({ redeem_window_seconds }) => formatDuration(redeem_window_seconds),
             },
             { heading: 'State', show: ({ status }) => <ServiceState status={status} /> },
             { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },

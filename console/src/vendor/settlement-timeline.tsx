@@ -3,7 +3,7 @@ import { useItems } from '../lib/data.ts';
 import { Badge, Copyable, Money, Time } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Entry, type Event, type Refund, storyOf } from './settlement-story.ts';
+import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';
 
 const EVERY_MS = 5000;
@@ -35,7 +35,7 @@ export const Timeline = ({
         {entries.map((entry) => (
           <li key={`${entry.kind} ${entry.refund?.refund_id ?? ''}`} data-tone={toneOf(entry)}>
             <div className="timeline-head">
-              <strong>{WORDS[entry.kind]}</strong>
+              <strong>{TEXTS[entry.kind]}</strong>
               <Time at={entry.at} seconds />
             </div>
             <Detail entry={entry} settlement={settlement} events={events.data} />
@@ -52,7 +52,7 @@ export const Timeline = ({
   );
 };
 
-const WORDS: Record<Entry['kind'], string> = {
+const TEXTS: Record<Entry['kind'], string> = {
   quoted: 'Quoted',
   accepted: 'Payment begun',
   issued: 'Paid: confirmed on chain',

@@ -9,7 +9,7 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Loading,
   Money,
@@ -27,7 +27,7 @@ import { Ledger } from './ledger.tsx';
 import { RefundDialog } from './refund.tsx';
 import { useAllServices } from './sales-data.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Refund, refundsOf } from './settlement-story.ts';
+import { type Refund, refundsOf } from './settlement-history.ts';
 import { Timeline } from './settlement-timeline.tsx';
 
 const EVERY_MS = 5000;
@@ -161,7 +161,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
 const Details = ({ settlement }: { settlement: Settlement }) => {
   const { units_total, units_remaining, scope, tx_hash } = settlement;
   return (
-    <Facts
+    <Properties
       of={[
         ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
         ['Quote', <Copyable key="quote" text={settlement.quote_id} label="quote id" />],

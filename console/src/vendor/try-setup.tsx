@@ -12,8 +12,8 @@ import {
   Stack,
   TextField,
 } from '../ui/index.ts';
-import { ForWallet } from '../wallet/choose.tsx';
-import type { Service } from './choose-service.tsx';
+import { ForWallet } from '../wallet/select-wallet.tsx';
+import type { Service } from './select-service.tsx';
 
 /** The vendor's key of a service: pasted, or made by rotating. It is in the memory of this page alone. */
 export const ServiceKey = ({

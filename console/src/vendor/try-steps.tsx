@@ -5,7 +5,7 @@ import {
   Badge,
   Code,
   ErrorNotice,
-  Facts,
+  Properties,
   LinkButton,
   Money,
   Notice,
@@ -121,7 +121,7 @@ const Exchange = ({ of, between, secrets }: { of: Exchanged; between: string; se
 );
 
 const Claims = ({ of }: { of: QuoteClaims }) => (
-  <Facts
+  <Properties
     of={[
       ['Signature', <Badge key="s" state="valid, checked in this page" tone="good" />],
       ['Service', of.service_name],

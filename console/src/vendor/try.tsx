@@ -2,7 +2,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { session } from '../session/store.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button, Columns, Money, Notice, Page, Row, Section, Stack } from '../ui/index.ts';
-import { ChooseService, type Service, useOwnServices } from './choose-service.tsx';
+import { ChooseService, type Service, useOwnServices } from './select-service.tsx';
 import { createTrial, type Step, type Trial } from './trial.ts';
 import { type PayBy, Payer, ServiceKey } from './try-setup.tsx';
 import { STEPS, TakenStep } from './try-steps.tsx';

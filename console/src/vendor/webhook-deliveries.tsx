@@ -18,7 +18,7 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-words.ts';
+import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-texts.ts';
 
 type Filter = 'all' | Delivery['status'];
 
@@ -219,7 +219,7 @@ const SPANS = [
   ['own', 'since a time of my choice'],
 ] as const;
 
-const redeliveredWords = (events: number): string => {
+const redeliveredText = (events: number): string => {
   if (events === 0) return 'There is nothing to deliver since then.';
   return events === 1 ? 'One event is delivered once more.' : `${events} events are delivered once more.`;
 };
@@ -233,7 +233,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
     {
       changes: [['deliveries', endpointId]],
       done: ({ redelivering }) => {
-        toast(redeliveredWords(redelivering));
+        toast(redeliveredText(redelivering));
         onClose();
       },
     },

@@ -15,7 +15,7 @@ import {
   TextField,
   toast,
 } from '../ui/index.ts';
-import { type Endpoint, WANTED_GROUPS, type Wanted } from './webhook-words.ts';
+import { type Endpoint, WANTED_GROUPS, type Wanted } from './webhook-texts.ts';
 
 /** Makes an endpoint, or changes the given one. `onMade` gets the answer, with the secret that is shown once. */
 export const EndpointForm = ({

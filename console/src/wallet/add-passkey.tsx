@@ -3,7 +3,7 @@ import { useAction } from '../lib/data.ts';
 import { passkeySecret } from '../session/passkeys.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Button, Dialog, DialogActions, Stack, toast } from '../ui/index.ts';
-import { NoPrfError } from './make.tsx';
+import { NoPrfError } from './create-wallet.tsx';
 import { CodeField, Trouble, type Wallet } from './signing.tsx';
 import { random } from './vault.ts';
 import { useWalletWorker } from './worker-client.ts';

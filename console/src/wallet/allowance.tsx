@@ -77,12 +77,12 @@ export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () 
 };
 
 /** Sends a signed delegation; the chain may take longer than the answer, which says `pending` then. */
-const useSubmit = (name: 'delegate' | 'revoke', words: string) =>
+const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
   useAction((client, signed: { wallet_id: string; transaction: string }) => client.wallet[name](signed), {
     changes: CHANGES,
     done: (answer) => {
       const isPending = 'delegation' in answer && answer.delegation.status === 'pending';
-      toast(isPending ? 'Sent; the chain has not confirmed it yet.' : words);
+      toast(isPending ? 'Sent; the chain has not confirmed it yet.' : text);
     },
   });
 

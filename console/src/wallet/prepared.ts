@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { session } from '../session/store.ts';
-import type { Deed, Owner, Wanted } from './reading.ts';
+import type { Deed, Owner, Wanted } from './read-transaction.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 
 /**
@@ -55,25 +55,25 @@ export const usePrepared = (address: string, wanted: Wanted, prepare: () => Prom
     setRead({ deed, transaction, expires_at });
     return { worker, terms, transaction };
   };
-  const look = useAction(() => ready());
+  const check = useAction(() => ready());
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the worker is there
   useEffect(() => {
-    if (worker !== null) void look.run(undefined);
+    if (worker !== null) void check.run(undefined);
   }, [worker]);
   /** What was refused is not sent again: it is prepared anew, which for money that moved says so. */
-  const forget = () => {
+  const discard = () => {
     prepared.current = null;
   };
   return {
     /** What was read; null before. */
     read,
-    error: look.error,
-    isBusy: look.isBusy,
+    error: check.error,
+    isBusy: check.isBusy,
     afresh: () => {
-      forget();
-      void look.run(undefined);
+      discard();
+      void check.run(undefined);
     },
     ready,
-    forget,
+    discard,
   };
 };

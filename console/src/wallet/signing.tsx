@@ -8,7 +8,7 @@ import {
   Dialog,
   DialogActions,
   ErrorNotice,
-  Facts,
+  Properties,
   Loading,
   Money,
   Notice,
@@ -17,7 +17,7 @@ import {
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import { type Prepared, usePrepared } from './prepared.ts';
-import type { Deed, Wanted } from './reading.ts';
+import type { Deed, Wanted } from './read-transaction.ts';
 import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { WalletError } from './worker-client.ts';
 
@@ -47,10 +47,10 @@ export const SignDialog = ({
   onClose: () => void;
   children?: ReactNode;
 }) => {
-  const { read, error, afresh, ready, forget } = usePrepared(wallet.address, wanted, prepare);
+  const { read, error, afresh, ready, discard } = usePrepared(wallet.address, wanted, prepare);
   const [doing, setDoing] = useState('');
   const send = (signed: string) => {
-    forget();
+    discard();
     return submit(signed);
   };
   const sign = useAction(
@@ -90,7 +90,7 @@ export const SignDialog = ({
           error === null && <Loading>Having the transaction prepared…</Loading>
         ) : (
           <>
-            <DeedFacts deed={read.deed} wallet={wallet} />
+            <DeedProperties deed={read.deed} wallet={wallet} />
             {sign.error !== null && <Trouble error={sign.error} />}
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
@@ -124,7 +124,7 @@ const byPasskey = async (backup: string, address: string): Promise<Secret> => {
 };
 
 /** What will happen, in words; all of it was read from the bytes that are signed. */
-const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
+const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
   const { delegate } = wallet.delegation;
   return (
     <div className="deed">
@@ -134,7 +134,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
             Quittance may spend up to <Money micro={deed.allowance} /> from this wallet, for payments that you
             or your delegates ask for. Nothing moves now, and you can end it at any time.
           </p>
-          <Facts
+          <Properties
             of={[
               ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
               ['Spender', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
@@ -156,7 +156,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           <p>
             <Money micro={deed.amount} large /> leave this wallet for good.
           </p>
-          <Facts
+          <Properties
             of={[
               ['To', <code key="to">{deed.destination}</code>],
               [

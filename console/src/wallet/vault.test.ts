@@ -69,7 +69,7 @@ test('nothing of the key is in the backup', async () => {
   expect(made.text).not.toContain(made.code.code.slice(0, 9));
 });
 
-test('a PRF that differs by one bit, another passkey, another code, a mistyped one: each is refused in words', async () => {
+test('a PRF that differs by one bit, another passkey, another code, a mistyped one: each is refused in text', async () => {
   const backup = readBackup(made.text, made.address);
   const flipped = byPasskey(made);
   flipped.output[31]! ^= 1;

@@ -8,7 +8,7 @@ import {
   readTransaction,
   type Wanted,
   withSignature,
-} from './reading.ts';
+} from './read-transaction.ts';
 import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**

@@ -14,7 +14,7 @@ const { LiteSvm, Account, Clock } = createRequire(import.meta.url)(
 ) as typeof import('litesvm/dist/internal.js');
 
 export type Account = NativeAccount;
-export type Keys = { all: Key[]; staticCount: number; loadedWritable: number };
+type Keys = { all: Key[]; staticCount: number; loadedWritable: number };
 
 /** What running a transaction gave, `before` and `after` in the order of `keys.all`. */
 export type Outcome = {

@@ -43,7 +43,7 @@ test('a fork undoes its slots, and the same bytes can land once more', async () 
   await chain.call('chain_advance', 1);
   await send(transaction);
   await chain.call('chain_advance', 2);
-  const kept = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
+  const remaining = await chain.call<{ value: { blockhash: string } }>('getLatestBlockhash', {
     commitment: 'processed',
   });
   const before = await chain.call<Position>('chain_clock');
@@ -53,7 +53,7 @@ test('a fork undoes its slots, and the same bytes can land once more', async () 
   expect(await statusOf(name)).toBeNull();
   expect(await chain.call('getSignaturesForAddress', to.toBase58(), { commitment: 'confirmed' })).toEqual([]);
   expect([await balanceOf(to), await balanceOf(payer.publicKey)]).toEqual([0, funds]);
-  const valid = await chain.call<{ value: boolean }>('isBlockhashValid', kept.value.blockhash, {
+  const valid = await chain.call<{ value: boolean }>('isBlockhashValid', remaining.value.blockhash, {
     commitment: 'processed',
   });
   expect(valid.value).toBe(false);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { createBank, type Outcome } from './bank.ts';
 import { preflightFailure, signatureVerificationFailure, type TransactionError } from './errors.ts';
 import { createFaucet } from './faucet.ts';
-import { createHistory, type LandedTransaction } from './history.ts';
+import { createHistory, type IncludedTransaction } from './history.ts';
 import { openJournal, openTip, readWhole, writeWhole } from './journal.ts';
 import { parseExact } from './json.ts';
 import type { Key } from './keys.ts';
@@ -15,11 +15,11 @@ import { decodeTransaction, type Transaction } from './wire.ts';
 
 export type ChainEvent =
   | { type: 'slot' }
-  | { type: 'transaction'; landed: LandedTransaction }
+  | { type: 'transaction'; included: IncludedTransaction }
   | { type: 'received'; signature: string }
-  | { type: 'fork'; lost: LandedTransaction[] };
+  | { type: 'fork'; lost: IncludedTransaction[] };
 
-export type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
+type SendOptions = { skipPreflight: boolean; preflightCommitment: Commitment };
 export type Chain = ReturnType<typeof openChain>;
 
 const SNAPSHOT_EVERY_SLOTS = 150;
@@ -111,23 +111,23 @@ export const openChain = ({
     const { err } = outcome;
     const entry: Entry = { t: 'tx', slot, time: unixSeconds, signature, err, memo, keys, wire, meta };
     const at = append(entry);
-    const landed = { signature, slot, time: unixSeconds, err, memo, ...at, lost: false };
-    history.add(landed, keys);
+    const included = { signature, slot, time: unixSeconds, err, memo, ...at, lost: false };
+    history.add(included, keys);
     if (err === null) stats.executed += 1;
     else stats.failed += 1;
-    return landed;
+    return included;
   };
 
   /** Lets a transaction land in the current slot if it may; drops it without a word if not. */
-  const land = (transaction: Transaction): LandedTransaction | undefined => {
+  const include = (transaction: Transaction): IncludedTransaction | undefined => {
     const refusal = refusalOf(transaction, 'processed');
     if (refusal === 'AlreadyProcessed') stats.duplicate += 1;
     if (refusal) return undefined;
     const outcome = bank.execute(transaction, ledger.slot());
     if (!outcome) return undefined;
-    const landed = record(transaction, outcome);
-    emit({ type: 'transaction', landed });
-    return landed;
+    const included = record(transaction, outcome);
+    emit({ type: 'transaction', included });
+    return included;
   };
 
   const simulate = (transaction: Transaction, verify: boolean, at: Commitment | 'any-blockhash') => {
@@ -143,7 +143,7 @@ export const openChain = ({
     history,
     stats,
     tick,
-    land,
+    include,
     simulate,
     unixSeconds: () => unixSeconds,
 
@@ -167,7 +167,7 @@ export const openChain = ({
         if (err) throw preflightFailure(err, meta.logs(), Number(meta.computeUnitsConsumed()));
       }
       emit({ type: 'received', signature: transaction.signature });
-      land(transaction);
+      include(transaction);
       return transaction.signature;
     },
 
@@ -175,12 +175,12 @@ export const openChain = ({
     airdrop: (to: Key, lamports: bigint): string | undefined => {
       const transaction = decodeTransaction(faucet.transfer(to, lamports, ledger.blockAt('processed').hash));
       if (bank.simulate(transaction, false).err) return undefined;
-      return land(transaction)?.signature;
+      return include(transaction)?.signature;
     },
 
     /** Everything stored about a transaction; its integers above 2^53 are kept exact for JSON only. */
-    load: (landed: LandedTransaction): TransactionEntry =>
-      parseExact(journal.read(landed)) as TransactionEntry,
+    load: (included: IncludedTransaction): TransactionEntry =>
+      parseExact(journal.read(included)) as TransactionEntry,
 
     /**
      * The newest `count` slots never happened.

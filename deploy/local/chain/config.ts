@@ -12,7 +12,7 @@ const schema = z.object({
   CHAIN_CONTROL: z.enum(['0', '1']).default('0'),
 });
 
-export type Config = {
+type Config = {
   /** HTTP and WebSocket; port + 1 is taken too, because web3.js 1.x looks for the WebSocket there. */
   port: number;
   host: string;

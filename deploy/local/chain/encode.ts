@@ -7,7 +7,7 @@ import { keyOf, TOKEN_PROGRAM } from './keys.ts';
 import { decimalsOf } from './meta.ts';
 import { type TokenAccount, tokenAccount, tokenMint, uiAmount } from './token.ts';
 
-export type AccountEncoding = 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed';
+type AccountEncoding = 'base58' | 'base64' | 'base64+zstd' | 'jsonParsed';
 export type AccountFormat = {
   /** Undefined is Solana's oldest form: base58 as a bare string. */
   encoding?: AccountEncoding | undefined;

@@ -86,7 +86,7 @@ const textOf = (table: readonly (readonly [string, string])[], name: string): st
   table.find(([known]) => known === name)?.[1] ?? name;
 
 /** Solana's own text of a transaction error (`Display` of `TransactionError` and `InstructionError`). */
-export const describe = (err: TransactionError): string => {
+const describe = (err: TransactionError): string => {
   if (typeof err === 'string') return textOf(TRANSACTION_ERRORS, err);
   const [name, detail] = Object.entries(err)[0] ?? ['', undefined];
   if (name === 'InstructionError') {

@@ -28,7 +28,7 @@ export const fault = z
   .refine(({ kind, method }) => kind !== 'lie_null' || method in LIES, {
     message: `lie_null is for ${Object.keys(LIES).join(' and ')}`,
   });
-export type Fault = z.output<typeof fault>;
+type Fault = z.output<typeof fault>;
 
 export type Faults = ReturnType<typeof createFaults>;
 

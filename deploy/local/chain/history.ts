@@ -1,7 +1,7 @@
 import type { TransactionError } from './errors.ts';
 
 /** What is kept in memory of a transaction; the rest is in the journal, at `offset`. */
-export type LandedTransaction = {
+export type IncludedTransaction = {
   signature: string;
   slot: number;
   /** Unix seconds. */
@@ -18,19 +18,19 @@ export type History = ReturnType<typeof createHistory>;
 
 /** Which transactions are in blocks, by signature and by every account that they name, read-only ones too. */
 export const createHistory = () => {
-  const inOrder: LandedTransaction[] = [];
-  const bySignature = new Map<string, LandedTransaction>();
-  const byAddress = new Map<string, LandedTransaction[]>();
+  const inOrder: IncludedTransaction[] = [];
+  const bySignature = new Map<string, IncludedTransaction>();
+  const byAddress = new Map<string, IncludedTransaction[]>();
 
   return {
     count: () => inOrder.length,
-    get: (signature: string): LandedTransaction | undefined => bySignature.get(signature),
+    get: (signature: string): IncludedTransaction | undefined => bySignature.get(signature),
 
     /** Transactions that name the address, oldest first. */
-    of: (address: string): LandedTransaction[] =>
+    of: (address: string): IncludedTransaction[] =>
       byAddress.get(address)?.filter((transaction) => !transaction.lost) ?? [],
 
-    add: (transaction: LandedTransaction, addresses: Iterable<string>): void => {
+    add: (transaction: IncludedTransaction, addresses: Iterable<string>): void => {
       inOrder.push(transaction);
       bySignature.set(transaction.signature, transaction);
       for (const address of addresses) {
@@ -41,8 +41,8 @@ export const createHistory = () => {
     },
 
     /** Removes what landed in `firstLostSlot` or later, so that the same bytes can land again; returns it. */
-    fork: (firstLostSlot: number): LandedTransaction[] => {
-      const lost: LandedTransaction[] = [];
+    fork: (firstLostSlot: number): IncludedTransaction[] => {
+      const lost: IncludedTransaction[] = [];
       while ((inOrder.at(-1)?.slot ?? 0) >= firstLostSlot) {
         const transaction = inOrder.pop()!;
         transaction.lost = true;

@@ -41,7 +41,7 @@ const verified = (line: Buffer): string | undefined => {
   return line.toString('latin1', 0, CHECKSUM_CHARS - 1) === checksum(text) ? text : undefined;
 };
 
-export type Line = { text: string; offset: number; length: number };
+type Line = { text: string; offset: number; length: number };
 export type Journal = ReturnType<typeof openJournal>;
 
 /**
@@ -127,7 +127,6 @@ export const openTip = (path: string) => {
     close: (): void => closeSync(fd),
   };
 };
-export type Tip = ReturnType<typeof openTip>;
 
 /** Replaces a file as a whole or not at all, with a checksum in front of its content. */
 export const writeWhole = (path: string, content: string): void => {

@@ -8,7 +8,7 @@ const json = JSON as unknown as {
   ): unknown;
 };
 
-export type U64 = number | RawJson;
+type U64 = number | RawJson;
 
 /** A u64 for JSON: exact digits also above 2^53 (rentEpoch is 2^64 - 1, and kit parses numbers as bigint). */
 export const u64 = (value: bigint): U64 =>

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
-export type Block = { slot: number; height: number; hash: string };
+type Block = { slot: number; height: number; hash: string };
 export type LedgerState = { slot: number; forks: number; blocks: Block[] };
 
 /** A blockhash is valid for this many blocks after its own: Solana's MAX_PROCESSING_AGE. */
 export const MAX_BLOCKHASH_AGE = 150;
 /** A transaction is final when this many slots are on top of it: Solana's lockout depth. */
 export const FINALIZED_AFTER_SLOTS = 32;
-const KEPT_BLOCKS = 300;
+const RETAINED_BLOCKS = 300;
 // Above the slot LiteSVM starts at, so that its programs count as deployed in the past.
 const FIRST_SLOT = 450_000_000;
 // On the real network skipped slots have no block, so the height lags behind the slot. A service that takes
@@ -48,7 +48,7 @@ export const createLedger = (seed: string) => {
     const block = { slot, height, hash };
     blocks.push(block);
     own(block);
-    if (blocks.length > KEPT_BLOCKS) disown(blocks.shift()!);
+    if (blocks.length > RETAINED_BLOCKS) disown(blocks.shift()!);
   };
 
   const tip = () => blocks.at(-1)!;
@@ -92,8 +92,8 @@ export const createLedger = (seed: string) => {
     },
 
     /** What a transaction of that slot has reached by now. */
-    commitmentOf: (landedSlot: number): Commitment => {
-      const age = slot - landedSlot;
+    commitmentOf: (includedSlot: number): Commitment => {
+      const age = slot - includedSlot;
       if (age >= FINALIZED_AFTER_SLOTS) return 'finalized';
       return age >= confirmedAfterSlots ? 'confirmed' : 'processed';
     },

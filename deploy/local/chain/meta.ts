@@ -7,21 +7,21 @@ import { type Key, keyOf, MEMO_PROGRAM, MEMO_V1_PROGRAM } from './keys.ts';
 import { tokenAccount, tokenMint, type UiAmount, uiAmount } from './token.ts';
 import type { Transaction } from './wire.ts';
 
-export type TokenBalance = {
+type TokenBalance = {
   accountIndex: number;
   mint: string;
   owner: string;
   programId: string;
   uiTokenAmount: UiAmount;
 };
-export type CompiledInstruction = {
+type CompiledInstruction = {
   programIdIndex: number;
   accounts: number[];
   data: string;
   stackHeight: number | null;
 };
 export type InnerInstructions = { index: number; instructions: CompiledInstruction[] };
-export type ReturnData = { programId: string; data: [string, 'base64'] };
+type ReturnData = { programId: string; data: [string, 'base64'] };
 
 /** Decimals of a mint at `slot`; 0 when it is gone, which only a closed Token-2022 mint can be. */
 export const decimalsOf = (bank: Bank, mint: Key, slot: number): number =>

@@ -4,14 +4,14 @@ import { internalError, invalidRequest, methodNotFound, parseError, RpcError } f
 import type { Faults } from './faults.ts';
 import type { Method, Methods } from './methods/params.ts';
 
-export type Id = string | number | null;
+type Id = string | number | null;
 type Response = { jsonrpc: '2.0'; id: Id } & (
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown } }
 );
 
 /** `drop` closes the connection, `silence` never answers: both are faults that a test asked for. */
-export type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
+type Answer = { text: string } | 'nothing' | 'drop' | 'silence';
 
 export type Rpc = ReturnType<typeof createRpc>;
 
@@ -33,7 +33,7 @@ const requestOf = (value: unknown): { id: Id | undefined; method: string; params
   return { id, method, params: (params ?? []) as unknown[] };
 };
 
-/** How long the first of two swapped answers is kept for the other. */
+/** How long the first of two swapped answers is waiting for the other. */
 const SWAP_WAIT_MS = 300;
 
 /** Answers JSON-RPC 2.0 requests and batches of them with `methods`, through the faults in force. */
@@ -49,20 +49,20 @@ export const createRpc = ({ methods, faults, log }: { methods: Methods; faults: 
   };
 
   /** The one that waits to be swapped with the next. */
-  let kept: { response: Response; give: (other: Response) => void } | undefined;
+  let waiting: { response: Response; give: (other: Response) => void } | undefined;
   const swap = async (response: Response): Promise<Response> => {
-    if (kept) {
-      const other = kept;
-      kept = undefined;
+    if (waiting) {
+      const other = waiting;
+      waiting = undefined;
       other.give(response);
       return other.response;
     }
     return new Promise((resolve) => {
       const own = { response, give: resolve };
-      kept = own;
+      waiting = own;
       setTimeout(() => {
-        if (kept !== own) return;
-        kept = undefined;
+        if (waiting !== own) return;
+        waiting = undefined;
         resolve(response);
       }, SWAP_WAIT_MS);
     });

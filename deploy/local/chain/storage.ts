@@ -20,7 +20,7 @@ export type TransactionEntry = {
   wire: string;
   meta: Meta;
 };
-export type ForkEntry = { t: 'fork'; slot: number; count: number; firstLostSlot: number };
+type ForkEntry = { t: 'fork'; slot: number; count: number; firstLostSlot: number };
 /** One line of the journal. */
 export type Entry = TransactionEntry | ForkEntry;
 

@@ -49,11 +49,11 @@ export const createSubscriptions = (chain: Chain, send: Send) => {
   const slots = new Set<number>();
 
   const checkSignature = (subscription: SignatureSubscription): void => {
-    const landed = history.get(subscription.signature);
-    if (!landed || RANK[ledger.commitmentOf(landed.slot)] < RANK[subscription.level]) return;
+    const included = history.get(subscription.signature);
+    if (!included || RANK[ledger.commitmentOf(included.slot)] < RANK[subscription.level]) return;
     signatures.delete(subscription.id);
     const slot = ledger.slotAt(subscription.level);
-    send('signatureNotification', subscription.id, inContext(slot, { err: landed.err }));
+    send('signatureNotification', subscription.id, inContext(slot, { err: included.err }));
   };
 
   /** The account as the subscription sees it now. */
@@ -84,7 +84,7 @@ export const createSubscriptions = (chain: Chain, send: Send) => {
       return;
     }
     for (const subscription of signatures.values()) {
-      if (event.type !== 'transaction' || event.landed.signature === subscription.signature) {
+      if (event.type !== 'transaction' || event.included.signature === subscription.signature) {
         checkSignature(subscription);
       }
     }
@@ -114,7 +114,7 @@ export const createSubscriptions = (chain: Chain, send: Send) => {
       const received = given?.enableReceivedNotification === true;
       const subscription = { id: nextId(), signature: name, level, received };
       signatures.set(subscription.id, subscription);
-      // After the answer: it may have landed long ago.
+      // After the answer: it may have included long ago.
       setImmediate(() => signatures.has(subscription.id) && checkSignature(subscription));
       return subscription.id;
     },

@@ -19,7 +19,7 @@ export type TokenAccount = {
   delegatedAmount: bigint;
   closeAuthority: Key | null;
 };
-export type Mint = {
+type Mint = {
   program: Key;
   mintAuthority: Key | null;
   supply: bigint;

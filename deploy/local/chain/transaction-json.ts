@@ -5,7 +5,7 @@ import type { InnerInstructions } from './meta.ts';
 import type { TransactionEntry } from './storage.ts';
 import { decodeTransaction, isWritable, type Transaction } from './wire.ts';
 
-export type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
+type TransactionEncoding = 'json' | 'jsonParsed' | 'base64' | 'base58';
 
 const lookupsOf = ({ message }: Transaction) =>
   message.lookups.map(({ table, writable, readonly }) => ({

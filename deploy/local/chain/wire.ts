@@ -4,8 +4,8 @@ import { type Key, keyOf } from './keys.ts';
 /** Maximum size of a serialized transaction in bytes: `PACKET_DATA_SIZE`, the IPv6 MTU less headers. */
 export const MAX_TRANSACTION_BYTES = 1232;
 
-export type Instruction = { programIdIndex: number; accounts: Uint8Array; data: Uint8Array };
-export type TableLookup = { table: Key; writable: Uint8Array; readonly: Uint8Array };
+type Instruction = { programIdIndex: number; accounts: Uint8Array; data: Uint8Array };
+type TableLookup = { table: Key; writable: Uint8Array; readonly: Uint8Array };
 export type Message = {
   version: 'legacy' | 0;
   requiredSignatures: number;

@@ -1,12 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** EX_USAGE of sysexits.h. */
-const WRONG_WORDS = 64;
+const USAGE_ERROR = 64;
 
 /** Says why a command cannot be carried out as it stands, and ends the process with 64. */
 export const refuse = (message: string): never => {
   console.error(message);
-  process.exit(WRONG_WORDS);
+  process.exit(USAGE_ERROR);
 };
 
 /**
@@ -17,7 +17,7 @@ export const readCommandLine = <const T extends ParseArgsConfig>(
   usage: string,
   config: T,
 ): ReturnType<typeof parseArgs<T>> => {
-  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+  if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {
     console.log(usage);
     process.exit(0);
   }

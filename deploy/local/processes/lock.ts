@@ -48,7 +48,7 @@ export async function takeLock(
     if (text === undefined) continue;
     const holder = parseLock(text);
     if (holder && isRunning(holder.supervisor)) throw new StackRunningError(holder.supervisor.pid, stateDir);
-    if (takeAway(file, text) && holder) await endLeftovers(holder, print, leftoverMilliseconds);
+    if (removeStale(file, text) && holder) await endLeftovers(holder, print, leftoverMilliseconds);
   }
   return {
     setChildren: (children) => writeAtomically(file, JSON.stringify({ supervisor, children })),
@@ -72,7 +72,7 @@ function createLock(file: string, content: LockContent): boolean {
 }
 
 /** Removes the stale lock that was read, and puts it back if another start replaced it in between. */
-function takeAway(file: string, expected: string): boolean {
+function removeStale(file: string, expected: string): boolean {
   const aside = `${file}.${process.pid}.stale`;
   try {
     renameSync(file, aside);

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { openLog, readable, tellingLines } from './logs.ts';
+import { openLog, readable, errorLines } from './logs.ts';
 
 test('serious lines are found once, whole, and harmless ones left out', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'logs-'));
@@ -36,7 +36,7 @@ test.each([
   ['the configuration', ['config: PORT: must be a number'], ['config: PORT: must be a number']],
   ['the end, when nothing is named', ['a', 'b', 'c'], ['b', 'c']],
 ])('a crash is told by %s', (_what, output, expected) => {
-  expect(tellingLines(output, 2)).toEqual(expected);
+  expect(errorLines(output, 2)).toEqual(expected);
 });
 
 test.each([

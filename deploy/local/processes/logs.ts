@@ -80,7 +80,7 @@ export function followLogs(logs: Map<string, ProcessLog>, print: (line: string) 
 }
 
 /** The part of an output that tells why its process ended: from the error on, without the code around it. */
-export function tellingLines(output: readonly string[], count: number): string[] {
+export function errorLines(output: readonly string[], count: number): string[] {
   const error = output.findLastIndex((line) =>
     /^(Uncaught )?\w*Error\b|^config: |"level":(50|60)\b/.test(line),
   );

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lock } from './lock.ts';
-import { followLogs, openLog, type ProcessLog, readable, tellingLines } from './logs.ts';
+import { errorLines, followLogs, openLog, type ProcessLog, readable } from './logs.ts';
 import { identify, killGroup, type ProcessIdentity } from './process-identity.ts';
 
 const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
@@ -46,7 +46,7 @@ export type Supervisor = {
   pids: () => Record<string, number>;
 };
 
-export type SupervisorOptions = {
+type SupervisorOptions = {
   logDir: string;
   /** Told to the reaper, which removes it when this process is killed. */
   stackFile: string;
@@ -105,14 +105,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     child.on('exit', () => {
       if (stopping) return;
       reaper = startReaper();
-      for (const { identity, spec } of members.values()) if (identity) tellReaper(`+${identity.pid}`, spec);
+      for (const { identity, spec } of members.values()) if (identity) sendToReaper(`+${identity.pid}`, spec);
     });
     child.unref();
     return child;
   }
 
-  function tellReaper(word: string, spec: ProcessSpec): void {
-    reaper.stdin?.write(`${word} ${spec.stopSignal ?? 'SIGTERM'}\n`);
+  function sendToReaper(change: string, spec: ProcessSpec): void {
+    reaper.stdin?.write(`${change} ${spec.stopSignal ?? 'SIGTERM'}\n`);
   }
 
   function changed(): void {
@@ -156,7 +156,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const identity = identify(child.pid);
     if (!identity) return;
     member.identity = identity;
-    tellReaper(`+${child.pid}`, spec);
+    sendToReaper(`+${child.pid}`, spec);
     changed();
     await untilReady(member, child);
   }
@@ -178,11 +178,11 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     }
   }
 
-  const lastSaid = new Map<string, number>();
+  const lastLogged = new Map<string, number>();
   /** The same sentence at most once in 5 s: a probe may fail a hundred times for one reason. */
   function log(line: string): void {
-    if (Date.now() - (lastSaid.get(line) ?? 0) < 5000) return;
-    lastSaid.set(line, Date.now());
+    if (Date.now() - (lastLogged.get(line) ?? 0) < 5000) return;
+    lastLogged.set(line, Date.now());
     print(line);
   }
 
@@ -197,7 +197,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     delete member.identity;
     if (identity) {
       killGroup(identity.pid);
-      tellReaper(`-${identity.pid}`, spec);
+      sendToReaper(`-${identity.pid}`, spec);
     }
     if (stopping) return;
     // One reason is told once while starting; the whole start fails with it in the end.
@@ -208,7 +208,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     member.backOffMilliseconds = Math.min(pause * 2, longestBackOffMilliseconds);
     print(`[${spec.name}] ${how}, starting again in ${pause} ms`);
     // Whoever was killed from outside has said nothing about it.
-    const output = crashed && !again ? tellingLines(member.log.lastLines(60), 8) : [];
+    const output = crashed && !again ? errorLines(member.log.lastLines(60), 8) : [];
     for (const line of output) print(`[${spec.name}]   ${readable(line)}`);
     changed();
     await sleep(pause);
@@ -242,7 +242,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (stopping) throw new Error('stopped while starting');
       if (member.crashes >= crashesBeforeGivingUp || Date.now() > deadline) {
         const why = member.crashes >= crashesBeforeGivingUp ? 'does not start' : 'does not become ready';
-        const output = tellingLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
+        const output = errorLines(member.log.lastLines(60), 20).map((line) => `  ${readable(line)}`);
         throw new Error([`${spec.name} ${why} (all output in ${member.log.file})`, ...output].join('\n'));
       }
       await sleep(25);

@@ -4,18 +4,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { SandboxKeys } from './config.ts';
-import type { Desk } from './purchase-flow.ts';
-import { behaviourFields, behaviourOf, buttons, donePage, facts, form, page } from './page.ts';
+import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
+import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * What Coinbase Onramp shows a merchant and a customer: sessions for a signed token, a payment page of single use,
  * signed webhooks, the status of a user's payments. Written against its documentation, not against our adapter.
  */
-export type CoinbaseOptions = {
+type CoinbaseOptions = {
   keys: SandboxKeys['coinbase'];
   purchases: Purchases;
-  desk: Desk;
+  flow: PurchaseFlow;
   webhookUrl: string;
   /** Where this sandbox is reached, for the address of the payment page. */
   baseUrl: () => string;
@@ -83,7 +83,7 @@ const failure = (reply: FastifyReply, problem: string) =>
     .send(page('Coinbase sandbox', `<p>${problem}</p>`));
 
 export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions): void => {
-  const { keys, purchases, desk, webhookUrl, baseUrl } = options;
+  const { keys, purchases, flow, webhookUrl, baseUrl } = options;
   const sessions = new Map<string, Session>();
   const publicKey = importJWK({ kty: 'OKP', crv: 'Ed25519', x: keys.publicKey, alg: 'EdDSA' });
 
@@ -113,9 +113,9 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
     }
   };
 
-  desk.tellBy('coinbase', (purchase, word) => {
+  flow.reportBy('coinbase', (purchase, change) => {
     const last = { completed: 'success', failed: 'failed' }[purchase.status as string];
-    const eventType = `onramp.transaction.${word === 'created' ? word : (last ?? 'updated')}`;
+    const eventType = `onramp.transaction.${change === 'created' ? change : (last ?? 'updated')}`;
     const id = randomUUID();
     return {
       url: webhookUrl,
@@ -159,7 +159,7 @@ export const registerCoinbase = (app: FastifyInstance, options: CoinbaseOptions)
     const { sessionToken } = request.query;
     const session = sessionOf(sessionToken);
     if (typeof session === 'string') return failure(reply, session);
-    const shown = facts({
+    const shown = definitions({
       'You pay': `${session.paymentAmount} ${session.paymentCurrency}`,
       'You get': `${decimal(usdcFor(session.paymentAmount))} USDC`,
       Wallet: session.destinationAddress,
@@ -195,10 +195,10 @@ ${buttons({ pay: 'Pay', decline: 'Pay with a card that is declined' })}${behavio
       createdAt: now,
       updatedAt: now,
     };
-    desk.open(purchase);
+    flow.open(purchase);
     const good = posted.card?.replaceAll(' ', '') === GOOD_CARD && posted.action !== 'decline';
-    if (good) desk.pay(purchase);
-    else desk.fail(purchase, 'FAILURE_REASON_BUY_FAILED');
+    if (good) flow.pay(purchase);
+    else flow.fail(purchase, 'FAILURE_REASON_BUY_FAILED');
     return reply.redirect(`done?id=${purchase.id}`, 303);
   });
 

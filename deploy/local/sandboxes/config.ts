@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import type { EnvironmentKeys } from '../stack/keys.ts';
-
-/** What the sandboxes hold: the providers' side of the keys that funding is configured with. */
-export type OnrampKeys = EnvironmentKeys['onramps'];
 
 const text = z.string().min(1);
 const Keys = z.object({

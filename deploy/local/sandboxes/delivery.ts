@@ -37,7 +37,7 @@ const deliver = async (webhook: Webhook, { lateMs, twice }: Behaviour): Promise<
 
 /** Sends webhooks of purchases as their behaviour says. What waits when the sandbox stops is not sent. */
 export const createDelivery = () => {
-  const keptBack = new Map<string, Webhook[]>();
+  const heldBack = new Map<string, Webhook[]>();
   return {
     /** @param over the purchase's last webhook: with `reversed`, all that was kept back follows it */
     send: (
@@ -47,10 +47,10 @@ export const createDelivery = () => {
     ): void => {
       if (behaviour.silent) return;
       if (!behaviour.reversed) return void deliver(webhook, behaviour);
-      const list = [webhook, ...(keptBack.get(id) ?? [])];
-      keptBack.set(id, list);
+      const list = [webhook, ...(heldBack.get(id) ?? [])];
+      heldBack.set(id, list);
       if (!over) return;
-      keptBack.delete(id);
+      heldBack.delete(id);
       void (async () => {
         for (const each of list) await deliver(each, behaviour);
       })();

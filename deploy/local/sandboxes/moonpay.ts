@@ -2,18 +2,18 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { SandboxKeys } from './config.ts';
-import type { Desk } from './purchase-flow.ts';
-import { behaviourFields, behaviourOf, buttons, donePage, facts, form, page } from './page.ts';
+import { behaviourFields, behaviourOf, buttons, definitions, donePage, form, page } from './page.ts';
+import type { PurchaseFlow } from './purchase-flow.ts';
 import { decimal, type Purchase, type PurchaseStatus, type Purchases, usdcFor } from './purchases.ts';
 
 /**
  * What MoonPay shows a merchant and a customer: the widget behind a signed URL, signed webhooks, the two calls to ask.
  * Written against its documentation, not against our adapter.
  */
-export type MoonpayOptions = {
+type MoonpayOptions = {
   keys: SandboxKeys['moonpay'];
   purchases: Purchases;
-  desk: Desk;
+  flow: PurchaseFlow;
   webhookUrl: string;
 };
 
@@ -86,11 +86,11 @@ const failure = (reply: FastifyReply, problem: string) =>
     .send(page('MoonPay sandbox', `<p>${problem}</p>`));
 
 export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): void => {
-  const { keys, purchases, desk, webhookUrl } = options;
+  const { keys, purchases, flow, webhookUrl } = options;
 
-  desk.tellBy('moonpay', (purchase, word) => {
+  flow.reportBy('moonpay', (purchase, change) => {
     const changed = purchase.status === 'failed' ? 'transaction_failed' : 'transaction_updated';
-    const type = word === 'created' ? 'transaction_created' : changed;
+    const type = change === 'created' ? 'transaction_created' : changed;
     return {
       url: webhookUrl,
       body: JSON.stringify({ type, data: transactionOf(purchase), externalCustomerId: null }),
@@ -109,7 +109,7 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
     const search = request.url.slice(request.url.indexOf('?'));
     const fields = readSearch(search, keys);
     if (typeof fields === 'string') return failure(reply, fields);
-    const shown = facts({
+    const shown = definitions({
       'You pay': `${fields.baseCurrencyAmount} ${fields.baseCurrencyCode?.toUpperCase()}`,
       'You get': `${decimal(usdcFor(fields.baseCurrencyAmount!))} USDC`,
       Wallet: fields.walletAddress!,
@@ -147,12 +147,12 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
       createdAt: now,
       updatedAt: now,
     };
-    desk.open(purchase);
+    flow.open(purchase);
     if (posted.action === 'three_d_secure' || posted.action === 'bank') {
       return reply.redirect(`step?id=${purchase.id}`, 303);
     }
-    if (posted.action === 'approve') desk.pay(purchase);
-    else desk.fail(purchase, 'rejected_card');
+    if (posted.action === 'approve') flow.pay(purchase);
+    else flow.fail(purchase, 'rejected_card');
     return reply.redirect(`done?id=${purchase.id}`, 303);
   });
 
@@ -178,11 +178,11 @@ export const registerMoonpay = (app: FastifyInstance, options: MoonpayOptions): 
     const purchase = purchaseOf(id);
     if (purchase === undefined) return failure(reply, 'There is no such payment.');
     const waits = purchase.status === 'waiting_payment' || purchase.status === 'waiting_authorization';
-    if (waits && action === 'confirm') desk.pay(purchase);
-    else if (waits && action === 'cancel') desk.fail(purchase, 'cancelled');
+    if (waits && action === 'confirm') flow.pay(purchase);
+    else if (waits && action === 'cancel') flow.fail(purchase, 'cancelled');
     else if (waits) {
       const bank = purchase.status === 'waiting_payment';
-      desk.fail(purchase, bank ? 'timeout_bank_transfer' : 'timeout_3d_secure');
+      flow.fail(purchase, bank ? 'timeout_bank_transfer' : 'timeout_3d_secure');
     }
     return reply.redirect(`done?id=${purchase.id}`, 303);
   });

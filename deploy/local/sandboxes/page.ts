@@ -38,7 +38,7 @@ ${body}
 `;
 
 /** Names and values side by side. */
-export const facts = (values: Record<string, string>): string =>
+export const definitions = (values: Record<string, string>): string =>
   `<dl>${Object.entries(values)
     .map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
     .join('')}</dl>`;
@@ -90,5 +90,5 @@ export const donePage = (title: string, purchase: Purchase, added: Record<string
   for (const [name, value] of Object.entries(added)) back?.searchParams.set(name, value);
   const link =
     back === null ? '' : `<p><a href="${escapeHtml(back.href)}">Back to where you came from</a></p>`;
-  return page(title, `<p>${escapeHtml(text)}</p>${facts({ Payment: purchase.id })}${link}`);
+  return page(title, `<p>${escapeHtml(text)}</p>${definitions({ Payment: purchase.id })}${link}`);
 };

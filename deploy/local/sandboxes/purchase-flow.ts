@@ -4,14 +4,14 @@ import type { Delivery, Webhook } from './delivery.ts';
 import type { ProviderName, Purchase, PurchaseStatus, Purchases } from './purchases.ts';
 import type { Treasury } from './treasury.ts';
 
-/** How a provider tells of a purchase; the first word on one is "created". */
-export type Teller = (purchase: Purchase, word: 'created' | 'changed') => Webhook;
+/** The webhook by which a provider reports a purchase: `created` first, `changed` afterwards. */
+type WebhookOf = (purchase: Purchase, change: 'created' | 'changed') => Webhook;
 
 /**
- * What happens behind the counter, the same for both providers: a purchase goes from state to state, each told by a
- * webhook, and what is paid for is sent on the chain.
+ * The life of a purchase, the same for both providers. Each change of state sends a webhook, and a paid
+ * purchase sends USDC on the chain.
  */
-export const createDesk = ({
+export const createPurchaseFlow = ({
   purchases,
   treasury,
   delivery,
@@ -20,16 +20,16 @@ export const createDesk = ({
   treasury: Treasury;
   delivery: Delivery;
 }) => {
-  const tellers = new Map<ProviderName, Teller>();
+  const webhooks = new Map<ProviderName, WebhookOf>();
 
-  const tell = (purchase: Purchase, word: 'created' | 'changed'): void => {
+  const notify = (purchase: Purchase, change: 'created' | 'changed'): void => {
     const over = purchase.status === 'completed' || purchase.status === 'failed';
-    delivery.send(purchase, tellers.get(purchase.provider)!(purchase, word), { over });
+    delivery.send(purchase, webhooks.get(purchase.provider)!(purchase, change), { over });
   };
 
   const step = (purchase: Purchase, status: PurchaseStatus, changes: Partial<Purchase> = {}): void => {
     purchases.change(purchase, { ...changes, status });
-    tell(purchase, 'changed');
+    notify(purchase, 'changed');
   };
 
   const sendUsdc = async (purchase: Purchase): Promise<void> => {
@@ -39,13 +39,13 @@ export const createDesk = ({
   };
 
   return {
-    tellBy: (provider: ProviderName, teller: Teller): void => {
-      tellers.set(provider, teller);
+    reportBy: (provider: ProviderName, webhookOf: WebhookOf): void => {
+      webhooks.set(provider, webhookOf);
     },
     /** Takes a new purchase in its first state. */
     open: (purchase: Purchase): void => {
       purchases.add(purchase);
-      tell(purchase, 'created');
+      notify(purchase, 'created');
     },
     /** The money is there: the USDC follows. */
     pay: (purchase: Purchase): void => {
@@ -59,4 +59,4 @@ export const createDesk = ({
     },
   };
 };
-export type Desk = ReturnType<typeof createDesk>;
+export type PurchaseFlow = ReturnType<typeof createPurchaseFlow>;

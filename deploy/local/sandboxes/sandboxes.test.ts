@@ -12,6 +12,7 @@ import { CoinbaseConfig, createCoinbase } from '../../../services/funding/deposi
 import { createMoonpay, MoonpayConfig } from '../../../services/funding/deposits/providers/moonpay.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { openPage, submitPage } from '../../../test/support/payment-page.ts';
+import { staysFor, waitFor } from '../../../test/support/wait.ts';
 import { createPortPicker } from '../servers/ports.ts';
 import { environmentKeys } from '../stack/keys.ts';
 import { createDelivery } from './delivery.ts';
@@ -98,11 +99,11 @@ const purchase = () => ({
   fiatAmount: '12.30',
   returnUrl: 'https://shop.example/done?order=1',
 });
-const hears = async (count: number): Promise<Heard[]> => {
-  for (let tries = 0; tries < 200 && heard.length < count; tries++) await sleep(25);
-  expect(heard.length).toBeGreaterThanOrEqual(count);
-  return heard;
-};
+const hears = (count: number): Promise<Heard[]> =>
+  waitFor(
+    () => heard,
+    ({ length }) => length >= count,
+  );
 const code = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'ok',
@@ -190,7 +191,7 @@ test('pages of another host name are refused, so a foreign page cannot pay here'
 });
 
 const GOOD: Behaviour = { lateMs: 0, twice: false, reversed: false, silent: false, transfer: 'full' };
-const sends = async (behaviour: Partial<Behaviour>) => {
+const sends = async (behaviour: Partial<Behaviour>, count: number) => {
   const delivery = createDelivery();
   for (const body of ['1', '2', '3']) {
     const sign = (text: string) => ({ mark: createHmac('sha256', 'k').update(text).digest('hex') });
@@ -198,7 +199,12 @@ const sends = async (behaviour: Partial<Behaviour>) => {
     delivery.send(about, { url: merchantUrl, body, sign }, { over: body === '3' });
     await sleep(60);
   }
-  await sleep(400);
+  await hears(count);
+  await staysFor(
+    300,
+    () => heard.length,
+    (length) => length === count,
+  );
   return heard.map(({ body }) => body).join('');
 };
 test.each([
@@ -208,7 +214,7 @@ test.each([
   ['none', { silent: true }, ''],
   ['late', { lateMs: 200 }, '123'],
 ])('webhooks: %s', async (_name, behaviour, expected) => {
-  expect(await sends(behaviour)).toBe(expected);
+  expect(await sends(behaviour, expected.length)).toBe(expected);
 });
 
 test('a webhook that is not taken is sent again', async () => {
@@ -222,8 +228,11 @@ test('a webhook that is not taken is sent again', async () => {
   await hears(1);
   answer = 200;
   await hears(2);
-  await sleep(700);
-  expect(heard).toHaveLength(2);
+  await staysFor(
+    700,
+    () => heard.length,
+    (length) => length === 2,
+  );
 });
 
 test.each([

@@ -2,7 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { registerCoinbase } from './coinbase.ts';
 import type { SandboxConfig } from './config.ts';
 import { createDelivery } from './delivery.ts';
-import { createDesk } from './purchase-flow.ts';
+import { createPurchaseFlow } from './purchase-flow.ts';
 import { registerMoonpay } from './moonpay.ts';
 import { PAGE_HEADERS } from './page.ts';
 import { openPurchases } from './purchases.ts';
@@ -19,7 +19,7 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
     },
     purchases,
   );
-  const desk = createDesk({ purchases, treasury, delivery: createDelivery() });
+  const flow = createPurchaseFlow({ purchases, treasury, delivery: createDelivery() });
   const webhookUrl = (provider: string) =>
     `${config.ONRAMPS_WEBHOOKS}/${provider}/${config.ONRAMPS_ENVIRONMENT}/webhook`;
   const { moonpay, coinbase } = config.ONRAMPS_KEYS;
@@ -41,7 +41,7 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
   app.get('/health', () => ({ status: 'ok' }));
   void app.register(
     async (scope) =>
-      registerMoonpay(scope, { keys: moonpay, purchases, desk, webhookUrl: webhookUrl('moonpay') }),
+      registerMoonpay(scope, { keys: moonpay, purchases, flow, webhookUrl: webhookUrl('moonpay') }),
     { prefix: '/moonpay' },
   );
   void app.register(
@@ -49,12 +49,12 @@ export const createSandboxes = (config: SandboxConfig): FastifyInstance => {
       registerCoinbase(scope, {
         keys: coinbase,
         purchases,
-        desk,
+        flow,
         webhookUrl: webhookUrl('coinbase'),
         baseUrl: () => `http://127.0.0.1:${config.ONRAMPS_PORT}/coinbase`,
       }),
     { prefix: '/coinbase' },
   );
-  app.addHook('onListen', async () => desk.resume());
+  app.addHook('onListen', async () => flow.resume());
   return app;
 };

@@ -60,7 +60,7 @@ export const openTreasury = (
     };
   };
 
-  /** Whether a signed transfer has landed; null while it still may. */
+  /** Whether a signed transfer has included; null while it still may. */
   const outcome = async ({ transfer }: Purchase): Promise<boolean | null> => {
     const { signature, lastValidBlockHeight } = transfer!;
     const height = await connection.getBlockHeight('finalized');
@@ -78,8 +78,8 @@ export const openTreasury = (
           if (purchase.transfer === null) purchases.change(purchase, { transfer: await sign(purchase) });
           const wire = Buffer.from(purchase.transfer!.wire, 'base64');
           await connection.sendRawTransaction(wire, { skipPreflight: true });
-          for (let landed: boolean | null = null; landed !== false; landed = await outcome(purchase)) {
-            if (landed) return purchase.transfer!.signature;
+          for (let included: boolean | null = null; included !== false; included = await outcome(purchase)) {
+            if (included) return purchase.transfer!.signature;
             await sleep(pollMs);
           }
           purchases.change(purchase, { transfer: null });

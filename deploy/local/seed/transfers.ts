@@ -4,7 +4,7 @@ import { type Answer, type Api, must } from './api.ts';
 import { signPrepared } from './wallet.ts';
 
 /** What people do with money that is theirs: take it out, or give it back. Their keys stay here. */
-export type Transfer = {
+type Transfer = {
   status: string;
   amount: string;
   tx_hash: string | null;
@@ -12,8 +12,8 @@ export type Transfer = {
   transaction?: string;
   error?: { code: string; message: string };
 };
-export type Withdrawal = Transfer & { withdrawal_id: string };
-export type Refund = Transfer & { refund_id: string; settlement_id: string };
+type Withdrawal = Transfer & { withdrawal_id: string };
+type Refund = Transfer & { refund_id: string; settlement_id: string };
 
 /** Has a withdrawal prepared, whatever the answer. */
 export const createWithdrawal = (

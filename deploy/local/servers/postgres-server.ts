@@ -18,7 +18,7 @@ import type { ProcessSpec } from '../processes/supervisor.ts';
 
 const run = promisify(execFile);
 
-export type PostgresServer = {
+type PostgresServer = {
   spec: ProcessSpec;
   /** Superuser, database `postgres`. */
   url: string;

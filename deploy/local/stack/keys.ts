@@ -7,7 +7,7 @@ import { writeAtomically } from '../processes/atomic-file.ts';
 import { busUserNames } from './programs.ts';
 
 /** Signs tokens of one use; `seed` and `publicKey` are 32 bytes as base64url. */
-export type SigningKey = { kid: string; seed: string; publicKey: string };
+type SigningKey = { kid: string; seed: string; publicKey: string };
 
 /** `secretKey` is Solana's 64 bytes (seed, public key) in base58. */
 export type SolanaKeypair = { address: string; secretKey: string };
@@ -43,22 +43,22 @@ export type EnvironmentKeys = {
 export function environmentKeys(stateDir: string, environment: string): EnvironmentKeys {
   mkdirSync(stateDir, { recursive: true });
   const file = path.join(stateDir, `keys-${environment}.json`);
-  const kept = existsSync(file) ? readKept(file) : {};
+  const stored = existsSync(file) ? readStored(file) : {};
   const made = newKeys(environment);
   // What a later version adds is made then; what is there stays as it is.
   const keys: EnvironmentKeys = {
     ...made,
-    ...kept,
-    signing: { ...made.signing, ...kept.signing },
-    databasePasswords: { ...made.databasePasswords, ...kept.databasePasswords },
-    natsPasswords: { ...made.natsPasswords, ...kept.natsPasswords },
+    ...stored,
+    signing: { ...made.signing, ...stored.signing },
+    databasePasswords: { ...made.databasePasswords, ...stored.databasePasswords },
+    natsPasswords: { ...made.natsPasswords, ...stored.natsPasswords },
   };
   const text = `${JSON.stringify(keys, null, 2)}\n`;
-  if (JSON.stringify(kept) !== JSON.stringify(keys)) writeAtomically(file, text, 0o600);
+  if (JSON.stringify(stored) !== JSON.stringify(keys)) writeAtomically(file, text, 0o600);
   return keys;
 }
 
-function readKept(file: string): Partial<EnvironmentKeys> {
+function readStored(file: string): Partial<EnvironmentKeys> {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Partial<EnvironmentKeys>;
   } catch {

@@ -23,7 +23,7 @@ const rpcUrlsOf =
     environment === 'live' ? [chainUrl, new URL('/second', chainUrl).href] : [chainUrl];
 
 /** A process and where its metrics are read. */
-export type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
+type ServiceSpec = { spec: ProcessSpec; metricsUrl: string };
 
 /**
  * One process per service, environment and instance; a gateway serves all environments. Names as in stack.json: the first

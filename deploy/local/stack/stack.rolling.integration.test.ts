@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { restart } from '../../../test/support/restart.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import { type Consumer, createConsumer, createVendor, settleWith, type Vendor } from '../seed/actors.ts';
 import { type Answer, type Api, createApi, lostBy } from '../seed/api.ts';
 import { outsideFolder } from '../servers/postgres-server.ts';
@@ -39,35 +40,35 @@ afterAll(async () => {
 
 /**
  * What stands before gateways: it asks each whether it is ready and gives calls, in turn, to those that said so, and it
- * repeats none. One that does not ask meets a door that is just being shut, which no server can spare it.
+ * repeats none. One that does not ask meets a gateway that is just being shut, which no server can spare it.
  */
 const startBalancer = (urls: readonly string[]) => {
-  const doors = urls.map((url) => ({ api: createApi(url), ready: true }));
+  const gateways = urls.map((url) => ({ api: createApi(url), ready: true }));
   let [turn, going] = [0, true];
-  const look = async (door: (typeof doors)[number]): Promise<void> => {
+  const watchReadiness = async (gateway: (typeof gateways)[number]): Promise<void> => {
     while (going) {
-      door.ready = await door.api('GET /v1/health/ready').then(
+      gateway.ready = await gateway.api('GET /v1/health/ready').then(
         ({ status }) => status === 200,
         () => false,
       );
       await sleep(50);
     }
   };
-  const looks = doors.map(look);
+  const watchers = gateways.map(watchReadiness);
   const api: Api = (call, asked) => {
-    const ready = doors.filter((door) => door.ready);
+    const ready = gateways.filter((gateway) => gateway.ready);
     turn += 1;
-    return (ready[turn % ready.length] ?? doors[0]!).api(call, asked);
+    return (ready[turn % ready.length] ?? gateways[0]!).api(call, asked);
   };
   return {
     api,
     /** Until the one that was replaced takes calls again: the next is asked to end then, and no sooner. */
     complete: async () => {
-      while (!doors.every(({ ready }) => ready)) await sleep(20);
+      while (!gateways.every(({ ready }) => ready)) await sleep(20);
     },
     stop: () => {
       going = false;
-      return Promise.all(looks);
+      return Promise.all(watchers);
     },
   };
 };
@@ -122,12 +123,19 @@ test('a rolling restart of everything loses no call and fails none', async () =>
   const paying = payers.map(async (payer) => {
     while (rolling) await pay(payer);
   });
-  await sleep(1000);
+  const callsAfter = (more: number) => {
+    const enough = calls + more;
+    return waitFor(
+      () => calls,
+      (count) => count >= enough,
+    );
+  };
+  await callsAfter(20);
   for (const name of names) {
     await restart(stateDir, name);
     await balancer.complete();
   }
-  await sleep(500);
+  await callsAfter(10);
   rolling = false;
   await Promise.all(paying);
   await balancer.stop();

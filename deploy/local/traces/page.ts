@@ -76,14 +76,14 @@ const rowOf = (span: Branch, depth: number, { from, length }: ReturnType<typeof 
   const late = span.started_us - from >= length;
   const left = late ? 100 : ((span.started_us - from) / length) * 100;
   const width = late ? 0 : (Math.min(span.duration_us, length) / length) * 100;
-  const facts = Object.entries({
+  const attributes = Object.entries({
     kind: span.kind,
     ...span.attributes,
     ...(span.links.length === 0 ? {} : { links: span.links.map(({ trace_id }) => trace_id).join(' ') }),
   }).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(String(value))}</dd>`);
   return `<details><summary><span class="name${span.failed ? ' failed' : ''}" style="padding-left:${depth}rem">${escapeHtml(span.name)} <small>${escapeHtml(span.service)}</small></span>
 <span class="track"><span class="bar" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%;background:${colour(span.service)}"></span></span>
-<span class="n">${late ? `<small>+${ms(span.started_us - from)}</small> ` : ''}${ms(span.duration_us)}</span></summary><dl>${facts.join('')}</dl></details>
+<span class="n">${late ? `<small>+${ms(span.started_us - from)}</small> ` : ''}${ms(span.duration_us)}</span></summary><dl>${attributes.join('')}</dl></details>
 ${span.children.map((child) => rowOf(child, depth + 1, { from, length })).join('')}`;
 };
 

@@ -88,7 +88,6 @@ export const createTraceStore = ({ traces: most = 2000, spansEach = 2000 } = {})
     list: (): Trace[] => [...byId.values()].reverse(),
   };
 };
-export type TraceStore = ReturnType<typeof createTraceStore>;
 
 /** A span with its children in the order of their start; a span whose parent never came stands at the top. */
 export type Branch = TracedSpan & { children: Branch[] };

@@ -90,22 +90,22 @@ export const payingFetch = (
   });
 
   /** Calls with a key that are under way: the others wait for the one and get copies of its answer. */
-  const flights = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
+  const inFlight = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
   return async (input, { paymentKey, ...init } = {}) => {
     const call = await readCall(input, init, maxBodyBytes ?? MAX_BODY_BYTES);
     // What is no request over HTTP (data:, blob:) costs nothing.
     if (!/^https?:/.test(call.url)) return fetch(call.url, init);
     if (paymentKey === undefined) return exchange(call, `call:${call.fingerprint}`);
-    const under = flights.get(paymentKey);
+    const under = inFlight.get(paymentKey);
     if (under !== undefined) {
       if (under.fingerprint !== call.fingerprint)
         throw new PaymentKeyReusedError('the key stands for another request');
       // In time: this was waiting for the answer itself, the first caller waits for one promise more before it can read.
       return (await under.answer).clone();
     }
-    const answer = exchange(call, `key:${paymentKey}`).finally(() => flights.delete(paymentKey));
-    flights.set(paymentKey, { fingerprint: call.fingerprint, answer });
+    const answer = exchange(call, `key:${paymentKey}`).finally(() => inFlight.delete(paymentKey));
+    inFlight.set(paymentKey, { fingerprint: call.fingerprint, answer });
     return answer;
   };
 };

@@ -6,7 +6,7 @@ import { type Budget, createLedger } from './budget.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, QuoteTakenError } from './errors.ts';
 import { isPrepaid } from './rules.ts';
-import { createStanding } from './standing.ts';
+import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
 export type PaymentsDeps = {
@@ -22,7 +22,7 @@ export type PaymentsDeps = {
 /** A verified quote, and the address that it is paid for. */
 export type Bill = { quote: QuoteClaims; quoteToken: string; url: string };
 
-const QUOTES_KEPT = 1000;
+const MAX_QUOTES = 1000;
 const TAKEN = 'quote_already_settled';
 
 const prepaidName = (url: string): string => `prepaid:${resourceOf(url)}`;
@@ -30,7 +30,7 @@ const prepaidName = (url: string): string => `prepaid:${resourceOf(url)}`;
 /** Buying, and remembering what was bought. Names are those of the store. */
 export const createPayments = ({ settle, read, check, budget, approve, store }: PaymentsDeps) => {
   const ledger = createLedger(budget);
-  const standing = createStanding(read);
+  const settlements = createSettlementReader(read);
   /** Records that a call of this process works on: an equal call at once takes another. */
   const claimed = new Set<string>();
   /**
@@ -40,7 +40,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
   const payers = new Map<string, string>();
 
   const recordPayer = (quote: QuoteClaims, id: string): void => {
-    if (payers.size >= QUOTES_KEPT) payers.delete(payers.keys().next().value!);
+    if (payers.size >= MAX_QUOTES) payers.delete(payers.keys().next().value!);
     payers.set(quote.quote_id, id);
   };
   /** This record did not pay the quote and will not. */
@@ -59,7 +59,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     const isBundle = isPrepaid(storedClaims(record.quoteToken!));
     // Whoever paid and lives shows it within moments: taken from it, it would have paid for
     // nothing.
-    if (!isBundle) await standing.untilRedeemed(settlement_id, call.signal);
+    if (!isBundle) await settlements.untilRedeemed(settlement_id, call.signal);
     ledger.release(record.id);
     // A read under the payer's own name is given its answer again. Whatever else was delivered is
     // not taken for this call's.
@@ -191,7 +191,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
      */
     hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
       if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
-      return standing.hasUnits(settlement!.settlement_id);
+      return settlements.hasUnits(settlement!.settlement_id);
     },
     /** The prepaid settlement that serves this address, if one was bought. */
     prepaid: async (url: string): Promise<PaymentRecord | null> =>

@@ -25,7 +25,7 @@ export const unavailable = (reason: string, retryAfterMs: number | null = null):
   retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
 });
 
-/** An answer of the paywall: JSON, kept by no cache, readable by a page of another origin where the vendor allows that. */
+/** An answer of the paywall: JSON, stored by no cache, readable by a page of another origin where the vendor allows that. */
 export const answer = (status: number, body: object, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), {
     status,
@@ -44,11 +44,11 @@ export const refuse = ({ status, error, reason, retryAfterSeconds }: Refusal): R
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** A delivery as it is kept to be given again; `body` is base64. */
+/** A delivery as it is stored to be given again; `body` is base64. */
 export type StoredAnswer = { status: number; headers: [string, string][]; body: string };
 
 /** What belongs to one connection or one moment, so not to a second sending. */
-const NOT_KEPT = new Set([
+const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
   'date',
@@ -68,8 +68,8 @@ export const store = (
   for (const chunk of chunks)
     for (let at = 0; at < chunk.length; at += 8192)
       binary += String.fromCharCode(...chunk.subarray(at, at + 8192));
-  const kept = [...headers].filter(([name]) => !NOT_KEPT.has(name.toLowerCase()));
-  return { status, headers: kept, body: btoa(binary) };
+  const stored = [...headers].filter(([name]) => !CONNECTION_HEADERS.has(name.toLowerCase()));
+  return { status, headers: stored, body: btoa(binary) };
 };
 
 /** Statuses that a Response refuses to have a body with. */

@@ -1,5 +1,5 @@
 import { isDelivered, store } from './answers.ts';
-import type { Finish } from './once.ts';
+import type { Finish } from './deliveries.ts';
 
 /** Bytes of a delivery on their way out, kept as long as they are few. */
 export const createCopy = (limit: number) => {
@@ -34,9 +34,9 @@ export const capture = async (response: Response, finish: Finish, limit: number)
     return like(body);
   }
   const copy = createCopy(limit);
-  const kept = () => (copy.tooLong() ? null : store(status, headers, copy.chunks));
+  const storedCopy = () => (copy.tooLong() ? null : store(status, headers, copy.chunks));
   if (body === null) {
-    await finish(kept());
+    await finish(storedCopy());
     return like(null);
   }
 
@@ -53,7 +53,7 @@ export const capture = async (response: Response, finish: Finish, limit: number)
       await finish(copy.tooLong() ? null : 'failed');
       throw error;
     }
-    await finish(kept());
+    await finish(storedCopy());
     return null;
   };
   return like(

@@ -1,6 +1,6 @@
 import type { Refusal } from './answers.ts';
+import type { Opening } from './deliveries.ts';
 import type { Incoming } from './incoming.ts';
-import type { Opening } from './once.ts';
 
 /** What is to be paid for a request: USDC micro-units; with units it buys that many requests. */
 export type Bill = {

@@ -1,6 +1,6 @@
 import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { createCopy } from './capture.ts';
-import type { Finish } from './once.ts';
+import type { Finish } from './deliveries.ts';
 
 /** What the adapters for frameworks on Node's own server need of its objects: structural, so that no type of Node is. */
 

@@ -4,9 +4,9 @@ import { createTokenVerifier, type Environment } from '../tokens.ts';
 import type { Fetch } from '../transport.ts';
 import { answer, failed, type Refusal, refuse, restore, unavailable } from './answers.ts';
 import { capture } from './capture.ts';
+import { createDeliveries, type Finish, type Opening } from './deliveries.ts';
 import type { Bill, Dialect, Offer } from './dialect.ts';
 import { type Incoming, incomingOf, requestHash, requestIdOf, resourceIn } from './incoming.ts';
-import { createOnce, type Finish, type Opening } from './once.ts';
 import { type PaywallPayment, setPayment } from './payment.ts';
 import { quittanceDialect, WaitingError } from './quittance.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
@@ -142,7 +142,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     }),
     ...(options.dialects ?? []),
   ];
-  const once = createOnce(store, (error) => logError(error));
+  const once = createDeliveries(store, (error) => logError(error));
 
   const refused = (
     resource: string | null,

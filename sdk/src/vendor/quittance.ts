@@ -5,9 +5,9 @@ import { REFUSED_HEADER } from '../pay/dialects.ts';
 import { BadTokenError, type TokenVerifier } from '../tokens.ts';
 import type { Output } from '../types.ts';
 import { failed, type Refusal, unavailable } from './answers.ts';
+import type { Opening } from './deliveries.ts';
 import type { Bill, Dialect, Presented } from './dialect.ts';
 import { sha256 } from './incoming.ts';
-import type { Opening } from './once.ts';
 import { createQuotes, QUOTE_LIFE_SECONDS, type SharedQuote } from './quotes.ts';
 import { createShares } from './shares.ts';
 import type { PaywallStore } from './store.ts';
@@ -26,12 +26,12 @@ const FORK_MS = 5000;
 const SHARE_MS = 5000;
 /** A refund that is under way may still be cancelled. */
 const CONFLICT_MS = 10_000;
-const SETTLEMENTS_KEPT = 1000;
+const MAX_SETTLEMENTS = 1000;
 
-type Facts = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
+type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
 type No = Refusal | 'exhausted';
 /** A settlement, and what it was refused with until a time: whoever asks on and on must not use up the vendor's limits. */
-type Known = Facts & { no: { said: No; until: number } | null };
+type KnownSettlement = SettlementTerms & { no: { said: No; until: number } | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
 /** Thrown in place of a call before the time that the API has named. Its refusal was logged. */
@@ -48,7 +48,7 @@ export class WaitingError extends RateLimitedError {
  * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
  * calls on would never get through again.
  */
-const createPatience = () => {
+const createThrottle = () => {
   let until = 0;
   return async <T>(call: () => Promise<T>): Promise<T> => {
     const leftMs = until - Date.now();
@@ -97,24 +97,24 @@ export const quittanceDialect = ({
   store,
   onError,
 }: QuittanceSettings): Dialect => {
-  const reading = createPatience();
-  const [quoting, verifying] = [createPatience(), createPatience()];
-  const [redeeming, consuming] = [createPatience(), createPatience()];
+  const statusReads = createThrottle();
+  const [quoteCreates, verifyCalls] = [createThrottle(), createThrottle()];
+  const [redeemCalls, consumeCalls] = [createThrottle(), createThrottle()];
   // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
-  const settlements = new Map<string, Known>();
-  const knownOf = async (settlement_id: string): Promise<Known> => {
+  const settlements = new Map<string, KnownSettlement>();
+  const knownOf = async (settlement_id: string): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
     if (known !== undefined) return known;
-    const facts = await verifying(() => client.settlement.verify({ settlement_id }));
-    const { service_id, scope, quote_amount } = facts;
-    const fresh: Known = { service_id, scope, quote_amount, no: null };
-    if (settlements.size >= SETTLEMENTS_KEPT) settlements.delete(settlements.keys().next().value!);
+    const terms = await verifyCalls(() => client.settlement.verify({ settlement_id }));
+    const { service_id, scope, quote_amount } = terms;
+    const fresh: KnownSettlement = { service_id, scope, quote_amount, no: null };
+    if (settlements.size >= MAX_SETTLEMENTS) settlements.delete(settlements.keys().next().value!);
     settlements.set(settlement_id, fresh);
     return fresh;
   };
 
   /** Null when the settlement was made for this bill. A cheap one must never open what is dear, nor one address another. */
-  const mismatch = ({ service_id, scope, quote_amount }: Facts, bill: Bill): Refusal | null => {
+  const mismatch = ({ service_id, scope, quote_amount }: SettlementTerms, bill: Bill): Refusal | null => {
     if (service_id !== serviceId) return failed('other_service');
     if (scope?.resource !== bill.resource) return failed('other_resource');
     const units = Number.isInteger(scope.units) ? (scope.units as number) : null;
@@ -127,15 +127,15 @@ export const quittanceDialect = ({
 
   const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : null);
   const redeem = async (ids: Ids, redeem_id: string): Promise<Opening> => {
-    const redeemed = await redeeming(() => client.settlement.redeem({ ...ids, redeem_id }));
+    const redeemed = await redeemCalls(() => client.settlement.redeem({ ...ids, redeem_id }));
     return !redeemed.replayed || redeemed.redeem_id === redeem_id ? 'open' : 'spent';
   };
   const consume = async (ids: Ids, request_id: string): Promise<Opening> => {
-    await consuming(() => client.settlement.consume({ ...ids, units: 1, request_id }));
+    await consumeCalls(() => client.settlement.consume({ ...ids, units: 1, request_id }));
     return 'open';
   };
   /** What a refusal of redeem or consume means, and for how long; null: ask again. */
-  const noOf = async (error: unknown, { settlement_id }: Ids, { units }: Bill): Promise<Known['no']> => {
+  const noOf = async (error: unknown, { settlement_id }: Ids, { units }: Bill): Promise<KnownSettlement['no']> => {
     const forEver = Number.POSITIVE_INFINITY;
     switch (codeOf(error)) {
       case 'settlement_exhausted':
@@ -143,7 +143,7 @@ export const quittanceDialect = ({
       case 'settlement_expired':
         return { said: units === null ? failed('settlement_expired') : 'exhausted', until: forEver };
       case 'conflict': {
-        const { chain_status } = await verifying(() => client.settlement.verify({ settlement_id }));
+        const { chain_status } = await verifyCalls(() => client.settlement.verify({ settlement_id }));
         return chain_status === 'pending'
           ? { said: unavailable('being_confirmed', FORK_MS), until: Date.now() + FORK_MS }
           : { said: failed('conflict'), until: Date.now() + CONFLICT_MS };
@@ -172,7 +172,7 @@ export const quittanceDialect = ({
     if (!isEarned && !shares.admits(route)) throw new WaitingError(SHARE_MS);
     const scope = units === null ? { resource } : { resource, units };
     const expires_in_seconds = QUOTE_LIFE_SECONDS;
-    const quote = await quoting(() =>
+    const quote = await quoteCreates(() =>
       client.quote.create({ service_id: serviceId, quote_amount: amount, expires_in_seconds, scope }),
     ).catch((error: unknown) => {
       if (error instanceof RateLimitedError && !(error instanceof WaitingError)) shares.learn();
@@ -195,7 +195,7 @@ export const quittanceDialect = ({
     nameOf: ({ resource, amount, units }) =>
       sha256(new TextEncoder().encode(JSON.stringify([serviceId, resource, amount, units]))),
     create: createQuote,
-    readStatus: async (quote_id) => (await reading(() => client.quote.get({ quote_id }))).status,
+    readStatus: async (quote_id) => (await statusReads(() => client.quote.get({ quote_id }))).status,
     store,
     onError,
   });

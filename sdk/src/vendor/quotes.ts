@@ -39,8 +39,8 @@ const LONGEST_READ_GAP_MS = 4000;
 const RECHECK_MS = 5000;
 const RECHECK_ANY_MS = 2000;
 /** A payment that takes longer may never be made. Who waits for it gets the quote of everybody. */
-const SETTLING_MS = 5000;
-const ENTRIES_KEPT = 1000;
+const STUCK_AFTER_MS = 5000;
+const MAX_ENTRIES = 1000;
 
 export type QuotesDeps = {
   /** A name for the bill and for everything else that its quote says. */
@@ -60,7 +60,7 @@ const bounded = <V>() => {
     delete: (key: string) => held.delete(key),
     set: (key: string, value: V) => {
       held.delete(key);
-      if (held.size >= ENTRIES_KEPT) held.delete(held.keys().next().value!);
+      if (held.size >= MAX_ENTRIES) held.delete(held.keys().next().value!);
       held.set(key, value);
     },
   };
@@ -68,7 +68,7 @@ const bounded = <V>() => {
 
 /** Reads the status of quotes. Reads are few, because anybody can name a quote. */
 const createStatuses = (readStatus: QuotesDeps['readStatus']) => {
-  type Seen = { at: number; gapMs: number; settlingSince: number | null; answer: Promise<QuoteStatus> };
+  type Seen = { at: number; gapMs: number; pendingSince: number | null; answer: Promise<QuoteStatus> };
   const seen = bounded<Seen>();
   let recheckedAt = 0;
 
@@ -77,15 +77,15 @@ const createStatuses = (readStatus: QuotesDeps['readStatus']) => {
     let entry = seen.get(quoteId);
     if (entry === undefined || now - entry.at >= entry.gapMs) {
       const gapMs = entry === undefined ? READ_GAP_MS : Math.min(LONGEST_READ_GAP_MS, entry.gapMs * 2);
-      entry = { at: now, gapMs, settlingSince: entry?.settlingSince ?? null, answer: readStatus(quoteId) };
+      entry = { at: now, gapMs, pendingSince: entry?.pendingSince ?? null, answer: readStatus(quoteId) };
       seen.set(quoteId, entry);
     }
     const status = await entry.answer;
     if (status === 'settling') {
       entry.gapMs = READ_GAP_MS;
-      entry.settlingSince ??= now;
-    } else entry.settlingSince = null;
-    const isStuck = entry.settlingSince !== null && now - entry.settlingSince >= SETTLING_MS;
+      entry.pendingSince ??= now;
+    } else entry.pendingSince = null;
+    const isStuck = entry.pendingSince !== null && now - entry.pendingSince >= STUCK_AFTER_MS;
     return { status, isStuck };
   };
   /** True when the status of a quote that is handed out is to be read again. */
@@ -103,7 +103,7 @@ const createStatuses = (readStatus: QuotesDeps['readStatus']) => {
 /** The quotes of one paywall, shared with its replicas through the store. */
 export const createQuotes = ({ nameOf, create, readStatus, store, onError }: QuotesDeps) => {
   const statuses = createStatuses(readStatus);
-  const readings = new Map<string, Promise<SharedQuote>>();
+  const reads = new Map<string, Promise<SharedQuote>>();
   /** What the slots held when this process read them last. */
   const cached = bounded<{ quote: SharedQuote; readAt: number; firstAt: number }>();
   /** Slots whose last quote was paid. */
@@ -176,9 +176,9 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
   const quoteIn = async (name: string, slot: string, bill: Bill): Promise<SharedQuote> => {
     const near = cached.get(slot);
     if (near !== undefined && Date.now() - near.readAt < CACHED_MS) return near.quote;
-    const reading = readings.get(slot) ?? read(name, slot, bill).finally(() => readings.delete(slot));
-    readings.set(slot, reading);
-    return reading;
+    const pending = reads.get(slot) ?? read(name, slot, bill).finally(() => reads.delete(slot));
+    reads.set(slot, pending);
+    return pending;
   };
 
   /** The slot for a buyer who was refused a quote. Null: its payment is not decided yet. */

@@ -58,9 +58,9 @@ const standsStill = (harness: Harness, name: string, holdMs: Fault['holdMs']): F
   },
 });
 
-/** Bytes that reached nobody land in the last block but one in which they can. */
-const landingAtTheLastSlot = (harness: Harness): Fault => ({
-  name: 'landing-one-slot-before-expiry',
+/** Includes bytes that reached no leader in the last block but one of their lifetime. */
+const includedAtTheLastSlot = (harness: Harness): Fault => ({
+  name: 'inclusion-one-slot-before-expiry',
   holdMs: [500, 1500],
   inject: async () => {
     await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
@@ -160,5 +160,5 @@ export const chainFaults = (harness: Harness, clientLog: ClientLog): Fault[] => 
   },
   standsStill(harness, 'chain-stands-still', [1000, 4000]),
   standsStill(harness, 'confirmation-after-the-wait', PAST_THE_WAIT_MS),
-  landingAtTheLastSlot(harness),
+  includedAtTheLastSlot(harness),
 ];

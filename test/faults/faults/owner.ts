@@ -19,7 +19,7 @@ const ALLOWANCE = 10_000_000_000n;
 const DECIMALS = 6;
 const SIGNED_MS = 5000;
 
-const LANDED_MS = 10_000;
+const INCLUDED_MS = 10_000;
 /** An owner tries for so long: payments that were under way land meanwhile, or are forked away. */
 const DONE_MS = 40_000;
 const SEND = { encoding: 'base64', skipPreflight: true };
@@ -49,7 +49,7 @@ const deeds = ({ harness, actors }: Fixture) => {
   const { mint } = chain;
   const account = chain.tokenAccount(wallet.publicKey);
 
-  const land = async (instruction: TransactionInstruction, ...others: Keypair[]): Promise<void> => {
+  const send = async (instruction: TransactionInstruction, ...others: Keypair[]): Promise<void> => {
     const { connection } = chain;
     if ((await connection.getBalance(wallet.publicKey)) < LAMPORTS_PER_SOL)
       await connection.requestAirdrop(wallet.publicKey, 10 * LAMPORTS_PER_SOL);
@@ -58,7 +58,7 @@ const deeds = ({ harness, actors }: Fixture) => {
     transaction.add(instruction).sign(wallet, ...others);
     const wire = transaction.serialize().toString('base64');
     const signature = await harness.rpc<string>('sendTransaction', wire, SEND);
-    for (let waited = 0; waited < LANDED_MS; waited += 50) {
+    for (let waited = 0; waited < INCLUDED_MS; waited += 50) {
       const { value: statuses } = await harness.rpc<Statuses>('getSignatureStatuses', [signature]);
       if (statuses[0]?.err === null) return;
       if (statuses[0]) throw new Error(`the owner’s transaction failed: ${JSON.stringify(statuses[0].err)}`);
@@ -68,7 +68,7 @@ const deeds = ({ harness, actors }: Fixture) => {
   };
 
   const approve = (delegate: string, amount: bigint) =>
-    land(
+    send(
       createApproveCheckedInstruction(
         account,
         mint,
@@ -93,19 +93,19 @@ const deeds = ({ harness, actors }: Fixture) => {
       const owner = wallet.publicKey;
       const there = chain.tokenAccount(safe.publicKey);
       await untilDone(() =>
-        land(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint)),
+        send(createAssociatedTokenAccountIdempotentInstruction(owner, there, safe.publicKey, mint)),
       );
       // Another payment may land, or be forked away, between the read and the transfer: then it is read anew.
       await untilDone(async () => {
         const all = await balanceOf(account);
         if (all > 0n)
-          await land(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
+          await send(createTransferCheckedInstruction(account, mint, there, owner, all, DECIMALS));
       });
       return () =>
         untilDone(async () => {
           const all = await balanceOf(there);
           const back = createTransferCheckedInstruction(there, mint, account, safe.publicKey, all, DECIMALS);
-          if (all > 0n) await land(back, safe);
+          if (all > 0n) await send(back, safe);
         });
     },
   };
@@ -131,7 +131,7 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
     );
     const attempts = quotes.flatMap((quote) => (quote === null ? [] : [clientLog.begin(fickle, vendor, quote)]));
     await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
-    const settling = Promise.all(attempts.map(client.settle));
+    const calls = Promise.all(attempts.map(client.settle));
     const signed = async () => {
       const [row] = await harness.query<{ n: number }>(
         `select count(*)::int as n from chain_submitter.intents join settlement.settlements on object_id = settlement_id
@@ -152,16 +152,16 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
         for (const each of submitters) harness.send(each, 'SIGCONT');
       });
     if (undo === null) {
-      await settling;
+      await calls;
       return null;
     }
     return async () => {
-      await settling;
+      await calls;
       // Everything of it is final before the wallet is as it was, or a later generation would be paid.
       await sleep(40 * harness.slotMs);
       await undo();
       // Where the owner took long, clients gave up first: those attempts are asked about at the end.
-      if (attempts.every(({ standing }) => standing === 'paid'))
+      if (attempts.every(({ outcome }) => outcome === 'paid'))
         fixture.breaks.push({
           invariant: 'the-owner-was-in-time',
           what: `${name}: all of ${attempts.length} were paid`,
@@ -171,6 +171,6 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
 });
 
 export const ownerFaults = (fixture: Fixture): Fault[] => [
-  failing(fixture, 'approval-overwritten-before-landing', 'overwritten'),
-  failing(fixture, 'wallet-emptied-before-landing', 'emptied'),
+  failing(fixture, 'approval-overwritten-before-inclusion', 'overwritten'),
+  failing(fixture, 'wallet-emptied-before-inclusion', 'emptied'),
 ];

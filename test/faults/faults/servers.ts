@@ -7,17 +7,17 @@ import { serviceNames } from './kill.ts';
 
 const gap = [500, 2000] as const;
 
-/** Kills a process again and again, so that it is away until the heal. */
-const keepAway = (harness: Harness, name: string) => {
-  let away = true;
+/** Kills a process again and again, so that it is unavailable until the heal. */
+const keepDown = (harness: Harness, name: string) => {
+  let isDown = true;
   const keeping = (async () => {
-    while (away) {
+    while (isDown) {
       await harness.kill(name);
       await sleep(20);
     }
   })();
   return async () => {
-    away = false;
+    isDown = false;
     await keeping;
   };
 };
@@ -49,7 +49,7 @@ export const serverFaults = (harness: Harness): Fault[] => [
       return blocks.length > 0 ? over : null;
     },
   },
-  { name: 'nats-away', holdMs: [1000, 4000], inject: async () => keepAway(harness, 'nats-server') },
+  { name: 'nats-down', holdMs: [1000, 4000], inject: async () => keepDown(harness, 'nats-server') },
   { name: 'postgres-kill', holdMs: gap, inject: killed(harness, 'postgres') },
   {
     // Back ends go in the middle of whatever they do: a COMMIT whose answer is lost is among it.
@@ -86,7 +86,7 @@ export const serverFaults = (harness: Harness): Fault[] => [
     },
   },
   { name: 'redis-kill', holdMs: gap, inject: killed(harness, 'redis-server') },
-  { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepAway(harness, 'redis-server') },
+  { name: 'redis-away', holdMs: [2000, 5000], inject: async () => keepDown(harness, 'redis-server') },
 ];
 
 /** Longer than a worker's lease lasts, so that another takes over and the stopped one wakes late. */

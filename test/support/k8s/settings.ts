@@ -6,7 +6,7 @@ import type { WorkloadName } from '../../../tools/k8s/workloads.ts';
 import { nameOf, podOf, type Rendered } from './render.ts';
 
 /** Environments that run beside each other, as tools/cluster-secrets.ts is asked for them. */
-export type Installation = {
+type Installation = {
   environments: { name: string; namespace: string }[];
   gatewayNamespace: string;
 };
@@ -44,7 +44,7 @@ type EnvVar = {
 };
 
 /** ConfigMaps and Secrets by their names, as `nameOf` has them. */
-export type Sources = ReadonlyMap<string, Record<string, string> | undefined>;
+type Sources = ReadonlyMap<string, Record<string, string> | undefined>;
 
 /** Those of the rendered objects and those that tools/cluster-secrets.ts makes. */
 export const sourcesOf = (

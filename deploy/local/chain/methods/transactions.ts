@@ -4,7 +4,7 @@ import type { Chain } from '../chain.ts';
 import { encodeAccount } from '../encode.ts';
 import { invalidParams } from '../errors.ts';
 import { feeOf } from '../fees.ts';
-import type { LandedTransaction } from '../history.ts';
+import type { IncludedTransaction } from '../history.ts';
 import { u64 } from '../json.ts';
 import { keyOf } from '../keys.ts';
 import { type Commitment, MAX_BLOCKHASH_AGE } from '../ledger.ts';
@@ -129,7 +129,7 @@ export const transactionMethods = (chain: Chain): Methods => {
     return view;
   };
 
-  const statusJson = ({ slot, err }: LandedTransaction) => {
+  const statusJson = ({ slot, err }: IncludedTransaction) => {
     const reached = ledger.commitmentOf(slot);
     return {
       slot,
@@ -203,18 +203,18 @@ export const transactionMethods = (chain: Chain): Methods => {
       }
       const oldest = given?.searchTransactionHistory ? 0 : ledger.slot() - STATUS_CACHE_SLOTS;
       const statuses = signatures.map((one) => {
-        const landed = history.get(one);
-        return landed && landed.slot >= oldest ? statusJson(landed) : null;
+        const included = history.get(one);
+        return included && included.slot >= oldest ? statusJson(included) : null;
       });
       return inContext(ledger.slot(), statuses);
     },
     getTransaction: (params) => {
       const [name, given] = parse(params, signature, transactionOptions);
       const { slot } = historyView(given);
-      const landed = history.get(name);
-      if (!landed || landed.slot > slot) return null;
+      const included = history.get(name);
+      if (!included || included.slot > slot) return null;
       const maxVersion = given?.maxSupportedTransactionVersion ?? undefined;
-      return encodeTransaction(chain.load(landed), given?.encoding ?? 'json', maxVersion);
+      return encodeTransaction(chain.load(included), given?.encoding ?? 'json', maxVersion);
     },
     getSignaturesForAddress: (params) => {
       const [key, given] = parse(params, address, addressConfig);
