@@ -60,7 +60,7 @@ export const servePeers = async (testBus: TestBus): Promise<Bus> => {
   return chainBus;
 };
 
-export type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
+type Consumer = Extract<Principal, { kind: 'jwt' }> & { owner: string };
 
 /** A consumer with a wallet of its own. */
 export const consumer = (balance = 100_000_000n, allowance = balance): Consumer => {

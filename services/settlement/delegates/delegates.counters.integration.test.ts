@@ -25,8 +25,8 @@ import { lockRefundable } from '../settlements/store/refundable.ts';
 import { upsertCaps } from './store.ts';
 
 /**
- * Every statement that changes a counter, in random order and concurrently, on two replicas, over days
- * and the end of a month.
+ * Every statement that changes a counter, in random order and concurrently, on two replicas, over
+ * days and the end of a month.
  */
 const ROUNDS = 40;
 const AT_ONCE = 60;

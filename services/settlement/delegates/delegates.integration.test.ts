@@ -293,8 +293,8 @@ describe('days and months are UTC, by the database’s clock', () => {
     await at(on('05-11T00:00:01'), async () => {
       expect(await used(delegate)).toEqual({ daily: '0/0', monthly: '1000000/0', total: '1000000/0' });
       await paid(delegate, lastingQuote());
-      // The payment of the day before is confirmed now. It counts in its own day, which is over, and
-      // in the month.
+      // The payment of the day before is confirmed now. It counts in its own day, which is over,
+      // and in the month.
       await publishProgress(late.settlementId, 'confirmed');
       await untilUsed(delegate, '0/2000000');
       expect(await used(delegate)).toEqual({ daily: '0/1000000', monthly: '0/2000000', total: '0/2000000' });

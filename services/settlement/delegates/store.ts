@@ -25,8 +25,9 @@ export type DelegateRow = z.infer<typeof Row>;
 const today = sql.fragment`(app_now() at time zone 'utc')::date`;
 const thisMonth = sql.fragment`date_trunc('month', app_now() at time zone 'utc')::date`;
 /**
- * A counter of a day or month that is over counts as zero. A statement that began before midnight may
- * run after one that began later. The counters may therefore be ahead of its clock, and never go back.
+ * A counter of a day or month that is over counts as zero. A statement that began before midnight
+ * may run after one that began later. The counters may therefore be ahead of its clock, and never
+ * go back.
  */
 const ofToday = (value: ReturnType<typeof sql.fragment>) =>
   sql.fragment`case when day >= ${today} then ${value} else 0 end`;
@@ -44,8 +45,8 @@ type Caps = Pick<DelegateRow, 'per_payment' | 'daily' | 'monthly' | 'total'> & {
 };
 
 /**
- * Sets the caps of a delegate that has the expected version (0: it does not exist yet). Null: it has
- * another version. Counters stay as they are: a lowered cap undoes no payment.
+ * Sets the caps of a delegate that has the expected version (0: it does not exist yet). Null: it
+ * has another version. Counters stay as they are: a lowered cap undoes no payment.
  */
 export const upsertCaps = (
   db: Db,
@@ -80,8 +81,8 @@ export const listDelegates = (
     where account_id = ${accountId} and delegate_id = any(${sql.array([...ids], 'text')})`);
 
 /**
- * CTE `delegate` of acceptance: the rows that CTE `candidate` names, locked, with what is left of each
- * cap (null: no cap). `day` is the day in which the attempt counts.
+ * CTE `delegate` of acceptance: the rows that CTE `candidate` names, locked, with what is left of
+ * each cap (null: no cap). `day` is the day in which the attempt counts.
  */
 export const lockDelegates = sql.fragment`
   select d.delegate_id, d.account_id, d.per_payment, d.allowed_service_ids, greatest(d.day, ${today}) as day,
@@ -93,8 +94,8 @@ export const lockDelegates = sql.fragment`
   order by d.delegate_id for update of d`;
 
 /**
- * Holds the amounts of the settlements that CTE `inserted` returns. The first payment of a day or month
- * resets its counters. The rows are locked, so these are their newest versions.
+ * Holds the amounts of the settlements that CTE `inserted` returns. The first payment of a day or
+ * month resets its counters. The rows are locked, so these are their newest versions.
  */
 export const holdDelegates = sql.fragment`
   update delegates set
@@ -110,10 +111,10 @@ export const holdDelegates = sql.fragment`
 
 /**
  * CTE that moves the amounts of payments between the counters, for the rows of the statement's CTE
- * `changed` (delegate_id, delegate_day, quote_amount). Counters of a day or month that is over do not
- * change. The rows are locked in the order of their ids, so that two such statements never deadlock.
- * The values are computed from the locked rows: an update reads the version of its snapshot first, and
- * the constraints would check values computed from that version.
+ * `changed` (delegate_id, delegate_day, quote_amount). Counters of a day or month that is over do
+ * not change. The rows are locked in the order of their ids, so that two such statements never
+ * deadlock. The values are computed from the locked rows: an update reads the version of its
+ * snapshot first, and the constraints would check values computed from that version.
  * @param signs of the amount in held and spent
  */
 export const updateDelegateCounters = (signs: {

@@ -20,7 +20,8 @@ export const attemptGauges = (pool: Pool): Reading => ({
     return [
       { metric: 'settle.held_micro_usdc', value: Number(of(null)?.held ?? 0n) },
       { metric: 'settle.holding_wallets', value: Number(of(null)?.holding_wallets ?? 0n) },
-      // A state without attempts is reported as 0. A missing series would look like a failed scrape.
+      // A state without attempts is reported as 0. A missing series would look like a failed
+      // scrape.
       ...ATTEMPT_STATES.map((state) => ({
         metric: 'settle.attempts' as const,
         value: Number(of(state)?.attempts ?? 0n),

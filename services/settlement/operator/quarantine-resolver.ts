@@ -26,8 +26,8 @@ type AttemptReportContract = typeof chainSubmitter.internal.getAttemptReport;
 
 /**
  * An operator's decision about an event that contradicts the record (docs/runbook.md,
- * RecordContradicted). The record stays as callers were answered. The decision says which of the two
- * is true, and the chain has to prove it.
+ * RecordContradicted). The record stays as callers were answered. The decision says which of the
+ * two is true, and the chain has to prove it.
  */
 export const quarantineResolver = (deps: {
   pool: Pool;

@@ -4,9 +4,9 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { findPayer, upsertPayer } from './store.ts';
 
 /**
- * A payer's delegation changed on chain. The new allowance is stored now, so that the next attempt is
- * evaluated with it instead of being accepted and failing. A wallet that never paid has no row; it is
- * read when it pays.
+ * A payer's delegation changed on chain. The new allowance is stored now, so that the next attempt
+ * is evaluated with it instead of being accepted and failing. A wallet that never paid has no row;
+ * it is read when it pays.
  */
 export const onDelegationChanged =
   ({ pool }: { pool: Pool }) =>

@@ -8,8 +8,8 @@ const REFUSED: Record<'pending' | 'failed', string> = {
 };
 
 /**
- * The amount that a refund can reserve (docs/spec/decisions.md, Funding): part of the net, since the
- * fee is not returned, and at most what other refunds have left.
+ * The amount that a refund can reserve (docs/spec/decisions.md, Funding): part of the net, since
+ * the fee is not returned, and at most what other refunds have left.
  * @param wantedMicro null: everything that is left
  * @returns the amount, or the reason why there is none
  */

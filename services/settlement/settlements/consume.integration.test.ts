@@ -55,7 +55,9 @@ const consumed = async ({ settlement_id }: Token) => {
   );
   return rows[0] as { status: string; counted: number; added: number };
 };
-/** Changes the record instead of the clock, because the service reads the database's clock rarely. */
+/**
+ * Changes the record instead of the clock, because the service reads the database's clock rarely.
+ */
 const redeemedAgo = ({ settlement_id }: Token, interval: string) =>
   admin.query('update settlements set redeemed_at = now() - $2::interval where settlement_id = $1', [
     settlement_id,

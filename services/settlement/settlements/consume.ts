@@ -38,7 +38,9 @@ const refusalError = (row: ConsumableRow, units: number): ServiceError => {
   });
 };
 
-/** POST /v1/settlements/:settlement_id/consume: many deliveries on one payment, each counted once. */
+/**
+ * POST /v1/settlements/:settlement_id/consume: many deliveries on one payment, each counted once.
+ */
 export const consume = (deps: {
   pool: Pool;
   relay: Relay;

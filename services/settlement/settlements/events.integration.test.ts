@@ -77,7 +77,10 @@ const redeem = ({ settlementId, answer }: Awaited<ReturnType<typeof paid>>, rede
     settlement_token: answer.settlement_token,
     ...(redeem_id && { redeem_id }),
   });
-/** Waits for later events of another settlement. A second event of the first would have arrived by then. */
+/**
+ * Waits for later events of another settlement. A second event of the first would have arrived by
+ * then.
+ */
 const afterAnother = async () => {
   const other = await paid();
   await redeem(other);

@@ -22,7 +22,8 @@ export const checkToken = <R extends { settlement_token: string | null }>(
   const claims = verifyToken('settlement', settlement_token, options);
   if (row === null) throw notFound('settlement');
   const isOfRow = claims.settlement_id === settlement_id && claims.service_id === service_id;
-  // The token was issued after the backup from which the row was restored. The row's status decides.
+  // The token was issued after the backup from which the row was restored. The row's status
+  // decides.
   if (isOfRow && row.settlement_token === null) return row;
   throw invalid('settlement_token', 'belongs to another settlement');
 };

@@ -199,7 +199,9 @@ describe('a statement that waits for another of the same payment computes from t
       },
     };
   };
-  /** Begins the second while the first holds its locks, so its snapshot is from before the first. */
+  /**
+   * Begins the second while the first holds its locks, so its snapshot is from before the first.
+   */
   const during = async <T>(first: (tx: Db) => Promise<unknown>, second: () => Promise<T>): Promise<T> => {
     const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = deps.pool.transaction(async (tx) => {

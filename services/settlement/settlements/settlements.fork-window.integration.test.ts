@@ -18,7 +18,9 @@ import {
 import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from './expire-settlements.ts';
 
-/** A fork of the chain that is longer than the redeem window. The window is extended by its time. */
+/**
+ * A fork of the chain that is longer than the redeem window. The window is extended by its time.
+ */
 beforeAll(startFixture);
 afterAll(stopFixture);
 

@@ -273,7 +273,8 @@ describe('redeem and expiry', () => {
       expect((await row(p.settlementId)).status).toBe('expired');
       expect(await outcome(callAs(serviceKey, 'redeem', token(p)))).toBe('settlement_expired');
     });
-    // The windows end within some milliseconds of each other, so that redeems come before and after.
+    // The windows end within some milliseconds of each other, so that redeems come before and
+    // after.
     await admin.query(
       `update settlements set status = 'issued', redeem_expires_at = clock_timestamp() + ord * interval '8 ms'
        from unnest($1::text[]) with ordinality as input(id, ord) where settlement_id = id`,

@@ -18,7 +18,10 @@ export const scopeOf = (caller: Caller, role?: 'payer' | 'vendor'): Scope => {
   return { as: role ?? 'either', account_id: caller.account_id };
 };
 
-/** The status now: past its window a settlement counts as expired, even before the job has marked it. */
+/**
+ * The status now: past its window a settlement counts as expired, even before the job has marked
+ * it.
+ */
 export const statusNow = (row: Pick<SettlementRow, 'status' | 'elapsed'>): SettlementRow['status'] =>
   row.status === 'issued' && row.elapsed ? 'expired' : row.status;
 

@@ -9,7 +9,8 @@ const MAX_UNITS = 1_000_000_000;
  * (docs/spec/decisions.md, Redeem); else null.
  */
 export const prepaidUnits = (scope: QuoteClaims['scope']): number | null => {
-  // A scope is the vendor's own object. `units` may have any type, and an inherited name does not count.
+  // A scope is the vendor's own object. `units` may have any type, and an inherited name does not
+  // count.
   const units = scope !== null && Object.hasOwn(scope, 'units') ? scope.units : null;
   return typeof units === 'number' && Number.isInteger(units) && units >= 1 && units <= MAX_UNITS
     ? units
@@ -38,8 +39,8 @@ const expired = (message: string): Refusal => ({ code: 'settlement_expired', mes
 
 /**
  * Why units cannot be consumed (docs/spec/decisions.md, Redeem and Funding), or null when they can.
- * `recordConsumptions` has the same guards in SQL. A refund has precedence over the remaining units,
- * since its release opens the settlement again.
+ * `recordConsumptions` has the same guards in SQL. A refund has precedence over the remaining
+ * units, since its release opens the settlement again.
  */
 export const consumeRefusal = (prepaid: Prepaid, units: number): Refusal | null => {
   const { status, chain, unitsTotal } = prepaid;

@@ -10,13 +10,15 @@ export type Records = {
   attempt: SettlementState | null;
   /** The settlement of the caller's account that pays or paid the quote; never a failed one. */
   paying: SettlementState | null;
-  /** Records of the time of this quote are lost, and the chain has not proven that nothing was paid. */
+  /**
+   * Records of the time of this quote are lost, and the chain has not proven that nothing was paid.
+   */
   mayBeLost: boolean;
 };
 
 /**
- * Whether the settlement's money has moved: `unknown` while it is pending, forked away or reversed for
- * good, unless the settlement failed.
+ * Whether the settlement's money has moved: `unknown` while it is pending, forked away or reversed
+ * for good, unless the settlement failed.
  */
 export const moneyMovedBy = ({ status, chain_status }: SettlementState): MoneyMoved => {
   if (status === 'failed') return 'no';
@@ -47,7 +49,8 @@ const alreadySettled = (): ServiceError =>
 export const refusalOf = (refusal: ServiceError, { attempt, paying, mayBeLost }: Records): ServiceError => {
   const named = paying ?? (attempt?.status === 'failed' ? null : attempt);
   if (named !== null) {
-    // An invalid token stays the caller's error. The payment has precedence over every other reason.
+    // An invalid token stays the caller's error. The payment has precedence over every other
+    // reason.
     const isNew = attempt === null && refusal.code !== 'validation_error';
     const { code, message, extras } = isNew ? alreadySettled() : refusal;
     return new ServiceError(code, message, {

@@ -13,7 +13,9 @@ import { stateMachine } from '../../../../shared/state-machine.ts';
 export type Status = z.infer<typeof SettlementStatus>;
 /** How far its transaction is on the chain. */
 export type ChainStatus = z.infer<typeof ChainStatusShape>;
-/** The events: those of chain-submitter, the vendor's redeem and consume, and the end of the window. */
+/**
+ * The events: those of chain-submitter, the vendor's redeem and consume, and the end of the window.
+ */
 export type Event =
   | 'signed'
   | 'confirmed'
@@ -51,9 +53,9 @@ export const statuses = stateMachine<Status, Event>({
 });
 
 /**
- * The chain status has transitions of its own. A payment that is forked away is not confirmed, so it
- * cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must not
- * deliver for a payment that may never be included again. Its window is extended by that time.
+ * The chain status has transitions of its own. A payment that is forked away is not confirmed, so
+ * it cannot be redeemed (docs/spec/decisions.md, Redeem: before confirmation 409): a vendor must
+ * not deliver for a payment that may never be included again. Its window is extended by that time.
  */
 export const chainStatuses = stateMachine<ChainStatus, Event>({
   pending: { confirmed: 'confirmed', finalized: 'finalized', failed: 'failed' },

@@ -26,10 +26,10 @@ const Consumed = z.object({
 
 /**
  * Consumes the units of each request once, in one statement and one commit. The first request of a
- * settlement redeems it, and the event of that is inserted too. The settlement's row is locked first:
- * the remaining units are then those of its newest version, and the unique key contains every earlier
- * request. A concurrent refund, redeem or expiry waits, or has committed before. Tokens are compared
- * with the issued one (docs/adr/0033).
+ * settlement redeems it, and the event of that is inserted too. The settlement's row is locked
+ * first: the remaining units are then those of its newest version, and the unique key contains
+ * every earlier request. A concurrent refund, redeem or expiry waits, or has committed before.
+ * Tokens are compared with the issued one (docs/adr/0033).
  * @param requests of different settlements, which are locked in the order of their ids
  * @returns in their order: what is consumed then, or null where nothing was consumed (the caller
  * reads the reason)
@@ -90,7 +90,10 @@ const Consumable = z.object({
 });
 export type ConsumableRow = z.infer<typeof Consumable>;
 
-/** The columns that decide about a consume, and what the request consumed before. Null: not this service's. */
+/**
+ * The columns that decide about a consume, and what the request consumed before. Null: not this
+ * service's.
+ */
 export const findConsumable = (
   db: Db,
   {

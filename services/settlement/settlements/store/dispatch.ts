@@ -36,7 +36,9 @@ export const claimStalled = (db: Db, limit: number): Promise<readonly DispatchRo
       order by progressed_at limit ${limit} for update skip locked)
     ${returning}`);
 
-/** Claims one settlement that is under way, whenever it made progress. Null: absent, or at its end. */
+/**
+ * Claims one settlement that is under way, whenever it made progress. Null: absent, or at its end.
+ */
 export const claimSettlement = (db: Db, settlementId: string): Promise<DispatchRow | null> =>
   db.maybeOne(sql.type(Dispatch)`
     update settlements as s set dispatch_count = dispatch_count + 1, progressed_at = app_now()

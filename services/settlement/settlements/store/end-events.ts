@@ -1,7 +1,9 @@
 import { sql } from '../../../../shared/db/pool.ts';
 import { insertEvents, isoText } from '../../../../shared/events/outbox.ts';
 
-/** The columns of CTE `changed` that the events below read. The tokens are left out: they are long. */
+/**
+ * The columns of CTE `changed` that the events below read. The tokens are left out: they are long.
+ */
 export const endColumns = (settlements: string) => {
   const table = sql.identifier([settlements]);
   return sql.fragment`${table}.settlement_id, ${table}.redeem_id, quote_id, account_id, delegate_id, wallet_id,

@@ -4,7 +4,10 @@ import { activeTraceparent } from '../../../../shared/lib/trace.ts';
 import { chainState, state, windowElapsed } from './conditions.ts';
 import { endColumns, expiredEvents } from './end-events.ts';
 
-/** Marks settlements past their window as expired; returns their events. Replicas may run it at once. */
+/**
+ * Marks settlements past their window as expired; returns their events. Replicas may run it at
+ * once.
+ */
 export const recordExpired = (db: Db, limit: number): Promise<readonly OutboxRow[]> =>
   db.any(sql.type(outboxRow)`
     with changed as (

@@ -14,8 +14,8 @@ import { allows, chainState, state } from './conditions.ts';
 import { Row } from './settlements.ts';
 
 /*
- * The events of chain-submitter as conditional updates, guarded by the tables of ../model/status.ts.
- * A repeated or overtaken event changes nothing and returns no outbox rows.
+ * The events of chain-submitter as conditional updates, guarded by the tables of
+ * ../model/status.ts. A repeated or overtaken event changes nothing and returns no outbox rows.
  *
  * A delegate's counters follow the payment: confirmed turns held into spent, a fork turns it back,
  * and only a proven failure releases the amount, from the counter that holds it. The sum of held
@@ -96,8 +96,8 @@ const confirmedColumns = sql.fragment`
 /**
  * Confirmed, or finalized without a confirmation before: issues pending settlements with their
  * tokens, or confirms forked ones again and adds the old hash to the superseded ones. One statement
- * and one commit record all of them. It locks settlements in the order of their ids, then delegates,
- * then payers.
+ * and one commit record all of them. It locks settlements in the order of their ids, then
+ * delegates, then payers.
  * @param confirmations at most one of a settlement
  * @returns each one's record as it is now, in their order; null where the event changed nothing
  */

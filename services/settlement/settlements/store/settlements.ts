@@ -90,7 +90,10 @@ export const findPayingSettlement = (
     select ${columns} from settlements
     where quote_id = ${quoteId} and ${state.isNot('failed')} and account_id = ${accountId}`);
 
-/** Which settlements a caller may see. It is part of the query, so a forgotten check returns nothing. */
+/**
+ * Which settlements a caller may see. It is part of the query, so a forgotten check returns
+ * nothing.
+ */
 export type Scope =
   | { as: 'service'; service_id: string }
   | { as: 'payer'; account_id: string }
@@ -193,8 +196,8 @@ const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable()
 
 /**
  * Whether any settlement of a service is under way, can be redeemed or has prepaid units left, and
- * when the last redeem window ends. The caller adds the days in which units can be consumed, because
- * they are the same for all settlements.
+ * when the last redeem window ends. The caller adds the days in which units can be consumed,
+ * because they are the same for all settlements.
  */
 export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
   db.one(sql.type(ActivityRow)`
@@ -213,7 +216,10 @@ const OfQuote = z.object({
   status: z.enum(statuses.states),
 });
 
-/** The settlement of each quote that did not fail (rule 2: at most one), or else the one of the given id. */
+/**
+ * The settlement of each quote that did not fail (rule 2: at most one), or else the one of the
+ * given id.
+ */
 export const listByQuotes = (
   db: Db,
   quotes: readonly { quote_id: string; settlement_id: string | null }[],
