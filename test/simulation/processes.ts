@@ -26,12 +26,12 @@ import { createTermsCache } from '../../services/settlement/settlements/terms-ca
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
-import { actors } from './actors.ts';
+import { type Harness, isMistake, type Process } from './harness.ts';
 import { createProvider, type Profile } from './providers.ts';
-import { isMistake, type Process, type Harness } from './harness.ts';
 
 /** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
 const POLL_MS = 400;
@@ -220,8 +220,7 @@ export const startSettlement = (
       refillsInSeconds: () => 3600,
       limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
     },
-    findWallet: async (accountId) =>
-      actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
+    findWallet: async (accountId) => actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
       const able = submitters().filter((one) => one.process.alive);
       const away = new ServiceError('service_unavailable', 'nobody answers', { money_moved: 'no' });
