@@ -140,7 +140,8 @@ test('payments without their first or final event are fetched again, and no othe
   const ids = await atOnce(4, async () => (await paid()).settlementId);
   const [withoutFirst, withoutFinal, reversedId, recent] = ids as [string, string, string, string];
   await publishProgress(reversedId, 'failed');
-  for (const settlementId of [withoutFirst, withoutFinal, recent]) await publishProgress(settlementId, 'finalized');
+  for (const settlementId of [withoutFirst, withoutFinal, recent])
+    await publishProgress(settlementId, 'finalized');
   const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
   const whole = await until(
     mine,
