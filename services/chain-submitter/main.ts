@@ -168,7 +168,7 @@ await runService(base, {
   }),
   consuming,
   jobs: [worker],
-  readings: [
+  gauges: [
     collectIntents(pool),
     collectCaps(pool, caps),
     collectBudgets(pool, limits),

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import { hasCode } from '../../../shared/lib/causes.ts';
+import { hasErrorCode } from '../../../shared/lib/error-causes.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
@@ -39,7 +39,7 @@ export const broadcast = (
 };
 
 /** Whether a unique index has refused a statement. */
-export const isUniqueViolation = (error: unknown): boolean => hasCode(error, UNIQUE_VIOLATION);
+export const isUniqueViolation = (error: unknown): boolean => hasErrorCode(error, UNIQUE_VIOLATION);
 
 type Deps = {
   pool: Pool;

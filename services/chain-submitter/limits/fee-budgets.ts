@@ -145,11 +145,11 @@ export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock)
     accountClaim: (account: string, lamports: bigint) => accountClaim(limits, name, account, lamports),
     /** Null while new settles are possible, else the seconds until the budget refills. */
     refillsInSeconds: async (): Promise<number | null> =>
-      (await budgets.isLeft(environment, environment.cap / HEADROOM)) ? null : secondsToMidnight(clock()),
+      (await budgets.hasLeft(environment, environment.cap / HEADROOM)) ? null : secondsToMidnight(clock()),
     /** @throws BudgetUsedUp when the vendor's part of the day has nothing left for new quotes */
     checkVendor: async (vendor: string): Promise<void> => {
       const budget = ofVendor(vendor);
-      if (!(await budgets.isLeft(budget, budget.cap / HEADROOM)))
+      if (!(await budgets.hasLeft(budget, budget.cap / HEADROOM)))
         throw new BudgetUsedUp({ name, dimension: 'vendor' });
     },
   };

@@ -1,6 +1,6 @@
-import { capUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Reading } from '../../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
 import { countOpenByState } from '../intents/store/intents.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
@@ -8,10 +8,10 @@ import { sumReserved } from '../limits/store/spending.ts';
 import { isPaused } from './store/settings.ts';
 
 /** Collects the open intents at each scrape. */
-export const collectIntents = (pool: Pool): Reading => ({
+export const collectIntents = (pool: Pool): GaugeCollector => ({
   name: 'intents',
   metrics: ['settle.intents', 'settle.intents.oldest_age'],
-  read: async () => {
+  collect: async () => {
     const counts = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
       INTENT_STATES.flatMap((state) => {
@@ -27,20 +27,20 @@ export const collectIntents = (pool: Pool): Reading => ({
 });
 
 /** Collects the operator's pause and the used part of each cap. */
-export const collectCaps = (pool: Pool, caps: HourlyLimits): Reading => ({
+export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
-  read: async () => {
-    const [paused, hourly] = await Promise.all([isPaused(pool), capUse(pool, caps)]);
+  collect: async () => {
+    const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
     return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
   },
 });
 
 /** Collects the reserved part of the environment's daily lamport budgets. */
-export const collectBudgets = (pool: Pool, limits: Limits): Reading => ({
+export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
   metrics: ['settle.chain.budget_used_ratio'],
-  read: async () => {
+  collect: async () => {
     const reserved = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
       metric: 'settle.chain.budget_used_ratio',
@@ -54,8 +54,8 @@ export const collectBudgets = (pool: Pool, limits: Limits): Reading => ({
  * Collects the fee payer's balance. It is cached, so that frequent scrapes do not become frequent
  * RPC calls.
  */
-export const collectFeePayer = (lamportsOf: () => Promise<number>): Reading => ({
+export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
   metrics: ['settle.fee_payer_lamports'],
-  read: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
+  collect: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
 });

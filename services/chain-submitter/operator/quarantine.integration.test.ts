@@ -34,7 +34,7 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
     (error: ServiceError) => `${error.code}: ${error.message}`,
   );
 const factsOf = async (quarantine_id: number) =>
-  (await call(operator, chainSubmitter, 'showQuarantined', { quarantine_id }))!.facts as {
+  (await call(operator, chainSubmitter, 'findQuarantined', { quarantine_id }))!.details as {
     attempt: { outcome: string; reason: string; transactions: unknown[] };
   } | null;
 

@@ -47,7 +47,7 @@ const FAILURE = {
  */
 export const quarantineResolver = (deps: Deps): QuarantineResolver<Job> => ({
   find: async (message) => parseJob(message),
-  unknown: 'the message names no attempt to pay; retry or dismiss it',
+  notFoundMessage: 'the message names no attempt to pay; retry or dismiss it',
   prove: (job) => reportAttempt(deps, job),
   commit: async (tx, job) => {
     const intentId = settleIntentId(job);
