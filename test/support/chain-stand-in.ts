@@ -12,7 +12,9 @@ import { encodeBase58 } from '../../shared/lib/base58.ts';
 import { formatMicro, parseMicro } from '../../shared/lib/micro.ts';
 import { publishEvent } from './publish.ts';
 
-/** The outcome of a job or a submitted transaction. `silent`: it is accepted, and no event follows. */
+/**
+ * The outcome of a job or a submitted transaction. `silent`: it is accepted, and no event follows.
+ */
 type Outcome = 'confirmed' | 'failed' | 'silent';
 type Transfers = z.infer<typeof chainSubmitter.internal.observeTransfers.output>;
 type Account = { exists: boolean; balance: bigint; delegate: string | null; allowance: bigint };
@@ -45,7 +47,7 @@ export const notForOperators = {
   listOperatorActions: notCalled,
   getBacklog: notCalled,
   listQuarantined: notCalled,
-  showQuarantined: notCalled,
+  findQuarantined: notCalled,
   decideQuarantined: notCalled,
 };
 

@@ -54,7 +54,7 @@ beforeAll(async () => {
       account_id === ACCOUNT && wallet_id === WALLET
         ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
         : null,
-    chooseDefault: refuse,
+    setDefault: refuse,
     ...notForOperators,
   };
   serve(await testBus.as('wallet'), wallet, handlers);

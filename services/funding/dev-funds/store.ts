@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
-import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
+import { chainWork, UNDECIDED } from '../../../shared/lib/chain-work.ts';
 
-const state = stateColumn(work);
+const state = stateColumn(chainWork);
 
 const Row = z.object({
   fund_id: z.string(),
@@ -12,7 +12,7 @@ const Row = z.object({
   wallet_id: z.string(),
   owner: z.string(),
   amount: z.bigint(),
-  status: z.enum(work.states),
+  status: z.enum(chainWork.states),
   dispatch_count: z.number(),
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),

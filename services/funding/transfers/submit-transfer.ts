@@ -3,7 +3,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import { isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { requireNotClosed, type Transfer, type TransferKind } from './model/pending.ts';
 import { type RecordProgressDeps, recordProgress, wakeKey } from './record-progress.ts';
 

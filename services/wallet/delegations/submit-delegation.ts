@@ -3,7 +3,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedView } from '../wallets/observed-view.ts';
 import { getWallet, type WalletRow } from '../wallets/store.ts';

@@ -26,5 +26,5 @@ export const delegationChanged = (
     allowance: formatMicro(now.allowance),
     balance: formatMicro(now.balance),
     slot: Number(now.slot),
-    seen_at: isoTime(seenAt),
+    observed_at: isoTime(seenAt),
   });

@@ -46,7 +46,7 @@ beforeAll(async () => {
     max: 2,
   });
   const settlement = await testBus.as('settlement');
-  settlement.nc.subscribe('int.settlement.spentSince', {
+  settlement.nc.subscribe('int.settlement.sumSpentSince', {
     callback: (_error, msg) => {
       const { input } = msg.json<{ input: { wallets: { wallet_id: string }[] } }>();
       const ok = input.wallets.map(({ wallet_id }) => ({ wallet_id, spent: spent.get(wallet_id) ?? '0' }));

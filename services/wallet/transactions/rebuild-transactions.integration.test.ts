@@ -160,9 +160,9 @@ test('payments without their first or final event are fetched again, and no othe
   const batches: string[][] = [];
   const refetch = refetchPayments({
     pool: base.pool,
-    findPaid: ({ settlement_ids }) => {
+    listPaidByIds: ({ settlement_ids }) => {
       batches.push(settlement_ids);
-      return call(base.bus, settlement, 'findPaid', { settlement_ids });
+      return call(base.bus, settlement, 'listPaidByIds', { settlement_ids });
     },
   });
   await refetch();

@@ -11,12 +11,18 @@ import { claimIncompletePayments, upsertMovements } from './store.ts';
  * rebuild.
  */
 export const refetchPayments =
-  ({ pool, findPaid }: { pool: Pool; findPaid: Handler<typeof settlement.internal.findPaid> }) =>
+  ({
+    pool,
+    listPaidByIds,
+  }: {
+    pool: Pool;
+    listPaidByIds: Handler<typeof settlement.internal.listPaidByIds>;
+  }) =>
   async (): Promise<void> => {
     for (;;) {
       const settlement_ids = await claimIncompletePayments(pool, MAX_PAID_LISTED);
       if (settlement_ids.length === 0) return;
-      const paid = await findPaid({ settlement_ids });
+      const paid = await listPaidByIds({ settlement_ids });
       await upsertMovements(
         pool,
         paid.map((payment) => movementOfPayment(payment, payment.status)),

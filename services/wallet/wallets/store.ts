@@ -3,10 +3,10 @@ import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { notFound } from '../../../shared/contract/errors.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
-import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
+import { chainWork, UNDECIDED } from '../../../shared/lib/chain-work.ts';
 import { type Page, pageBy } from '../../../shared/lists/page.ts';
 
-const tokenAccountState = stateColumn(work, sql.fragment`token_account_status`);
+const tokenAccountState = stateColumn(chainWork, sql.fragment`token_account_status`);
 
 const Row = z.object({
   wallet_id: z.string(),
@@ -18,7 +18,7 @@ const Row = z.object({
   label: z.string().nullable(),
   backup: z.string().nullable(),
   created_at: z.number(),
-  token_account_status: z.enum(work.states).nullable(),
+  token_account_status: z.enum(chainWork.states).nullable(),
   approving: z.boolean(),
   last_confirmed: z.enum(['approve', 'revoke']).nullable(),
   last_allowance: z.bigint().nullable(),

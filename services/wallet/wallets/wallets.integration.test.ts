@@ -305,7 +305,7 @@ describe('delegation', () => {
 
 describe('the default wallet', () => {
   const setDefault = async (accountId: string, wallet_id: string | null) =>
-    (await call(identity, wallet, 'chooseDefault', { account_id: accountId, wallet_id })).chosen;
+    (await call(identity, wallet, 'setDefault', { account_id: accountId, wallet_id })).found;
   const defaultOf = async (accountId: string) =>
     (await call(settlement, wallet, 'find', { account_id: accountId }))?.wallet_id;
 
