@@ -149,9 +149,10 @@ describe.each(['service', 'delegate'] as const)('keys of a %s', (kind) => {
       while (!done) most = Math.max(most, await validKeys(made.id));
     };
     const watching = watch();
-    const answers = await atOnce(64, () => rotate(made.id, made.owner));
-    done = true;
-    await watching;
+    const answers = await atOnce(64, () => rotate(made.id, made.owner)).finally(async () => {
+      done = true;
+      await watching;
+    });
     expect(most).toBe(2);
     const valid = await Promise.all(answers.map(({ api_key }) => isValid(api_key)));
     expect(tally(valid)).toEqual({ true: 2, false: 62 });
