@@ -13,8 +13,8 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceOperations } from '../../services/identity/services/operations.ts';
 import { sessionOperations } from '../../services/identity/sessions/operations.ts';
-import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
-import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
+import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
+import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -165,9 +165,9 @@ export const startIdentity = async () => {
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of settlement, on the same database.
-    putDelegate: putDelegate({ pool: settlementPool }),
-    findDelegates: (account_id: string, delegate_ids: string[]) =>
-      findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
+    upsertDelegate: upsertDelegate({ pool: settlementPool }),
+    listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
+      listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
     getActivity: async (serviceId: string) => {
       await activity.onQuery(serviceId);
       return activity;
@@ -207,7 +207,7 @@ export const startIdentity = async () => {
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const revokedSessions = new Set<string>();
   subscribeLive(gateway, identity, {
-    sessionEnded: ({ account_id, session_id }) =>
+    sessionRevoked: ({ account_id, session_id }) =>
       revokedSessions.add(JSON.stringify({ account_id, session_id })),
   });
 
@@ -269,7 +269,7 @@ export const startIdentity = async () => {
     /** Hashes of the revoked keys that were published to the gateways. */
     revokedHashes: () =>
       published
-        .filter(({ subject }) => subject === 'evt.identity.keysEnded')
+        .filter(({ subject }) => subject === 'evt.identity.keysRevoked')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /**
      * Publishes an event of settlement in a new message each time. The payload may violate the
