@@ -55,15 +55,10 @@ const LAYERS: readonly [RegExp, RegExp][] = [
     /^services\/[^/]+\/[^/]+\/store(\.ts$|\/)/,
     /^services\/[^/]+\/[^/]+\/(model|store)(\.ts$|\/)|^shared\/(lists|events|db|lib|contract)\//,
   ],
-  [/^services\/[^/]+\/domain\//, /^services\/[^/]+\/domain\/|^shared\/((lib|contract)\/|state-machine\.ts$)/],
-  [
-    /^services\/[^/]+\/store\//,
-    /^services\/[^/]+\/(domain|store)\/|^shared\/(lists|events|db|lib|contract)\//,
-  ],
 ];
 const isOurs = (imported: string) => /^(services|shared|deploy|test|tools|bench|console)\//.test(imported);
 
-test('imports point one way: contract ← lib ← bus ← db ← events, domain and store know nothing above them', () => {
+test('imports point one way: contract ← lib ← bus ← db ← events, models and stores know nothing above them', () => {
   const layered = (file: string, imported: string) => {
     const rule = LAYERS.find(([folder]) => folder.test(file));
     return rule === undefined || !isOurs(imported) || rule[1].test(imported);
@@ -119,7 +114,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
   '@tanstack/react-query': /^console\/src\/(lib\/data|session\/use-session)\.tsx?$/,
   '@simplewebauthn/browser': /^console\/src\/session\/passkeys\.ts$/,
   '@solana/kit': /^console\/src\/wallet\//,
-  '@solana-program/token': /^console\/src\/wallet\/reading\.ts$/,
+  '@solana-program/token': /^console\/src\/wallet\/read-transaction\.ts$/,
   '@solana/wallet-standard-features': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/app': /^console\/src\/wallet\/browser-wallets\.ts$/,
   '@wallet-standard/base': /^console\/src\/wallet\//,
@@ -132,7 +127,7 @@ const CONSOLE_PACKAGES: Record<string, RegExp> = {
 /** Where a package may be known in production. Another one gets its line here, and one place. */
 const PACKAGES: Record<string, RegExp> = {
   zod: /./,
-  '@fastify/cors': /^services\/gateway\/cors\.ts$/,
+  '@fastify/cors': /^services\/gateway\/http\/cors\.ts$/,
   '@simplewebauthn/server': /^services\/identity\/passkeys\/webauthn\.ts$/,
   '@simplewebauthn/server/helpers': /^services\/identity\/passkeys\/webauthn\.ts$/,
   '@noble/ed25519': /^services\/chain-submitter\/chain\/addresses\.ts$/,
@@ -142,14 +137,14 @@ const PACKAGES: Record<string, RegExp> = {
   '@opentelemetry/resources': /^shared\/lib\/telemetry-(prometheus|sdk)\.ts$/,
   '@opentelemetry/sdk-metrics': /^shared\/lib\/telemetry-prometheus\.ts$/,
   '@opentelemetry/sdk-node': /^shared\/lib\/telemetry-sdk\.ts$/,
-  '@scalar/fastify-api-reference': /^services\/gateway\/reference\.ts$/,
+  '@scalar/fastify-api-reference': /^services\/gateway\/pages\/reference\.ts$/,
   '@solana/web3.js': /^services\/chain-submitter\//,
   '@solana/spl-token': /^services\/chain-submitter\//,
   bs58: /^services\/chain-submitter\/|^shared\/lib\/base58\.ts$/,
   'close-with-grace': /^shared\/lib\/shutdown\.ts$/,
   fastify: /^services\/gateway\//,
-  ioredis: /^services\/gateway\/limits\.ts$/,
-  'rate-limiter-flexible': /^services\/gateway\/limits\.ts$/,
+  ioredis: /^services\/gateway\/limits\/redis-window\.ts$/,
+  'rate-limiter-flexible': /^services\/gateway\/limits\/redis-window\.ts$/,
   'lru-cache': /^(shared|services)\//,
   'ipaddr.js': /^services\/webhook\/endpoints\/model\/target\.ts$/,
   jose: /^shared\/lib\/access-token\.ts$|^services\/funding\/deposits\/providers\/coinbase\.ts$|^services\/webhook\/endpoints\/secrets\.ts$/,
@@ -184,13 +179,13 @@ test('a refusal that many places say is made in one: invalid, notFound, conflict
   expect(others.filter((file) => handMade.test(text.get(file)!))).toEqual([]);
 });
 
-test('domain code reads no clock, no file, no network and no chance', () => {
+test('a model reads no clock, no file, no network and no random number', () => {
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|fetch\(|randomBytes|randomUUID|process\.)/;
-  const domain = product.filter((file) => /\/domain\/|^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/.test(file));
-  expect(domain.length).toBeGreaterThan(5);
-  expect(domain.filter((file) => impure.test(text.get(file)!))).toEqual([]);
-  expect(offences(domain, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
+  const models = product.filter((file) => /^services\/[^/]+\/[^/]+\/model(\.ts$|\/)/.test(file));
+  expect(models.length).toBeGreaterThan(5);
+  expect(models.filter((file) => impure.test(text.get(file)!))).toEqual([]);
+  expect(offences(models, (_file, imported) => !/^node:(?!(crypto|url)$)/.test(imported))).toEqual([]);
 });
 
 // ---------- one file for everything that the contract names ----------
@@ -202,36 +197,30 @@ const filesIn = (folder: string, kind = '.ts') =>
     .sort();
 
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-const hasNounFolders = (service: string) => filesIn(`services/${service}/handlers`).length === 0;
-const inNounFolders = (service: string, ...stems: string[]) =>
+/** Files of the noun folders of a service that have this stem. */
+const inNounFolders = (service: string, stem: string) =>
   files.filter(
     (file) =>
-      stems.includes(path.posix.basename(file, '.ts')) &&
+      path.posix.basename(file) === `${stem}.ts` &&
       path.posix.dirname(path.posix.dirname(file)) === `services/${service}`,
   );
 
 test.each(contractList.map((contract) => [contract.name, contract] as const))(
-  '%s: a file for every operation, consumer and job of the contract, and no other',
-  (name, { operations, internal, consumes, jobs }) => {
-    const handled = inOrder([...Object.keys(operations), ...Object.keys(internal)]).filter(
-      // What all services answer to operators is one file for all, shared/operator/handlers.ts.
+  '%s: one file for every operation and every event of the contract',
+  (name, { operations, internal, consumes }) => {
+    const own = [...Object.keys(operations), ...Object.keys(internal)].filter(
+      // shared/operator/handlers.ts answers for all services what operators ask of each.
       (operation) => !Object.hasOwn(operatorOperations, operation),
     );
-    if (hasNounFolders(name)) {
-      for (const operation of handled)
-        expect([operation, inNounFolders(name, kebab(operation)).length]).toEqual([operation, 1]);
-      for (const event of consumes) {
-        const [publisher, past] = event.split('.') as [string, string];
-        const files = inNounFolders(name, `on-${publisher}-${kebab(past)}`, `on-${publisher}`);
-        expect([event, files.length]).toEqual([event, 1]);
-      }
-    } else {
-      expect(filesIn(`services/${name}/handlers`)).toEqual(handled);
-      expect(filesIn(`services/${name}/consumers`)).toEqual(inOrder(consumes));
-    }
-    // Beside the jobs of the queue there are those that run by the clock.
-    if (!hasNounFolders(name))
-      expect(filesIn(`services/${name}/jobs`)).toEqual(expect.arrayContaining(Object.keys(jobs)));
+    const handlers = own.map((operation) => [operation, inNounFolders(name, kebab(operation)).length]);
+    expect(handlers).toEqual(own.map((operation) => [operation, 1]));
+    // Subscribers of a few lines share one file per publisher.
+    const subscribers = consumes.map((event) => {
+      const [publisher, past] = event.split('.') as [string, string];
+      const alone = inNounFolders(name, `on-${publisher}-${kebab(past)}`);
+      return [event, (alone.length > 0 ? alone : inNounFolders(name, `on-${publisher}`)).length];
+    });
+    expect(subscribers).toEqual(consumes.map((event) => [event, 1]));
     for (const part of ['main', 'config']) expect(filesIn(`services/${name}`)).toContain(part);
   },
 );

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createVendor } from '../../deploy/local/seed/actors.ts';
 import { must } from '../../deploy/local/seed/api.ts';
-import { createAuthenticate } from '../../services/gateway/credentials.ts';
-import { openEnvironment } from '../../services/gateway/environments.ts';
+import { createAuthenticate } from '../../services/gateway/credentials/authenticate.ts';
+import { openEnvironment } from '../../services/gateway/environments/environment.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
 import { createLogger } from '../../shared/lib/logger.ts';
 import { type Samples, showSamples } from '../harness/rounds.ts';
@@ -72,7 +72,7 @@ const checking = async (bench: BenchStack): Promise<{ check: Check; close: () =>
   const authenticate = createAuthenticate({
     environments: new Map([['test', environment]]),
     publicKeys: PublicKeyList.parse(JSON.stringify(keys.map(({ kid, x }) => ({ kid, x })))),
-    refusedKeys: { admit: () => {}, told: async () => {} },
+    refusedKeys: { admit: () => {}, record: async () => {} },
     now: Date.now,
   });
   return {

@@ -30,6 +30,7 @@ const PROGRAMS = ['services/*/main.ts', 'shared/jobs/*.ts'];
 /** Read while a program runs. Named, so that a key or a dump that lies about is not shipped. */
 const ASSETS = [
   'services/*/pages/*.{html,css,js}',
+  'services/*/limits/*.lua',
   '{services/*,shared/db}/migrations/*.sql',
   'shared/db/*.sql',
   'console/dist/**/*.{html,js,css,svg,br,gz}',
@@ -140,7 +141,7 @@ export const bundled = async (): Promise<string> => {
   const hash = createHash('sha256');
   const sources = globSync(
     [
-      '{services,shared}/**/*.{ts,sql,html,css,js}',
+      '{services,shared}/**/*.{ts,sql,html,css,js,lua}',
       'console/dist/**/*.*',
       'deploy/image/*',
       'package-lock.json',

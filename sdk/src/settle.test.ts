@@ -49,27 +49,27 @@ test('through lost answers, refusals that decide nothing and 202, every call car
     refusal(429, 'rate_limited', unsure),
     paid,
   ] as const;
-  const kept: string[] = [];
+  const stored: string[] = [];
   const store = memoryAttempts();
   const { client, asked, ids } = await clientOf(
     (_, n) => {
-      expect(kept).toHaveLength(1);
+      expect(stored).toHaveLength(1);
       return answers[n]!;
     },
     {
       ...store,
-      remember: async (quote, id) => {
+      getOrInsert: async (quote, id) => {
         // Slower than a request: sending must wait for it.
         await new Promise((resolve) => setTimeout(resolve, 50));
-        kept.push(id);
-        return store.remember(quote, id);
+        stored.push(id);
+        return store.getOrInsert(quote, id);
       },
     },
   );
   const settled = await client.settlement.settle(QUOTE);
-  expect(settled).toMatchObject({ status: 'confirmed', payment_attempt_id: kept[0] });
+  expect(settled).toMatchObject({ status: 'confirmed', payment_attempt_id: stored[0] });
   expect(asked).toHaveLength(answers.length);
-  expect(new Set(ids())).toEqual(new Set(kept));
+  expect(new Set(ids())).toEqual(new Set(stored));
 });
 
 test('calls at once and after one another for one quote are one attempt', async () => {
@@ -114,8 +114,8 @@ test('an id of the caller is used as it is and the store left alone', async () =
     throw new Error('the store was touched');
   };
   const { client, ids } = await clientOf((_, n) => (n === 0 ? poor : paid), {
-    remember: forbidden,
-    forget: forbidden,
+    getOrInsert: forbidden,
+    remove: forbidden,
   });
   const mine = { ...QUOTE, payment_attempt_id: 'mine' };
   await expect(client.settlement.settle(mine)).rejects.toThrow(ApiError);
@@ -151,17 +151,17 @@ describe('a quote that the account itself has a settlement for', () => {
   });
   const token = { settlement_token: 'a.b', tx_hash: 'h', redeem_expires_at: 'then' };
   const settles = (asked: readonly Asked[]) => asked.filter(({ call }) => call === 'POST /v1/settle');
-  const kept = () => {
-    const forget = (): never => {
-      throw new Error('the attempt was dropped');
+  const withoutRemove = () => {
+    const remove = (): never => {
+      throw new Error('the attempt was removed');
     };
-    return { ...memoryAttempts(), forget };
+    return { ...memoryAttempts(), remove };
   };
 
   test('paid: the answer is that settlement, and nothing is settled anew', async () => {
     const { client, asked } = await clientOf(
       ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : shown('redeemed', token)),
-      kept(),
+      withoutRemove(),
     );
     expect(await client.settlement.settle(QUOTE)).toEqual({
       settlement_id: 'stl_1',
@@ -177,7 +177,7 @@ describe('a quote that the account itself has a settlement for', () => {
     const { client, asked } = await clientOf(({ call }) => {
       if (call !== 'POST /v1/settle') return shown(statuses.shift()!);
       return statuses.length === 0 ? paid : taken('unknown');
-    }, kept());
+    }, withoutRemove());
     const settled = await client.settlement.settle(QUOTE);
     const ids = settles(asked).map(({ body }) => body!.payment_attempt_id);
     expect(new Set(ids)).toEqual(new Set([settled.payment_attempt_id]));
@@ -190,7 +190,7 @@ describe('a quote that the account itself has a settlement for', () => {
   ])('%s: an error by name, and the attempt stays', async (_, answer, kind) => {
     const { client, asked } = await clientOf(
       ({ call }) => (call === 'POST /v1/settle' ? taken('yes') : answer),
-      kept(),
+      withoutRemove(),
     );
     for (let i = 0; i < 2; i += 1) {
       const error = await client.settlement.settle(QUOTE).catch((e: unknown) => e);
@@ -205,7 +205,7 @@ describe('a quote that the account itself has a settlement for', () => {
     const said = ['yes', 'unknown', undefined].map((money_moved) =>
       refusal(409, 'quote_already_settled', { money_moved, safe_action: 'stop' }),
     );
-    const { client, ids } = await clientOf((_, n) => said[n]!, kept());
+    const { client, ids } = await clientOf((_, n) => said[n]!, withoutRemove());
     for (const _ of said) await expect(client.settlement.settle(QUOTE)).rejects.toThrow(ApiError);
     expect(new Set(ids()).size).toBe(1);
   });

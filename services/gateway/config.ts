@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Environment, SolanaAddress } from '../../shared/contract/primitives.ts';
 import { commonConfig, JsonText, OriginList } from '../../shared/lib/config.ts';
 import { PublicKeyList } from '../../shared/lib/keys.ts';
-import { LimitsFile } from './limits-file.ts';
-import { ProxyList } from './proxies.ts';
+import { ProxyList } from './http/proxies.ts';
+import { LimitsFile } from './limits/limits-file.ts';
 
 const EnvironmentConnection = z.strictObject({
   name: Environment,
@@ -11,7 +11,6 @@ const EnvironmentConnection = z.strictObject({
   nats_user: z.string().min(1),
   nats_password: z.string().min(1),
 });
-export type EnvironmentConnection = z.infer<typeof EnvironmentConnection>;
 
 const Environments = JsonText.pipe(z.array(EnvironmentConnection).min(1)).refine(
   (list) => new Set(list.map(({ name }) => name)).size === list.length,
@@ -20,25 +19,34 @@ const Environments = JsonText.pipe(z.array(EnvironmentConnection).min(1)).refine
 
 export const config = z.object({
   ...commonConfig,
-  /** Where the world reaches this gateway; stands in the OpenAPI document. */
+  /** The address at which clients reach this gateway, as the OpenAPI document shows it. */
   PUBLIC_URL: z.url(),
-  /** Origins of the pages that may keep a refresh token in the cookie; by default that of PUBLIC_URL. */
+  /**
+   * Origins of the pages that may keep a refresh token in the cookie; by default that of
+   * PUBLIC_URL.
+   */
   BROWSER_ORIGINS: OriginList.optional(),
-  /** Origins of other pages whose scripts may call the API, or `*` for all of them; by default none. */
+  /**
+   * Origins of other pages whose scripts may call the API, or `*` for all of them; by default none.
+   */
   CORS_ORIGINS: z.union([z.literal('*'), OriginList]).optional(),
   ENVIRONMENTS: Environments,
   REDIS_URL: z.string().min(1),
   PUBLIC_KEYS: PublicKeyList,
-  /** JSON, environment → address of its mint of USDC, which the console compares transactions with. */
+  /** JSON, environment → address of its USDC mint. The console compares transactions with it. */
   USDC_MINTS: JsonText.pipe(z.partialRecord(Environment, SolanaAddress)),
   LIMITS_FILE: LimitsFile,
-  /** Addresses or CIDR blocks whose X-Forwarded-For is believed; comma separated. */
+  /** Addresses or CIDR blocks whose X-Forwarded-For is trusted; comma separated. */
   TRUSTED_PROXIES: ProxyList,
   /**
-   * `adopt` where the trusted proxies begin the traces themselves and drop what a caller sent. Most pass it on: a caller could
-   * then choose what is sampled and write into other traces.
+   * `adopt` where the trusted proxies begin the traces themselves and drop the traceparent of the
+   * caller. Most proxies pass it on. A caller could then select what is sampled, and write into
+   * other traces.
    */
   TRACEPARENT_OF_PROXIES: z.enum(['link', 'adopt']).default('link'),
-  /** How long readiness says 503 before the port closes, so that a load balancer can look away first. */
+  /**
+   * How long readiness answers 503 before the port closes, so that a load balancer stops sending
+   * calls first.
+   */
   DRAIN_SECONDS: z.coerce.number().min(0).max(15).default(1),
 });

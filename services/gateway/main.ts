@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { drainBus } from '../../shared/bus/connect.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
@@ -6,46 +8,70 @@ import { createLogger } from '../../shared/lib/logger.ts';
 import { onShutdown } from '../../shared/lib/shutdown.ts';
 import { startTelemetry } from '../../shared/lib/telemetry.ts';
 import { config as schema } from './config.ts';
-import { createAuthenticate } from './credentials.ts';
-import { openEnvironment } from './environments.ts';
-import { createLimits } from './limits.ts';
-import { createReadiness } from './readiness.ts';
-import { createRefusedKeys } from './refused-keys.ts';
-import { createServer } from './server.ts';
+import { createAuthenticate } from './credentials/authenticate.ts';
+import { jwks } from './credentials/jwks.ts';
+import { createRefusedKeys } from './credentials/refused-keys.ts';
+import { openEnvironment } from './environments/environment.ts';
+import { environments as listEnvironments } from './environments/environments.ts';
+import { health } from './health/health.ts';
+import { createReadiness } from './health/readiness.ts';
+import { ready } from './health/ready.ts';
+import { createServer } from './http/server.ts';
+import { createLimits } from './limits/limits.ts';
 
-/** An environment that is there answers within milliseconds; one that is away keeps nobody from the others. */
+/**
+ * How long the start waits for the environments. An available one connects within milliseconds; an
+ * unavailable one must not delay the others.
+ */
 const REACH_MS = 1000;
+
+// Files are found from here, because a bundle holds the whole gateway in this place
+// (deploy/image/bundle.ts).
+const readText = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+const consoleFolder = fileURLToPath(new URL('../../console/dist/', import.meta.url));
 
 const config = loadConfig(schema);
 const logger = createLogger('gateway', config.LOG_LEVEL);
 const telemetry = await startTelemetry('gateway', config, logger);
+const clock = systemClock;
 const environments = new Map(
   config.ENVIRONMENTS.map((connection) => [connection.name as string, openEnvironment(connection, logger)]),
 );
-const limits = createLimits({ redisUrl: config.REDIS_URL, overrides: config.LIMITS_FILE, logger });
+const limits = createLimits({
+  redisUrl: config.REDIS_URL,
+  script: readText('./limits/sliding-window.lua'),
+  overrides: config.LIMITS_FILE,
+  logger,
+});
 const readiness = createReadiness([...environments.values()]);
 
 const server = createServer({
-  clock: systemClock,
-  publicKeys: config.PUBLIC_KEYS,
+  handlers: {
+    health: health({ clock }),
+    ready: ready({ readiness }),
+    jwks: jwks({ publicKeys: config.PUBLIC_KEYS, clock }),
+    environments: listEnvironments({ usdcMints: config.USDC_MINTS }),
+  },
   readiness,
-  usdcMints: config.USDC_MINTS,
   environments,
   authenticate: createAuthenticate({
     environments,
     publicKeys: config.PUBLIC_KEYS,
     refusedKeys: createRefusedKeys(limits),
-    now: systemClock,
+    now: clock,
   }),
   limits,
   logger,
   publicUrl: config.PUBLIC_URL,
+  docsHtml: readText('./pages/docs.html'),
+  consoleFolder,
   browserOrigins: config.BROWSER_ORIGINS ?? [new URL(config.PUBLIC_URL).origin],
   corsOrigins: config.CORS_ORIGINS,
   trustedProxies: config.TRUSTED_PROXIES,
   adoptsTraces: config.TRACEPARENT_OF_PROXIES === 'adopt',
 });
-// Whoever finds the port open is served: a proxy that asks no probe sends its calls as soon as it is.
+// A proxy without probes sends calls as soon as the port is open, so the port opens after the
+// environments are connected.
 await Promise.race([Promise.all([...environments.values()].map(({ reached }) => reached)), sleep(REACH_MS)]);
 await server.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
 logger.info({ address: server.addresses() }, 'listening');

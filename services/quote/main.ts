@@ -11,33 +11,33 @@ import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
-import { accepted } from './consumers/settlement.accepted.ts';
-import { failed } from './consumers/settlement.failed.ts';
-import { issued } from './consumers/settlement.issued.ts';
-import type { Deps } from './deps.ts';
-import { create } from './handlers/create.ts';
-import { get } from './handlers/get.ts';
-import { list } from './handlers/list.ts';
-import { quoteActivity } from './handlers/quoteActivity.ts';
-import { askSettlement } from './jobs/askSettlement.ts';
-import { applyTransitions } from './transitions.ts';
+import { applyTransitions } from './quotes/apply-transitions.ts';
+import { type CreateDeps, create } from './quotes/create.ts';
+import { get } from './quotes/get.ts';
+import { getQuoteActivity } from './quotes/get-quote-activity.ts';
+import { list } from './quotes/list.ts';
+import { onSettlementAccepted, onSettlementFailed, onSettlementIssued } from './quotes/on-settlement.ts';
+import { type QuerySettlementDeps, querySettlement } from './quotes/query-settlement.ts';
 
-const ASK_EVERY_MS = 5000;
-/** Nobody waits for a quote's displayed status: events of a moment share a statement. */
+const QUERY_EVERY_MS = 5000;
+/**
+ * No caller waits for the status of a quote, so events that arrive close to each other share a
+ * statement.
+ */
 const BATCH_WINDOW_MS = 250;
-const PROMISES_MS = 300_000;
+const RESERVATION_STEP_MS = 300_000;
 
 const config = loadConfig(schema);
 const base = await openBase('quote', config);
 const { bus, pool, clock, relay, quarantine, logger } = base;
 
-// A changed price or payout address acts within this time ("at once" is 2 s in
+// A changed price or payout address takes effect within this time ("at once" is 2 s in
 // docs/spec/decisions.md).
 const findService = cached((service_id) => call(bus, identity, 'findService', { service_id }), {
   maxAgeMs: 1000,
 });
-// A token account that is closed again is noticed after this time, also one that was granted and created meanwhile: a grant
-// once given is not taken back. A refusal is asked anew.
+// This is how soon a closed token account is noticed, also one that was granted and created in the
+// meantime, because a grant is never revoked. A refusal is not cached.
 const reserve = cached(
   (key) => {
     const [account_id, owner, until] = key.split('/') as [string, string, string];
@@ -45,10 +45,10 @@ const reserve = cached(
       ...{ account_id, owner, until: isoTime(Number(until)) },
     });
   },
-  { maxAgeMs: 15_000, keep: ({ status }) => status !== 'refused' },
+  { maxAgeMs: 15_000, isCacheable: ({ status }) => status !== 'refused' },
 );
 
-const deps: Deps = {
+const deps = {
   pool,
   clock: clock.now,
   environment: config.ENVIRONMENT,
@@ -58,17 +58,20 @@ const deps: Deps = {
   cursorKey: config.CURSOR_KEY,
   relay,
   findService,
-  // Up to five minutes later than need be, so that many quotes of one lifetime ask once.
+  // Up to five minutes later than necessary, so that many quotes of one lifetime share a call.
   reserveTokenAccount: (accountId, owner, until) =>
-    reserve(`${accountId}/${owner}/${Math.ceil(until / PROMISES_MS) * PROMISES_MS}`),
-  findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
-};
+    reserve(`${accountId}/${owner}/${Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS}`),
+  listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
+} satisfies CreateDeps & QuerySettlementDeps & Record<string, unknown>;
 
 const consuming = [
-  subscribeInBatches(bus, settlement, { accepted, issued, failed }, applyTransitions(deps), {
-    quarantine,
-    batchWindowMs: BATCH_WINDOW_MS,
-  }),
+  subscribeInBatches(
+    bus,
+    settlement,
+    { accepted: onSettlementAccepted, issued: onSettlementIssued, failed: onSettlementFailed },
+    applyTransitions(deps),
+    { quarantine, batchWindowMs: BATCH_WINDOW_MS },
+  ),
 ];
 const operating = operatorHandlers({ pool, consuming });
 
@@ -80,14 +83,14 @@ await runService(base, {
       create: create(deps),
       get: get(deps),
       list: list(deps),
-      quoteActivity: quoteActivity(deps),
+      getQuoteActivity: getQuoteActivity(deps),
       ...operating,
     },
     { calls: idempotentCalls(pool) },
   ),
   consuming,
   jobs: [
-    everyMs(ASK_EVERY_MS, 'askSettlement', askSettlement(deps), logger),
+    everyMs(QUERY_EVERY_MS, 'querySettlement', querySettlement(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],
 });

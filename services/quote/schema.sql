@@ -60,14 +60,14 @@ create table quotes (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   settlement_id text collate "C",
-  settlement_step smallint,
-  ask_at timestamp with time zone,
+  settlement_state smallint,
+  query_at timestamp with time zone,
   constraint quotes_pkey PRIMARY KEY (quote_id),
   constraint quotes_check CHECK (fee_amount >= 0 AND fee_amount < quote_amount),
-  constraint quotes_check1 CHECK ((settlement_id IS NULL) = (settlement_step IS NULL)),
+  constraint quotes_check1 CHECK ((settlement_id IS NULL) = (settlement_state IS NULL)),
   constraint quotes_quote_amount_check CHECK (quote_amount > 0),
-  constraint quotes_settlement_step_check CHECK (settlement_step >= 1 AND settlement_step <= 3)
+  constraint quotes_settlement_state_check CHECK (settlement_state >= 1 AND settlement_state <= 3)
 );
 CREATE INDEX quotes_by_account ON quotes USING btree (account_id, quote_id DESC);
 CREATE INDEX quotes_by_service ON quotes USING btree (service_id, quote_id DESC);
-CREATE INDEX quotes_to_ask ON quotes USING btree (ask_at) WHERE (ask_at IS NOT NULL);
+CREATE INDEX quotes_to_query ON quotes USING btree (query_at) WHERE (query_at IS NOT NULL);

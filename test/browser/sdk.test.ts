@@ -7,10 +7,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Consumer, createConsumer, createVendor, type Vendor } from '../../deploy/local/seed/actors.ts';
 import { createApi } from '../../deploy/local/seed/api.ts';
 import { linkToken } from '../../deploy/local/seed/sign-in.ts';
-import { newSigningKey, startScene } from '../../services/gateway/test-support.ts';
 import { signAccessToken } from '../../shared/lib/access-token.ts';
 import { newId } from '../../shared/lib/id.ts';
 import { startBrowser } from '../support/browser.ts';
+import { newSigningKey, startGatewayFixture } from '../support/gateway.ts';
 import { installSdk } from '../support/sdk-package.ts';
 import { runningStack } from '../support/stack.ts';
 
@@ -162,7 +162,7 @@ test('a page on another host of the same site: the cookie is kept and sent when 
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   const shop = `http://localhost:${(files.address() as AddressInfo).port}`;
   const account = { account_id: newId('acct'), email: 'ada@example.com' };
-  const gateway = await startScene({
+  const gateway = await startGatewayFixture({
     publicKeys: [session.entry],
     environments: ['test'],
     env: { BROWSER_ORIGINS: shop, CORS_ORIGINS: shop },

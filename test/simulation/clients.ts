@@ -1,4 +1,4 @@
-import { errorAnswer } from '../../services/gateway/errors.ts';
+import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';

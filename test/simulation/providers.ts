@@ -1,4 +1,5 @@
-import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/json-rpc.ts';
+import type { Provider } from '../../services/chain-submitter/chain/provider.ts';
 import { type Actors, decode, TOKEN_PROGRAM } from './actors.ts';
 import {
   type Chain,

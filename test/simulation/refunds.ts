@@ -1,5 +1,5 @@
 import { assemble, decodeMessage, disassemble } from '../../services/chain-submitter/transactions/message.ts';
-import { errorAnswer } from '../../services/gateway/errors.ts';
+import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';

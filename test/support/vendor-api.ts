@@ -191,13 +191,13 @@ export type Sell = (
   options?: Partial<PaywallOptions>,
 ) => ReturnType<typeof sellBy>;
 
-export const told = async (response: Promise<Response>) => {
+export const readAnswer = async (response: Promise<Response>) => {
   const { status, headers } = await response;
   const text = await (await response).text();
   return { status, headers, body: text === '' ? null : JSON.parse(text) };
 };
 /** `402 payment_failed spent`, or the status of another answer. */
 export const reasonOf = async (response: Promise<Response>): Promise<string> => {
-  const { status, body } = await told(response);
+  const { status, body } = await readAnswer(response);
   return [status, body.error, body.details?.reason].filter((part) => part !== undefined).join(' ');
 };

@@ -2,11 +2,11 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useRead } from '../lib/data.ts';
 import { useSession } from '../session/use-session.tsx';
 import { Copyable, ErrorNotice, Loading, Notice, Section, Stack, Time } from '../ui/index.ts';
-import { checkTokens, type Verdict } from './token-check.ts';
+import { checkTokens, type TokenCheck } from './token-check.ts';
 
 type Payment = Output<'settlement.get'>;
 
-/** What this page found out about the two signed tokens of a payment, in words. */
+/** The result of this page's check of a payment's two signed tokens. */
 export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
   const { environment } = useSession();
   const { quote_token, settlement_token } = payment;
@@ -40,15 +40,15 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
         </Stack>
       ) : (
         <Stack>
-          <Word
+          <TokenNotice
             what="quote"
-            verdict={data.quote}
+            check={data.quote}
             environment={environment}
             absent="There is no quote token in this answer."
           />
-          <Word
+          <TokenNotice
             what="settlement"
-            verdict={data.settlement}
+            check={data.settlement}
             environment={environment}
             absent="There is no settlement token: it is issued once the payment is confirmed."
           />
@@ -67,26 +67,26 @@ export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
   );
 };
 
-const Word = ({
+const TokenNotice = ({
   what,
-  verdict,
+  check,
   environment,
   absent,
 }: {
   what: 'quote' | 'settlement';
-  verdict: Verdict<{ kid: string; issued_at: string }>;
+  check: TokenCheck<{ kid: string; issued_at: string }>;
   environment: string;
   absent: string;
 }) => {
-  if (verdict.is === 'absent') return <p className="quiet">{absent}</p>;
-  if (verdict.is === 'bad') {
+  if (check.is === 'absent') return <p className="quiet">{absent}</p>;
+  if (check.is === 'bad') {
     return (
       <Notice tone="bad" title={`The ${what} token is not genuine`}>
-        {WHY[verdict.why] ?? `It is ${verdict.why}.`}
+        {WHY[check.why] ?? `It is ${check.why}.`}
       </Notice>
     );
   }
-  const { claims, publicKey, disagree } = verdict;
+  const { claims, publicKey, disagree } = check;
   if (disagree.length > 0) {
     return (
       <Notice tone="bad" title={`The ${what} token is genuine, but this record was altered`}>
@@ -100,7 +100,7 @@ const Word = ({
     <Notice tone="good" title={`The ${what} token is genuine`}>
       Signed by the key <code>{claims.kid}</code> of the <strong>{environment}</strong> environment, and it
       agrees with this record.
-      <div className="notice-facts">
+      <div className="notice-properties">
         <span>
           Signed <Time at={claims.issued_at} />
         </span>
@@ -112,7 +112,7 @@ const Word = ({
   );
 };
 
-/** What the check says, for who does not write programs. */
+/** The reasons of a failed check for users who do not write programs. */
 const WHY: Record<string, string> = {
   'the token signature is invalid':
     'Its signature does not fit its content: one of the two was changed after the system signed it.',

@@ -8,25 +8,25 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Facts,
   LinkButton,
   Loading,
   Money,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
 } from '../ui/index.ts';
 import { AddPasskeyDialog } from '../wallet/add-passkey.tsx';
 import { AllowanceDialog, RevokeDialog, TestMoneyDialog } from '../wallet/allowance.tsx';
-import { nameOf } from '../wallet/choose.tsx';
+import { MakeDialog } from '../wallet/create-wallet.tsx';
 import { LinkDialog } from '../wallet/link.tsx';
-import { MakeDialog } from '../wallet/make.tsx';
+import { nameOf } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
-/** The chain is looked at again by itself while somebody looks at the page. */
+/** How often the chain is read while the page is visible. */
 const EVERY_MS = 15_000;
 
 const MEANING: Record<Wallet['delegation']['status'], string> = {
@@ -39,7 +39,7 @@ const MEANING: Record<Wallet['delegation']['status'], string> = {
   revoked: 'The allowance was ended: payments are refused until you allow some.',
 };
 
-/** The wallets of the account: their money, what may be spent of it, and the ways to have one. */
+/** The wallets of the account: balance, allowance, and how to add one. */
 const WalletPage = () => {
   const wallets = useItems(
     ['wallets'],
@@ -116,7 +116,7 @@ const WalletCard = ({ wallet, onDeed }: { wallet: Wallet; onDeed: (deed: Deed) =
         {wallet.token_account_closed && (
           <Notice tone="bad">Its USDC account was closed on chain. Allowing spending makes it anew.</Notice>
         )}
-        <Facts
+        <Properties
           of={[
             [
               'Allowance left',

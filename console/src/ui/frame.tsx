@@ -8,14 +8,15 @@ import { Button } from './button.tsx';
 import { nextTheme, useTheme } from './theme.ts';
 import { Toasts, toast } from './toast.tsx';
 
-/** What stands around every page: the band of the environment, and for who is signed in the navigation. */
+/** The frame of every page: the environment's band and, for signed-in users, the navigation. */
 export const Frame = ({ children, door = false }: { children: ReactNode; door?: boolean }) => {
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what it is for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it must run for each new path
   useEffect(() => {
-    // Where a reader goes on after following a link inside the console; the first page begins at its beginning.
+    // Moves the focus after a link inside the console was followed. The first page starts at its
+    // top.
     if (!first.current) main.current?.focus();
     first.current = false;
   }, [path]);
@@ -36,9 +37,9 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
   );
 };
 
-const WORDS = { test: 'Its money is not real.', live: 'Real money moves here.' };
+const TEXTS = { test: 'Its money is not real.', live: 'Real money moves here.' };
 
-/** Which environments this system serves; null while it is not known, and then both are offered. */
+/** The environments that this system serves. Null while they are unknown; then both are offered. */
 const useServed = (): readonly string[] | null => {
   const [served, setServed] = useState<readonly string[] | null>(null);
   const { client } = useSession();
@@ -58,10 +59,10 @@ const EnvironmentBand = () => {
   return (
     <header className="band" data-environment={environment}>
       <span>
-        <strong>{environment}</strong> environment <span className="band-words">· {WORDS[environment]}</span>
+        <strong>{environment}</strong> environment <span className="band-text">· {TEXTS[environment]}</span>
       </span>
       {served !== null && !served.includes(other) ? (
-        <span className="band-words">There is no {other} environment here.</span>
+        <span className="band-text">There is no {other} environment here.</span>
       ) : (
         <Button
           size="small"
@@ -126,9 +127,9 @@ const Navigation = ({ path }: { path: string }) => {
         </div>
       </nav>
       <nav className="bar" aria-label="Shortcuts">
-        {BAR.map(([to, words]) => (
+        {BAR.map(([to, text]) => (
           <Link key={to} href={to} aria-current={isAt(path, to) && !open ? 'page' : undefined}>
-            {words}
+            {text}
           </Link>
         ))}
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 
-/** Views of the same thing, one at a time. `tabs` are triples of id, words and content; hidden content is not mounted. */
+/**
+ * Views of the same object, one at a time. `tabs` are triples of id, label and content. Hidden
+ * content is not mounted.
+ */
 export const Tabs = ({
   label,
   tabs,
@@ -9,7 +12,7 @@ export const Tabs = ({
   onSelect,
 }: {
   label: string;
-  tabs: readonly (readonly [id: string, words: string, content: ReactNode])[];
+  tabs: readonly (readonly [id: string, text: string, content: ReactNode])[];
   selected?: string;
   onSelect?: (id: string) => void;
 }) => (
@@ -18,9 +21,9 @@ export const Tabs = ({
     onSelectionChange={(key) => onSelect?.(String(key))}
   >
     <TabList className="tab-list" aria-label={label}>
-      {tabs.map(([id, words]) => (
+      {tabs.map(([id, text]) => (
         <Tab key={id} id={id} className="tab">
-          {words}
+          {text}
         </Tab>
       ))}
     </TabList>

@@ -1,10 +1,10 @@
 import type { ComponentProps } from 'react';
-import { Facts } from '../ui/index.ts';
+import { Properties } from '../ui/index.ts';
 import './vendor.css';
 
-/** Facts whose values are numbers, one below the other at the right. */
-export const Ledger = ({ of }: ComponentProps<typeof Facts>) => (
+/** Properties with numeric values, aligned to the right. */
+export const Ledger = ({ of }: ComponentProps<typeof Properties>) => (
   <div className="ledger">
-    <Facts of={of} />
+    <Properties of={of} />
   </div>
 );

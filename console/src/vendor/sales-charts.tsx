@@ -4,7 +4,7 @@ import { type Sales, useRefunded } from './sales-data.ts';
 import { funnelOf, percent, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
 import './vendor.css';
 
-/** How many of the quotes were paid, and how many of the paid delivered. */
+/** How many quotes were paid, and how many of those were delivered. */
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
   const steps = [
@@ -16,11 +16,11 @@ export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
     <Section title="Conversion" about="Of the quotes made in this time.">
       <Stack>
         <ol className="funnel">
-          {steps.map(([name, count, words]) => (
+          {steps.map(([name, count, text]) => (
             <li key={name}>
               <span className="funnel-name">{name}</span>
               <strong className="figure">{count.toLocaleString('en')}</strong>
-              {words !== false && <span className="quiet">{words}</span>}
+              {text !== false && <span className="quiet">{text}</span>}
               <svg viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">
                 <rect width="1000" height="8" rx="4" />
                 <rect width={quoted === 0 ? 0 : (count / quoted) * 1000} height="8" rx="4" />
@@ -49,7 +49,7 @@ const hour = new Intl.DateTimeFormat('en', {
   timeZone: 'UTC',
 });
 
-/** What stands with the vendor of this time's payments, by day or hour. */
+/** The vendor's revenue of the period, by day or hour. */
 export const RevenueSection = ({
   sales: { sales, since },
   now,
@@ -57,7 +57,7 @@ export const RevenueSection = ({
 }: {
   sales: Sales;
   now: number;
-  /** Whose refunds count. */
+  /** The services whose refunds count. */
   serviceIds: ReadonlySet<string> | null;
 }) => {
   const { gross, fees, net } = revenueOf(sales);

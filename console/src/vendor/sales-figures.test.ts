@@ -135,4 +135,4 @@ test.each([
   [1, 1000, '1 %'],
   [0, 5, '0 %'],
   [5, 5, '100 %'],
-])('%p of %p is %p', (part, whole, words) => expect(percent(part, whole)).toBe(words));
+])('%p of %p is %p', (part, whole, text) => expect(percent(part, whole)).toBe(text));

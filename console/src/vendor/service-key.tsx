@@ -22,30 +22,30 @@ import { NewKeyDialog } from './new-key.tsx';
 import type { Service } from './service-form.tsx';
 
 type Rotated = Output<'identity.rotateServiceKey'>;
-const WORDS: Record<string, string> = {
+const TEXTS: Record<string, string> = {
   'key.rotated': 'rotated',
   'key.revealed': 'replaced by a mailed link',
   'key.ended': 'ended',
 };
 
-/** The key of a service: replaced here or by a mailed link, and how long the one before it still works. */
+/** The key of a service: rotation here or by a mailed link, and how long the previous key works. */
 export const ServiceKey = ({ service }: { service: Service }) => {
   const [asking, setAsking] = useState<'rotate' | 'mail' | null>(null);
   const [rotated, setRotated] = useState<Rotated | null>(null);
   const [mailed, setMailed] = useState(false);
-  // What the answer of a rotation said: its event takes a moment. Undefined: nothing was rotated here.
+  // From the rotation's answer, because its event takes a moment. Undefined without a rotation.
   const [said, setSaid] = useState<string | null | undefined>();
   const { account } = useSession();
   const { service_id, name, key_grace_hours } = service;
-  // A key shows nothing of itself afterwards; what became of it is in the events, which are kept for 30 days.
+  // A key cannot be read afterwards. Its changes are in the events, which are stored for 30 days.
   const changes = useItems(
     ['key-events', service_id],
     (client, cursor, options) =>
       client.webhook.listEvents({ object_id: service_id, cursor, limit: '5' }, options),
     { every: 15_000 },
   );
-  const told = changes.data[0]?.data.previous_key_expires_at;
-  const ends = said === undefined ? (typeof told === 'string' ? told : null) : said;
+  const rotatedUntil = changes.data[0]?.data.previous_key_expires_at;
+  const ends = said === undefined ? (typeof rotatedUntil === 'string' ? rotatedUntil : null) : said;
   return (
     <Section
       title="Key"
@@ -74,7 +74,7 @@ export const ServiceKey = ({ service }: { service: Service }) => {
             keyOf={({ event_id }) => event_id}
             empty={<Empty title="The key has not changed" />}
             columns={[
-              { heading: 'What', show: ({ type }) => WORDS[type] ?? type },
+              { heading: 'What', show: ({ type }) => TEXTS[type] ?? type },
               { heading: 'When', show: ({ created_at }) => <Time at={created_at} /> },
             ]}
           />

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../sdk/src/main.ts';
 import { useAction } from '../lib/data.ts';
-import { spanWords } from '../lib/span.ts';
+import { formatDuration } from '../lib/duration.ts';
 import {
   Badge,
   Button,
@@ -17,13 +17,13 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { useServices } from './choose-service.tsx';
 import { NewKeyDialog } from './new-key.tsx';
+import { useServices } from './select-service.tsx';
 import { ServiceForm, type Settings } from './service-form.tsx';
 
 type Created = Output<'identity.createService'>;
 
-/** What an account sells. */
+/** The services of an account. */
 const ServicesPage = () => {
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
@@ -78,7 +78,7 @@ const ServicesPage = () => {
             },
             {
               heading: 'Redeem window',
-              show: ({ redeem_window_seconds }) => spanWords(redeem_window_seconds),
+              show: ({ redeem_window_seconds }) => formatDuration(redeem_window_seconds),
             },
             { heading: 'State', show: ({ status }) => <ServiceState status={status} /> },
             { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },
@@ -115,7 +115,7 @@ const ServicesPage = () => {
 };
 export default ServicesPage;
 
-/** Of a service: it sells, or it ends when its last payments are done. */
+/** The state of a service: active, or closed after its last payments. */
 export const ServiceState = ({ status }: { status: 'active' | 'closing' }) => (
   <Badge state={status} tone={status === 'active' ? 'good' : 'wait'} />
 );

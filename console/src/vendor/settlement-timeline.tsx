@@ -3,12 +3,12 @@ import { useItems } from '../lib/data.ts';
 import { Badge, Copyable, Money, Time } from '../ui/index.ts';
 import { Countdown } from './countdown.tsx';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Entry, type Event, type Refund, storyOf } from './settlement-story.ts';
+import { type Entry, type Event, type Refund, storyOf } from './settlement-history.ts';
 import './vendor.css';
 
 const EVERY_MS = 5000;
 
-/** The story of a payment, the oldest first, with what is still to come at its end. */
+/** The history of a payment, oldest first, followed by the pending steps. */
 export const Timeline = ({
   settlement,
   quote,
@@ -18,7 +18,7 @@ export const Timeline = ({
   settlement: Settlement;
   quote: Quote | undefined;
   refunds: readonly Refund[];
-  /** Nothing of the net is left, so it cannot be redeemed. */
+  /** The whole net amount is reserved for refunds, so it cannot be redeemed. */
   isShut: boolean;
 }) => {
   const { settlement_id } = settlement;
@@ -35,7 +35,7 @@ export const Timeline = ({
         {entries.map((entry) => (
           <li key={`${entry.kind} ${entry.refund?.refund_id ?? ''}`} data-tone={toneOf(entry)}>
             <div className="timeline-head">
-              <strong>{WORDS[entry.kind]}</strong>
+              <strong>{TEXTS[entry.kind]}</strong>
               <Time at={entry.at} seconds />
             </div>
             <Detail entry={entry} settlement={settlement} events={events.data} />
@@ -52,7 +52,7 @@ export const Timeline = ({
   );
 };
 
-const WORDS: Record<Entry['kind'], string> = {
+const TEXTS: Record<Entry['kind'], string> = {
   quoted: 'Quoted',
   accepted: 'Payment begun',
   issued: 'Paid: confirmed on chain',
@@ -139,7 +139,7 @@ const Detail = ({
   return null;
 };
 
-/** What is awaited. */
+/** The next expected step. */
 const Open = ({
   settlement: { status, chain_status, redeem_expires_at },
   isShut,

@@ -9,12 +9,12 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Facts,
   LinkButton,
   Loading,
   Money,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
@@ -27,12 +27,12 @@ import { Ledger } from './ledger.tsx';
 import { RefundDialog } from './refund.tsx';
 import { useAllServices } from './sales-data.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
-import { type Refund, refundsOf } from './settlement-story.ts';
+import { type Refund, refundsOf } from './settlement-history.ts';
 import { Timeline } from './settlement-timeline.tsx';
 
 const EVERY_MS = 5000;
 
-/** One payment that was received: its whole story, and what of it is given back. */
+/** One received payment: its history and its refunds. */
 const SettlementPage = () => {
   const { settlement_id } = useParams<{ settlement_id: string }>();
   const settlement = useRead(
@@ -161,7 +161,7 @@ const Received = ({ settlement, quote }: { settlement: Settlement; quote: Quote 
 const Details = ({ settlement }: { settlement: Settlement }) => {
   const { units_total, units_remaining, scope, tx_hash } = settlement;
   return (
-    <Facts
+    <Properties
       of={[
         ['Settlement', <Copyable key="id" text={settlement.settlement_id} label="settlement id" />],
         ['Quote', <Copyable key="quote" text={settlement.quote_id} label="quote id" />],
@@ -189,7 +189,7 @@ const Refunds = ({
 }: {
   settlement: Settlement;
   refunds: ReturnType<typeof useItems<Refund>>;
-  /** Of the net for another refund, in micro-units; 0n also while that is not known. */
+  /** What is left for another refund, in micro-units. 0n while it is unknown. */
   left: bigint;
   isPaid: boolean;
 }) => {

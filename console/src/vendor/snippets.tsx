@@ -1,7 +1,7 @@
 import { EXAMPLES } from '../generated/examples.ts';
 import { useSession } from '../session/use-session.tsx';
-import { Code, Copyable, Facts, LinkButton, Notice, Page, Section, Stack, Tabs } from '../ui/index.ts';
-import { ChooseService, useOwnServices } from './choose-service.tsx';
+import { Code, Copyable, LinkButton, Notice, Page, Properties, Section, Stack, Tabs } from '../ui/index.ts';
+import { ChooseService, useOwnServices } from './select-service.tsx';
 
 const FRAMEWORKS = [
   ['express', 'Express', 'express.ts'],
@@ -10,10 +10,13 @@ const FRAMEWORKS = [
   ['next', 'Next', 'app/report/route.ts'],
 ] as const;
 
-/** A text of a script between single quotes. */
+/** Quotes a text for a shell script. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
-/** Code for the own service: out of the SDK's manual and the examples, with what is known here written above it. */
+/**
+ * Code for the user's service, from the SDK's README and the examples, with the known values on
+ * top.
+ */
 const SnippetsPage = () => {
   const { environment } = useSession();
   const own = useOwnServices();
@@ -46,7 +49,7 @@ const SnippetsPage = () => {
       <Section title="Your service">
         <Stack>
           <ChooseService {...own} />
-          <Facts
+          <Properties
             of={[
               [
                 'Service id',
@@ -81,13 +84,13 @@ const SnippetsPage = () => {
           </p>
           <Tabs
             label="Framework"
-            tabs={FRAMEWORKS.map(([key, words, file]) => [
+            tabs={FRAMEWORKS.map(([key, text, file]) => [
               key,
-              words,
+              text,
               <Stack key={key}>
-                <Code label={`The route, in ${words}`} text={EXAMPLES.frameworks[key].route} />
+                <Code label={`The route, in ${text}`} text={EXAMPLES.frameworks[key].route} />
                 <details>
-                  <summary>A whole vendor in {words}</summary>
+                  <summary>A whole vendor in {text}</summary>
                   <Stack>
                     <Code label={file} text={EXAMPLES.frameworks[key].example} />
                     <Code label="paywall.ts, by the environment" text={EXAMPLES.paywallExample} />

@@ -18,11 +18,11 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-words.ts';
+import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook-texts.ts';
 
 type Filter = 'all' | Delivery['status'];
 
-/** The log of an endpoint, newest first: what was sent, what was answered, and once more. */
+/** The deliveries of an endpoint, newest first, with requests, answers and redelivery. */
 export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
   const { endpoint_id, enabled } = endpoint;
   const [filter, setFilter] = useState<Filter>('all');
@@ -140,7 +140,9 @@ const LastTry = ({ attempt }: { attempt: Attempt | undefined }) =>
     </>
   );
 
-/** The request as it was sent, and every answer. The signature is of each try anew and is kept nowhere. */
+/**
+ * The request as it was sent, and every answer. Each try has a new signature, which is not stored.
+ */
 const requestOf = (
   { url }: Endpoint,
   { attempts }: Delivery,
@@ -219,7 +221,7 @@ const SPANS = [
   ['own', 'since a time of my choice'],
 ] as const;
 
-const redeliveredWords = (events: number): string => {
+const redeliveredText = (events: number): string => {
   if (events === 0) return 'There is nothing to deliver since then.';
   return events === 1 ? 'One event is delivered once more.' : `${events} events are delivered once more.`;
 };
@@ -233,7 +235,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
     {
       changes: [['deliveries', endpointId]],
       done: ({ redelivering }) => {
-        toast(redeliveredWords(redelivering));
+        toast(redeliveredText(redelivering));
         onClose();
       },
     },
@@ -260,7 +262,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
               value={own}
               onChange={(typed) => {
                 setOwn(typed);
-                // The browser sends no form with a field that is said to be wrong.
+                // A field with an error would prevent the browser from submitting the form.
                 setWrong(null);
               }}
               error={wrong}

@@ -8,11 +8,11 @@ import {
   ConfirmDialog,
   Copyable,
   ErrorNotice,
-  Facts,
   LinkButton,
   Loading,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
@@ -21,9 +21,9 @@ import {
 } from '../ui/index.ts';
 import { Deliveries } from './webhook-deliveries.tsx';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
-import { type Endpoint, OFF, timeLeft, wantedWords } from './webhook-words.ts';
+import { type Endpoint, OFF, timeLeft, wantedText } from './webhook-texts.ts';
 
-/** One endpoint with its log. */
+/** One endpoint with its deliveries. */
 const WebhookPage = () => {
   const { endpoint_id } = useParams<{ endpoint_id: string }>();
   const endpoint = useRead(
@@ -79,7 +79,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
   const failed = turn.error ?? test.error;
   return (
     <Stack>
-      <Standing endpoint={endpoint} />
+      <DeliveryStatus endpoint={endpoint} />
       <Section
         title="Endpoint"
         actions={
@@ -110,7 +110,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
       >
         <Stack>
           {failed !== null && <ErrorNotice error={failed} />}
-          <Facts
+          <Properties
             of={[
               ['Address', <Copyable key="url" label="the address" text={endpoint.url} />],
               ['What for', endpoint.description],
@@ -118,7 +118,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
                 'State',
                 <Badge key="state" state={enabled ? 'on' : 'off'} tone={enabled ? 'good' : 'none'} />,
               ],
-              ['Events', wantedWords(endpoint.event_types)],
+              ['Events', wantedText(endpoint.event_types)],
               ['Id', <Copyable key="id" label="the endpoint id" text={endpoint_id} />],
               ['Made', <Time key="made" at={endpoint.created_at} />],
             ]}
@@ -154,8 +154,8 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
   );
 };
 
-/** What needs the owner's eye: that it is off, that it fails, that two secrets sign. */
-const Standing = ({ endpoint }: { endpoint: Endpoint }) => {
+/** What the owner must know: the endpoint is disabled, it fails, or two secrets sign. */
+const DeliveryStatus = ({ endpoint }: { endpoint: Endpoint }) => {
   const { enabled, disabled_reason, failing_since, previous_secret_expires_at } = endpoint;
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

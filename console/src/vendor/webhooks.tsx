@@ -4,7 +4,7 @@ import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
 import { Badge, Button, Empty, Page, Section, Table, Time } from '../ui/index.ts';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
-import { type Endpoint, wantedWords } from './webhook-words.ts';
+import { type Endpoint, wantedText } from './webhook-texts.ts';
 
 const stateOf = ({ enabled, disabled_reason, failing_since }: Endpoint) => {
   if (!enabled)
@@ -60,7 +60,7 @@ const WebhooksPage = () => {
             },
             {
               heading: 'Events',
-              show: ({ event_types }) => <span className="long">{wantedWords(event_types)}</span>,
+              show: ({ event_types }) => <span className="long">{wantedText(event_types)}</span>,
             },
             { heading: 'State', show: stateOf },
             { heading: 'Made', show: ({ created_at }) => <Time at={created_at} date /> },

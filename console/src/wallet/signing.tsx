@@ -8,26 +8,26 @@ import {
   Dialog,
   DialogActions,
   ErrorNotice,
-  Facts,
   Loading,
   Money,
   Notice,
+  Properties,
   Stack,
   TextField,
 } from '../ui/index.ts';
 import { type BrowserWallet, signByWallet, useBrowserWallets } from './browser-wallets.ts';
 import { type Prepared, usePrepared } from './prepared.ts';
-import type { Deed, Wanted } from './reading.ts';
+import type { Deed, Wanted } from './read-transaction.ts';
 import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
-/** How the person wants to sign: by what opens the key, or by a wallet of the browser. */
+/** How the user signs: with a secret that opens the key, or with a wallet of the browser. */
 type How = { by: 'passkey' } | { by: 'code'; code: string } | { by: 'wallet'; wallet: BrowserWallet };
 
 /**
- * Shows in words what a prepared transaction does, as it was read from its own bytes, and has the wallet's owner sign it.
- * @param prepare has the service prepare it (again: it is good for a minute or so)
+ * Shows what a prepared transaction does, as read from its bytes, and lets the wallet's owner sign.
+ * @param prepare requests the transaction, again after about a minute when it has expired
  * @param submit sends it back signed
  */
 export const SignDialog = ({
@@ -47,10 +47,10 @@ export const SignDialog = ({
   onClose: () => void;
   children?: ReactNode;
 }) => {
-  const { read, error, afresh, ready, forget } = usePrepared(wallet.address, wanted, prepare);
+  const { read, error, afresh, ready, discard } = usePrepared(wallet.address, wanted, prepare);
   const [doing, setDoing] = useState('');
   const send = (signed: string) => {
-    forget();
+    discard();
     return submit(signed);
   };
   const sign = useAction(
@@ -90,7 +90,7 @@ export const SignDialog = ({
           error === null && <Loading>Having the transaction prepared…</Loading>
         ) : (
           <>
-            <DeedFacts deed={read.deed} wallet={wallet} />
+            <DeedProperties deed={read.deed} wallet={wallet} />
             {sign.error !== null && <Trouble error={sign.error} />}
             {wallet.kind === 'provisioned' ? (
               <SignByKey busy={doingNow} onClose={onClose} onSign={sign.run} />
@@ -104,7 +104,7 @@ export const SignDialog = ({
   );
 };
 
-/** What the worker refuses is for the person to read, not for support. */
+/** A refusal of the worker is meant for the user, not for support. */
 export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
     <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
@@ -123,8 +123,8 @@ const byPasskey = async (backup: string, address: string): Promise<Secret> => {
   return { kind: 'passkey', ...given };
 };
 
-/** What will happen, in words; all of it was read from the bytes that are signed. */
-const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
+/** What the transaction does. All values were read from the bytes to be signed. */
+const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
   const { delegate } = wallet.delegation;
   return (
     <div className="deed">
@@ -134,7 +134,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
             Quittance may spend up to <Money micro={deed.allowance} /> from this wallet, for payments that you
             or your delegates ask for. Nothing moves now, and you can end it at any time.
           </p>
-          <Facts
+          <Properties
             of={[
               ['Instead of', delegate !== null && <Money micro={wallet.delegation.allowance} />],
               ['Spender', <Copyable key="to" text={deed.delegate} label="delegate’s address" shown={16} />],
@@ -156,7 +156,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
           <p>
             <Money micro={deed.amount} large /> leave this wallet for good.
           </p>
-          <Facts
+          <Properties
             of={[
               ['To', <code key="to">{deed.destination}</code>],
               [
@@ -172,7 +172,7 @@ const DeedFacts = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
   );
 };
 
-/** Where what is shown comes from, and who pays for it. */
+/** Where the shown values come from, and who pays the fee. */
 export const ReadFromIt = ({ deed }: { deed: Deed }) => (
   <p className="quiet">
     Read from the transaction itself. The platform pays the network’s fee
@@ -182,7 +182,7 @@ export const ReadFromIt = ({ deed }: { deed: Deed }) => (
 
 type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
 
-/** Where the recovery code is typed. */
+/** The field for the recovery code. */
 export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
   <TextField
     label="Recovery code"

@@ -3,11 +3,11 @@ import {
   at,
   PUBLIC_URL,
   RESOURCE,
+  readAnswer,
   reasonOf,
   type Sell,
   sellBy,
   startVendorApi,
-  told,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { type Dialect, memoryStore } from './main.ts';
@@ -25,7 +25,7 @@ const DECIDED = 'error quote_token display_amount quote_amount currency expires_
 
 describe('the bill', () => {
   test('has the decided fields, is kept by no cache, and is for the configured address', async () => {
-    const { status, headers, body } = await told(sell().serve(at('/report?city=Ulm')));
+    const { status, headers, body } = await readAnswer(sell().serve(at('/report?city=Ulm')));
     expect(status).toBe(402);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(new Set(Object.keys(body))).toEqual(new Set(DECIDED));
@@ -59,7 +59,7 @@ describe('the bill', () => {
     ['a bad key', { status: 401, body: { error: { code: 'unauthorized', message: '' } } }, '5'],
   ])('%s: 503 with Retry-After', async (_, said, after) => {
     api.faults.push(({ call }) => (call === 'POST /v1/quote' ? said : null));
-    const { status, headers } = await told(sell().serve(at('/report')));
+    const { status, headers } = await readAnswer(sell().serve(at('/report')));
     expect([status, headers.get('retry-after')]).toEqual([503, after]);
   });
 
@@ -97,7 +97,7 @@ describe('the bill', () => {
       },
     };
     const { serve, deliveries } = sell(undefined, { dialects: [other] });
-    const bill = await told(serve(at('/report')));
+    const bill = await readAnswer(serve(at('/report')));
     expect(bill.body).toMatchObject({ quote_amount: '50000', accepts: [{ amount: '50000' }] });
     expect(bill.headers.get('payment-required')).toBe('yes');
     expect((await serve(at('/report', { 'x-payment': 'one' }))).status).toBe(200);

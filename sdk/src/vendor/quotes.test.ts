@@ -3,9 +3,9 @@ import { newId } from '../../../shared/lib/id.ts';
 import {
   at,
   RESOURCE,
+  readAnswer,
   reasonOf,
   startVendorApi,
-  told,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { memoryStore, type PaywallOptions } from './main.ts';
@@ -27,7 +27,7 @@ const shop = (options: Partial<PaywallOptions> = {}) => {
   const serve = api.paywall(options).protect(route, () => Response.json({}));
   /** The id of the quote that an unpaid request gets. */
   const ask = async (headers: Record<string, string> = {}, path = '/report'): Promise<string> => {
-    const { status, body } = await told(serve(at(path, headers)));
+    const { status, body } = await readAnswer(serve(at(path, headers)));
     if (status !== 402) return `${status} ${body.error}`;
     return JSON.parse(Buffer.from(body.quote_token.split('.')[0], 'base64url').toString()).quote_id;
   };
@@ -36,7 +36,7 @@ const shop = (options: Partial<PaywallOptions> = {}) => {
 };
 const asked = (call: string) => api.asked.filter((each) => each.call.startsWith(call)).length;
 const made = () => asked('POST /v1/quote');
-const looks = () => asked('GET /v1/quotes/');
+const statusReads = () => asked('GET /v1/quotes/');
 const atOnce = <T>(n: number, make: () => Promise<T>) => Promise.all(Array.from({ length: n }, () => make()));
 /** Sets the clock forward. It stands still otherwise: a busy machine must change nothing. */
 const later = (ms: number) => {
@@ -122,7 +122,7 @@ test('addresses that somebody makes up take half of the quotes: the other routes
   for (let minute = 0; minute < 3; minute += 1) {
     expect(await flood(100)).toBe(15);
     for (let i = 0; i < 10; i += 1) expect((await other(at(`/${minute}-${i}`))).status).toBe(402);
-    const { body } = await told(named(at(`/sold/${minute}`)));
+    const { body } = await readAnswer(named(at(`/sold/${minute}`)));
     expect(body.error).toBe('service_unavailable');
     later(61_000);
   }
@@ -139,7 +139,7 @@ describe('once it is paid', () => {
     // The next shared one is not replaced by whoever shows an old payment.
     await serve(at('/report', paid));
     expect(await ask()).toBe(second);
-    expect([made(), looks()]).toEqual([3, 0]);
+    expect([made(), statusReads()]).toEqual([3, 0]);
   });
 
   test('and never shown, it is found out for those who do not say that it was refused', async () => {
@@ -150,7 +150,7 @@ describe('once it is paid', () => {
     expect(await ask()).toBe(first);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await ask()).not.toBe(first);
-    expect([made(), looks()]).toEqual([2, 1]);
+    expect([made(), statusReads()]).toEqual([2, 1]);
   });
 
   test('64 who are refused at once part: eight quotes, and eight for each of these', async () => {
@@ -159,7 +159,7 @@ describe('once it is paid', () => {
     api.quotes.set(first, 'settled');
     const second = await atOnce(63, () => after(first));
     expect(new Set(second).size).toBe(8);
-    expect([made(), looks()]).toEqual([9, 1]);
+    expect([made(), statusReads()]).toEqual([9, 1]);
     for (const id of new Set(second)) api.quotes.set(id, 'settled');
     const third = await Promise.all(second.slice(8).map(after));
     expect(new Set(third).size).toBe(55);
@@ -176,7 +176,7 @@ describe('once it is paid', () => {
     expect(await atOnce(10, () => after(first))).toEqual(Array(10).fill('503 payment_in_progress'));
     const second = await ask();
     expect(second).not.toBe(first);
-    expect([made(), looks()]).toEqual([2, 1]);
+    expect([made(), statusReads()]).toEqual([2, 1]);
     later(5001);
     expect(await after(first)).toBe(second);
     // The payment failed: the quote is handed to nobody anew, but who names it may pay it.
@@ -195,20 +195,20 @@ describe('who says that a quote was refused', () => {
     const junk = [newId('q'), theirs, 'q_1', 'x'.repeat(9000), `${first}, ${first}`, '../v1/quote'];
     for (const each of junk) expect(await after(each)).toBe(first);
     for (let i = 0; i < 1000; i += 1) await after(newId('q'));
-    expect([made(), looks()]).toEqual([2, 0]);
+    expect([made(), statusReads()]).toEqual([2, 0]);
   });
 
   test('and names the one that nobody has paid gets it again; it is looked up less and less', async () => {
     const { ask, after } = shop();
     const first = await ask();
     for (let i = 0; i < 200; i += 1) expect(await after(first)).toBe(first);
-    expect([made(), looks()]).toEqual([1, 1]);
+    expect([made(), statusReads()]).toEqual([1, 1]);
     for (let second = 1; second <= 12; second += 1) {
       later(1001);
       expect(await after(first)).toBe(first);
     }
     expect(made()).toBe(1);
-    expect(looks()).toBeLessThanOrEqual(6);
+    expect(statusReads()).toBeLessThanOrEqual(6);
   });
 
   test('gets no more than the last quote while the API cannot be asked', async () => {

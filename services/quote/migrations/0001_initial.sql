@@ -10,19 +10,20 @@ create table quotes (
   quote_token text not null,
   expires_at timestamptz not null,
   created_at timestamptz not null,
-  -- What settlement last said of this quote. A settlement's facts repeat and overtake one another, so only a
-  -- later settlement, or a further step of the same one, is taken over.
+  -- The last known state of the settlement that pays this quote, as its position in STORED_STATES
+  -- (quotes/store.ts). Events of a settlement repeat and overtake each other, so only a later
+  -- settlement, or a later state of the same one, replaces it.
   settlement_id text collate "C",
-  settlement_step smallint check (settlement_step between 1 and 3),
-  -- When settlement is asked what became of a quote whose facts may have been lost with NATS; null:
-  -- nothing more can come. While it is being settled once a minute, otherwise once, after it can no
-  -- longer be paid.
-  ask_at timestamptz,
-  check ((settlement_id is null) = (settlement_step is null))
+  settlement_state smallint check (settlement_state between 1 and 3),
+  -- When to query settlement about a quote whose events may have been lost with NATS; null when
+  -- nothing more can happen. Once a minute while the quote is being settled, otherwise once, after
+  -- it can no longer be paid.
+  query_at timestamptz,
+  check ((settlement_id is null) = (settlement_state is null))
 );
 create index quotes_by_service on quotes (service_id, quote_id desc);
 create index quotes_by_account on quotes (account_id, quote_id desc);
-create index quotes_to_ask on quotes (ask_at) where ask_at is not null;
+create index quotes_to_query on quotes (query_at) where query_at is not null;
 
 -- Calls with an Idempotency-Key, for 24 hours (docs/adr/0017-idempotency-keys.md).
 create table idempotency (
@@ -31,11 +32,12 @@ create table idempotency (
   -- SHA-256 of the key, and of the checked request with the scope of its credential.
   key_hash bytea not null,
   fingerprint bytea not null,
-  -- What a call with several steps has begun to create.
+  -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- What the call was answered, without a secret; null while it is under way. Not jsonb: the same text as the first time.
+  -- The answer of the call without its secret; null until the call is complete. Not jsonb, so that
+  -- a repeat gets the same text.
   answer json,
-  -- Until then what was begun is left to the call that has begun it.
+  -- Until then only the call that began may continue.
   leased_until timestamptz not null,
   created_at timestamptz not null default app_now(),
   primary key (account_id, operation, key_hash),

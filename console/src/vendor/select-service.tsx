@@ -1,0 +1,51 @@
+import { useState } from 'react';
+import type { Output } from '../../../sdk/src/main.ts';
+import { type Items, useItems } from '../lib/data.ts';
+import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts';
+
+export type Service = Output<'identity.listServices'>['data'][number];
+
+/** The account's services, fifty at a time: one list for every page that uses it. */
+export const useServices = (): Items<Service> =>
+  useItems(['services'], (client, cursor, options) =>
+    client.identity.listServices({ cursor, limit: '50' }, options),
+  );
+
+/** The active services, and the selected one: the first until the user selects another. */
+export const useOwnServices = (): {
+  services: Items<Service>;
+  selling: readonly Service[];
+  service: Service | undefined;
+  choose: (id: string) => void;
+} => {
+  const [id, choose] = useState<string | null>(null);
+  const services = useServices();
+  const selling = services.data.filter(({ status }) => status === 'active');
+  const service = selling.find(({ service_id }) => service_id === id) ?? selling[0];
+  return { services, selling, service, choose };
+};
+
+/** Selects one of the account's services. If there is none, it links to creating one. */
+export const ChooseService = ({ services, selling, service, choose }: ReturnType<typeof useOwnServices>) => {
+  if (services.isPending) return <Loading>Asking for your services…</Loading>;
+  if (services.error !== null) return <ErrorNotice error={services.error} retry={services.again} />;
+  if (service === undefined)
+    return (
+      <Empty title="You have no service yet">
+        A service has a name, a price and the address that is paid.
+        <div>
+          <LinkButton to="/services" variant="primary">
+            Make a service
+          </LinkButton>
+        </div>
+      </Empty>
+    );
+  return (
+    <Select
+      label="Service"
+      value={service.service_id}
+      onChange={choose}
+      options={selling.map(({ service_id, name }) => [service_id, name])}
+    />
+  );
+};

@@ -1,0 +1,98 @@
+import { expect, test } from '@jest/globals';
+import type { Settlement } from './sales-figures.ts';
+import { type Event, type Refund, refundsOf, storyOf } from './settlement-history.ts';
+
+const at = (minute: number) => `2026-11-21T12:${String(minute).padStart(2, '0')}:00.000Z`;
+const settlement = (more: Partial<Settlement> = {}) =>
+  ({
+    settlement_id: 'stl_a',
+    status: 'issued',
+    chain_status: 'finalized',
+    quote_id: 'q_a',
+    service_id: 's',
+    quote_amount: '1000000',
+    fee_amount: '10000',
+    net_amount: '990000',
+    scope: null,
+    tx_hash: null,
+    superseded_tx_hashes: [],
+    created_at: at(1),
+    redeem_expires_at: at(20),
+    redeemed_at: null,
+    failure: null,
+    ...more,
+  }) as Settlement;
+const event = (type: Event['type'], minute: number): Event => ({
+  event_id: `evt_${minute}`,
+  type,
+  object_id: 'stl_a',
+  created_at: at(minute),
+  data: {},
+});
+const refund = (status: Refund['status'], amount: string, minute = 30): Refund => ({
+  refund_id: `ref_${status}`,
+  status,
+  settlement_id: 'stl_a',
+  service_id: 's',
+  payout_address: '',
+  amount,
+  destination_address: '',
+  destination_token_account: '',
+  tx_hash: null,
+  failure: null,
+  created_at: at(minute),
+  pending_until: at(59),
+  reason: null,
+});
+const kindsOf = (entries: ReturnType<typeof storyOf>) =>
+  entries.map((e) => `${e.kind} ${e.at.slice(14, 16)}`);
+
+test.each([
+  ['under way', settlement({ status: 'pending', redeem_expires_at: null }), [], ['accepted 01']],
+  [
+    'confirmed, and its event not there yet',
+    settlement({ chain_status: 'confirmed' }),
+    [],
+    ['accepted 01', 'issued 01'],
+  ],
+  [
+    'delivered before the event of its payment was written down',
+    settlement({ status: 'redeemed', redeemed_at: at(3) }),
+    [event('settlement.issued', 4)],
+    ['accepted 01', 'issued 03', 'redeemed 03'],
+  ],
+  [
+    'delivered, final before and after',
+    settlement({ status: 'redeemed', redeemed_at: at(3) }),
+    [event('settlement.finalized', 4), event('settlement.issued', 2)],
+    ['accepted 01', 'issued 02', 'redeemed 03', 'finalized 04'],
+  ],
+  ['not redeemed', settlement({ status: 'expired' }), [], ['accepted 01', 'issued 01', 'lapsed 20']],
+  [
+    'never paid',
+    settlement({ status: 'failed', chain_status: 'failed', redeem_expires_at: null }),
+    [event('settlement.failed', 2)],
+    ['accepted 01', 'failed 02'],
+  ],
+  [
+    'delivered, and the chain took it back',
+    settlement({ status: 'redeemed', redeemed_at: at(3), chain_status: 'failed' }),
+    [event('settlement.reversed', 9)],
+    ['accepted 01', 'issued 01', 'redeemed 03', 'reversed 09'],
+  ],
+] as const)('%s', (_what, of, events, expected) =>
+  expect(kindsOf(storyOf(of, undefined, events, []))).toEqual(expected),
+);
+
+test('refunds stand in their order', () => {
+  const entries = storyOf(settlement({ status: 'expired' }), undefined, [], [refund('confirmed', '1', 5)]);
+  expect(kindsOf(entries)).toEqual(['accepted 01', 'issued 01', 'refunded 05', 'lapsed 20']);
+});
+
+test('of the net: given back, set aside, and left; what came to nothing has nothing of it', () => {
+  const all = (['finalized', 'confirmed', 'submitted', 'pending_signature'] as const).map((status) =>
+    refund(status, '100'),
+  );
+  const none = (['failed', 'cancelled', 'expired'] as const).map((status) => refund(status, '990000'));
+  expect(refundsOf(990_000n, [...all, ...none])).toEqual({ refunded: 200n, reserved: 200n, left: 989_600n });
+});

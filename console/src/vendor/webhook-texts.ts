@@ -1,0 +1,102 @@
+import type { Output } from '../../../sdk/src/main.ts';
+
+/** Texts of webhook events for users. The compiler reports event types without a text. */
+
+export type Endpoint = Output<'webhook.getEndpoint'>;
+export type Delivery = Output<'webhook.listDeliveries'>['data'][number];
+export type Attempt = Delivery['attempts'][number];
+export type Wanted = Endpoint['event_types'][number];
+type EventType = Delivery['type'];
+
+/** Every event that an endpoint may subscribe to. The test button sends `webhook.test` to any. */
+const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
+  'quote.settling': 'Somebody pays a quote',
+  'quote.settled': 'It is paid',
+  'quote.expired': 'It ended unpaid',
+  'settlement.issued': 'The payment is confirmed',
+  'settlement.finalized': 'It cannot be undone any more',
+  'settlement.redeemed': 'It was redeemed',
+  'settlement.expired': 'Nobody redeemed it in time',
+  'settlement.failed': 'The payment failed',
+  'settlement.reversed': 'A fork of the chain undid it',
+  'refund.submitted': 'Signed and sent',
+  'refund.confirmed': 'Confirmed',
+  'refund.finalized': 'Final',
+  'refund.failed': 'Failed',
+  'refund.cancelled': 'Cancelled',
+  'refund.expired': 'Not signed in time',
+  'withdrawal.submitted': 'Signed and sent',
+  'withdrawal.confirmed': 'Confirmed',
+  'withdrawal.finalized': 'Final',
+  'withdrawal.failed': 'Failed',
+  'withdrawal.cancelled': 'Cancelled',
+  'withdrawal.expired': 'Not signed in time',
+  'deposit.awaiting_payment': 'The provider awaits the payment',
+  'deposit.processing': 'The provider works on it',
+  'deposit.settling': 'On its way to the wallet',
+  'deposit.completed': 'Arrived',
+  'deposit.failed': 'Failed',
+  'deposit.cancelled': 'Cancelled',
+  'deposit.expired': 'Not paid in time',
+  'delegate.created': 'Made',
+  'delegate.updated': 'Changed',
+  'delegate.deleted': 'Deleted',
+  'key.rotated': 'Rotated',
+  'key.revealed': 'Replaced by a mailed link',
+  'key.ended': 'Ended',
+};
+const GROUPS = {
+  quote: 'Quotes',
+  settlement: 'Settlements',
+  refund: 'Refunds',
+  withdrawal: 'Withdrawals',
+  deposit: 'Deposits',
+  delegate: 'Delegates',
+  key: 'Keys',
+} as const;
+type Group = keyof typeof GROUPS;
+
+type WantedGroup = {
+  heading: string;
+  all: `${Group}.*`;
+  types: readonly (readonly [Wanted, string])[];
+};
+/** The groups with their event types, as the form lists them. */
+export const WANTED_GROUPS: readonly WantedGroup[] = (Object.keys(GROUPS) as Group[]).map((group) => ({
+  heading: GROUPS[group],
+  all: `${group}.*`,
+  types: (Object.entries(EVENTS) as [Wanted, string][]).filter(([type]) => type.startsWith(`${group}.`)),
+}));
+
+/** "everything", or the names of the subscribed events. */
+export const wantedText = (wanted: readonly Wanted[]): string =>
+  wanted.includes('*') ? 'everything' : wanted.join(', ');
+
+/** Why an endpoint is disabled, and how to enable it. */
+export const OFF: Record<NonNullable<Endpoint['disabled_reason']>, string> = {
+  owner: 'You turned it off.',
+  failing:
+    'It was turned off because for five days every try failed. Look at the log for the reason, mend the receiver, and turn it on again.',
+  gone: 'It was turned off because it answered 410 Gone, which means “send nothing here any more”.',
+};
+
+const FAILURES: Record<NonNullable<Attempt['error']>, string> = {
+  timeout: 'no answer in time',
+  unreachable: 'nobody listens there',
+  not_resolved: 'the name has no address',
+  address_refused: 'not a public address',
+  tls: 'its certificate is not valid',
+  redirect: 'it redirects, which is not followed',
+  status: 'not a 2xx',
+};
+
+/** "200", "500, not a 2xx", "no answer in time". */
+export const outcomeOf = ({ status_code, error }: Attempt): string =>
+  [status_code, error === null ? null : FAILURES[error]].filter((part) => part !== null).join(', ');
+
+/** The time until a moment: "23 h 59 min", or "a moment" shortly before. */
+export const timeLeft = (until: string, now: number): string => {
+  const minutes = Math.floor((Date.parse(until) - now) / 60_000);
+  if (minutes < 1) return 'a moment';
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};

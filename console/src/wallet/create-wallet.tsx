@@ -1,0 +1,234 @@
+import { type FormEvent, useState } from 'react';
+import { useAction, useItems } from '../lib/data.ts';
+import { passkeySecret } from '../session/passkeys.ts';
+import { useSession } from '../session/use-session.tsx';
+import {
+  Button,
+  Copyable,
+  Dialog,
+  DialogActions,
+  ErrorNotice,
+  LinkButton,
+  Loading,
+  Notice,
+  Stack,
+  TextField,
+  toast,
+} from '../ui/index.ts';
+import { isGroup } from './code.ts';
+import { type PasskeySecret, random } from './vault.ts';
+import { useWalletWorker, type WalletWorker } from './worker-client.ts';
+
+type Made = Awaited<ReturnType<WalletWorker['make']>>;
+
+/** The passkey has no PRF, so only the code can open the wallet. */
+export class NoPrfError extends Error {
+  constructor() {
+    super(
+      'This passkey cannot keep keys (it has no PRF). Use another, or make the wallet with the code alone.',
+    );
+  }
+}
+
+/**
+ * Creates a wallet in this browser: its key is wrapped by a passkey and by a printed code. The
+ * wallet is created only after the user has proven to have the code.
+ */
+export const MakeDialog = ({ onClose }: { onClose: () => void }) => {
+  const worker = useWalletWorker();
+  const [label, setLabel] = useState('');
+  const [made, setMade] = useState<Made | null>(null);
+  const [checking, setChecking] = useState(false);
+  const step = made === null ? 'begin' : checking ? 'check' : 'code';
+  const titles = { begin: 'Make a wallet', code: 'Your recovery code', check: 'Is it written down?' };
+  return (
+    <Dialog title={titles[step]} isOpen onClose={onClose} isFixed={made !== null}>
+      {step === 'begin' && (
+        <Begin worker={worker} label={label} onLabel={setLabel} onMade={setMade} onClose={onClose} />
+      )}
+      {step === 'code' && <ShowCode made={made!} onClose={onClose} onNext={() => setChecking(true)} />}
+      {step === 'check' && (
+        <CheckCode
+          worker={worker!}
+          made={made!}
+          label={label.trim()}
+          onBack={() => setChecking(false)}
+          onDone={onClose}
+        />
+      )}
+    </Dialog>
+  );
+};
+
+const Begin = ({
+  worker,
+  label,
+  onLabel,
+  onMade,
+  onClose,
+}: {
+  worker: WalletWorker | null;
+  label: string;
+  onLabel: (label: string) => void;
+  onMade: (made: Made) => void;
+  onClose: () => void;
+}) => {
+  const passkeys = useItems(['passkeys'], (client, cursor, options) =>
+    client.identity.listPasskeys({ cursor }, options),
+  );
+  const make = useAction(
+    async (_client, withPasskey: boolean) => {
+      let passkey: PasskeySecret | null = null;
+      if (withPasskey) {
+        const salt = random(32);
+        const given = await passkeySecret({ salt });
+        if (given === null) throw new NoPrfError();
+        passkey = { kind: 'passkey', ...given, salt };
+      }
+      return worker!.make({ passkey });
+    },
+    { done: onMade },
+  );
+  if (worker === null || passkeys.isPending) return <Loading>Looking for your passkeys…</Loading>;
+  if (passkeys.error !== null) return <ErrorNotice error={passkeys.error} retry={passkeys.again} />;
+  const hasPasskey = passkeys.data.length > 0;
+  return (
+    <Stack>
+      <p>
+        Its key is made in this browser and never leaves it in the clear. It is kept encrypted under your
+        passkey, and once more under a code that you print. We cannot open it, nor make the code again.
+      </p>
+      <TextField
+        label="Its name"
+        hint="For you alone, “Everyday”."
+        value={label}
+        onChange={onLabel}
+        maxLength={64}
+      />
+      {!hasPasskey && (
+        <Notice tone="wait" title="You have no passkey yet">
+          With one, this device’s lock signs for you. Without, every signature asks for the whole code.
+          <div>
+            <LinkButton to="/account">Add a passkey first</LinkButton>
+          </div>
+        </Notice>
+      )}
+      {make.error !== null && <ErrorNotice error={make.error} />}
+      <DialogActions>
+        <Button onPress={onClose}>Cancel</Button>
+        {(!hasPasskey || make.error instanceof NoPrfError) && (
+          <Button busy={make.isBusy && 'Making the key…'} onPress={() => void make.run(false)}>
+            With the code alone
+          </Button>
+        )}
+        {hasPasskey && (
+          <Button
+            variant="primary"
+            busy={make.isBusy && 'Waiting for your passkey…'}
+            onPress={() => void make.run(true)}
+          >
+            Make it with a passkey
+          </Button>
+        )}
+      </DialogActions>
+    </Stack>
+  );
+};
+
+const ShowCode = ({ made, onClose, onNext }: { made: Made; onClose: () => void; onNext: () => void }) => (
+  <Stack>
+    <p>
+      Shown this once. Whoever has it and gets into your account can spend what is in the wallet; without it a
+      lost passkey is a lost wallet. Print it or write it down, and keep it off this device.
+    </p>
+    <div className="sheet">
+      <p className="print-only">Quittance · recovery code of wallet {made.address}</p>
+      <Copyable text={made.code} label="recovery code" block />
+    </div>
+    <DialogActions>
+      <Button variant="quiet" onPress={onClose}>
+        Stop here
+      </Button>
+      <Button onPress={() => print()}>Print</Button>
+      <Button variant="primary" onPress={onNext}>
+        I have it
+      </Button>
+    </DialogActions>
+  </Stack>
+);
+
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
+
+/** Two different groups of the code, chosen at random. */
+const askedGroups = (): [number, number] => {
+  const [a, b] = random(2) as unknown as [number, number];
+  const one = a % 7;
+  return [one, (one + 1 + (b % 6)) % 7].sort() as [number, number];
+};
+
+const CheckCode = ({
+  worker,
+  made,
+  label,
+  onBack,
+  onDone,
+}: {
+  worker: WalletWorker;
+  made: Made;
+  label: string;
+  onBack: () => void;
+  onDone: () => void;
+}) => {
+  const { account } = useSession();
+  const [groups] = useState(askedGroups);
+  const [typed, setTyped] = useState(['', '']);
+  const [tried, setTried] = useState(false);
+  const provision = useAction(
+    async (client) => {
+      // The proof is valid for five minutes, so it is made last.
+      const proof = await worker.prove({ accountId: account!.account_id });
+      const named = label === '' ? {} : { label };
+      return client.wallet.provision({ public_key: made.address, proof, backup: made.backup, ...named });
+    },
+    {
+      changes: [['wallets']],
+      done: () => {
+        toast('The wallet is made.');
+        onDone();
+      },
+    },
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (groups.every((group, at) => isGroup(made.code, group, typed[at]!))) void provision.run(undefined);
+  };
+  const wrong = (at: number) =>
+    tried && !isGroup(made.code, groups[at]!, typed[at]!) ? 'That is not this group of the code.' : null;
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <p>Two of its seven groups, from your print:</p>
+        {groups.map((group, at) => (
+          <TextField
+            key={group}
+            label={`The ${ORDINALS[group]} group`}
+            value={typed[at]!}
+            onChange={(text) => setTyped(typed.map((each, index) => (index === at ? text : each)))}
+            error={wrong(at)}
+            maxLength={8}
+            autoComplete="off"
+            autoFocus={at === 0}
+          />
+        ))}
+        {provision.error !== null && <ErrorNotice error={provision.error} />}
+        <DialogActions>
+          <Button onPress={onBack}>See the code again</Button>
+          <Button type="submit" variant="primary" busy={provision.isBusy && 'Making the wallet…'}>
+            Make the wallet
+          </Button>
+        </DialogActions>
+      </Stack>
+    </form>
+  );
+};

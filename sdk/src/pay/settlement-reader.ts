@@ -1,0 +1,66 @@
+import { NotFoundError } from '../generated/errors.ts';
+import type { ReadSettlement } from '../settle.ts';
+import type { Output } from '../types.ts';
+import { sleep } from '../wait.ts';
+
+type Shown = Pick<Output<'settlement.get'>, 'status' | 'chain_status' | 'units_remaining' | 'redeemed_at'>;
+
+/** How long units can be consumed after the first one. */
+const CONSUMABLE_MS = 30 * 86_400_000;
+/**
+ * How long the payer has to present a settlement, and how often its status is read meanwhile.
+ */
+const PAYER_PRESENTS_MS = 5000;
+const POLL_MS = 1000;
+const MAX_CLOSED = 1000;
+
+const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): boolean => {
+  if (chain_status === 'failed' || units_remaining === 0) return false;
+  if (status === 'issued' || status === 'pending') return true;
+  return (
+    status === 'redeemed' && redeemed_at !== null && Date.now() - Date.parse(redeemed_at) < CONSUMABLE_MS
+  );
+};
+
+/** Reads the status of settlements that a vendor does not accept. */
+export const createSettlementReader = (read: ReadSettlement) => {
+  /** Settlements that are used up for good. Each is read once, however many calls need it. */
+  const closed = new Set<string>();
+  const asking = new Map<string, Promise<boolean>>();
+
+  const ask = async (settlement_id: string): Promise<boolean> => {
+    let open: boolean;
+    try {
+      open = isOpen(await read({ settlement_id }, {}));
+    } catch (error) {
+      // NotFoundError: another key has paid it. After any other error the state is unknown, so
+      // nothing more is bought.
+      open = !(error instanceof NotFoundError);
+    }
+    if (!open) {
+      if (closed.size >= MAX_CLOSED) closed.delete(closed.keys().next().value!);
+      closed.add(settlement_id);
+    }
+    return open;
+  };
+
+  return {
+    /** True if a prepaid settlement has units for further requests. */
+    hasUnits: async (settlementId: string): Promise<boolean> => {
+      if (closed.has(settlementId)) return false;
+      const asked = asking.get(settlementId) ?? ask(settlementId).finally(() => asking.delete(settlementId));
+      asking.set(settlementId, asked);
+      return asked;
+    },
+
+    /** Waits a few seconds for the payer of a settlement to present it to the vendor. */
+    untilRedeemed: async (settlement_id: string, signal?: AbortSignal): Promise<void> => {
+      const until = Date.now() + PAYER_PRESENTS_MS;
+      while (Date.now() < until) {
+        const { status } = await read({ settlement_id }, signal === undefined ? {} : { signal });
+        if (status !== 'issued') return;
+        await sleep(POLL_MS, signal);
+      }
+    },
+  };
+};

@@ -1,0 +1,110 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { unavailable } from './answers.ts';
+import { createDeliveries, type Opening } from './deliveries.ts';
+import { memoryStore, type PaywallStore } from './store.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Small and repeatable (mulberry32): the seed of a failing run is in its message. */
+const randomOf = (seed: number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+};
+
+/**
+ * Replicas, requests at once, a store and a gate that answer late, not at all, or after they did
+ * what they were asked, handlers that fail, and processes that die at any await: whatever the
+ * order, one request gets the payment and its handler never runs again once it has delivered.
+ */
+const campaign = async (seed: number) => {
+  const random = randomOf(seed);
+  const jitter = async () => {
+    for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await Promise.resolve();
+  };
+  let now = 1_000_000;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+  // Trouble stops at some time, or nobody could promise a delivery.
+  let trouble = true;
+  /** A call that may be lost on the way there or back. */
+  const lossy = async <T>(call: () => T): Promise<T> => {
+    await jitter();
+    if (trouble && random() < 0.05) throw new Error('lost before');
+    const result = call();
+    if (trouble && random() < 0.05) throw new Error('lost after');
+    await jitter();
+    return result;
+  };
+  const shared = memoryStore();
+  let recording = false;
+  const store: PaywallStore = {
+    get: (key) => lossy(() => shared.get(key)) as Promise<string | null>,
+    compareAndSet: (...args) =>
+      recording
+        ? shared.compareAndSet(...args)
+        : (lossy(() => shared.compareAndSet(...args)) as Promise<boolean>),
+  };
+  let redeemedBy: string | null = null;
+  const open = async (id: string): Promise<Opening> => {
+    try {
+      return await lossy(() => {
+        redeemedBy ??= id;
+        return redeemedBy === id ? 'open' : 'spent';
+      });
+    } catch {
+      return unavailable('no_answer');
+    }
+  };
+
+  const delivered: string[] = [];
+  let running = 0;
+  const request = async (hash: string): Promise<string> => {
+    const once = createDeliveries(store, () => {});
+    const begun = await once({ key: 'payment', hash, open }).catch(() => null);
+    if (begun === null) return 'error';
+    if (begun.kind === 'replay') expect({ seed, is: begun.answer.body }).toEqual({ seed, is: hash });
+    if (begun.kind !== 'deliver') return begun.kind;
+    running += 1;
+    expect({ seed, running }).toEqual({ seed, running: 1 });
+    await jitter();
+    running -= 1;
+    const fate = trouble ? random() : 1;
+    // Dead: it never says how it ended, and its lease runs out.
+    if (fate < 0.2) return 'died';
+    if (fate < 0.5) {
+      await begun.finish('failed');
+      return 'failed';
+    }
+    delivered.push(hash);
+    recording = true;
+    await begun.finish({ status: 200, headers: [], body: hash });
+    recording = false;
+    return 'delivered';
+  };
+
+  for (let round = 0; round < 6; round += 1) {
+    trouble = round < 5;
+    const hashes = Array.from({ length: 6 }, () => (random() < 0.7 ? 'one' : 'other'));
+    await Promise.all(hashes.map(request));
+    now += 31_000;
+  }
+  for (const hash of ['one', 'other', 'one']) await request(hash);
+  expect({ seed, delivered: delivered.length }).toEqual({ seed, delivered: 1 });
+  const winner = delivered[0]!;
+  expect(await request(winner)).toBe('replay');
+  expect(await request(winner === 'one' ? 'other' : 'one')).toBe('spent');
+};
+
+test('500 orders of requests, losses, failures and deaths: one request gets the payment, delivered once', async () => {
+  jest.spyOn(globalThis, 'setInterval').mockImplementation((() => ({ unref: () => {} })) as never);
+  for (let seed = 1; seed <= 500; seed += 1) {
+    await campaign(seed);
+    jest.mocked(Date.now).mockRestore();
+  }
+});

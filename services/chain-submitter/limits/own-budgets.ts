@@ -1,0 +1,116 @@
+import { LRUCache } from 'lru-cache';
+import type { Budgets, Reservation } from '../../../shared/db/budget.ts';
+import type { Db, Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import type { Network } from '../chain/model/network.ts';
+import type { OwnOrder } from '../intents/model/order.ts';
+import { isCreationPrepared } from '../user-signed/store/preparations.ts';
+import {
+  type Claim,
+  checkClaims,
+  claimsOf,
+  createSettleFees,
+  dayOf,
+  type Limits,
+  reserveClaims,
+} from './fee-budgets.ts';
+import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
+import type { SpendingClaim } from './store/spending.ts';
+import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.ts';
+
+/** A transaction that this service signs alone. */
+export type OwnTransaction = {
+  order: OwnOrder;
+  intentId: string;
+  /** The intent's generation before these bytes. */
+  generation: number;
+  /** The account that asked for it. */
+  accountId: string;
+  /** Owner of the token account that it creates. */
+  creates: string | null;
+};
+
+type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits; budgets: Budgets };
+
+/** A transaction that was planned before a commit is signed within this time after it. */
+const PLANNED_MS = 5000;
+const MAX_CREATING = 10_000;
+
+const NOTHING: Reservation = { release: () => {} };
+
+/** The budgets of settles, test funds and token accounts of provisioned wallets. */
+export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps) => {
+  const settleFees = createSettleFees(budgets, limits, clock);
+  /**
+   * Owners whose token account this process creates, or whose creation it committed in the last
+   * seconds.
+   */
+  const creating = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
+
+  const rentOf = ({ order, creates }: OwnTransaction): Rent | null => {
+    if (creates === null) return null;
+    return order.kind === 'settle'
+      ? { name: 'rent_settle', accountId: order.vendorAccountId, owner: creates }
+      : { name: 'rent_user', accountId: order.accountId, owner: creates };
+  };
+  const feeClaims = ({ order, accountId }: OwnTransaction): Claim[] =>
+    order.kind === 'settle' ? [] : claimsOf(limits, 'fees_user', accountId, feeLamports(order, network));
+
+  return {
+    settleFees,
+    /**
+     * Called before the caps and budgets of a creation are used. False when this process creates
+     * the same token account already, because the database would refuse a second creation.
+     */
+    beginCreation: (owner: string | null): boolean => {
+      if (owner === null) return true;
+      if (creating.has(owner)) return false;
+      creating.set(owner, true);
+      return true;
+    },
+    endCreation: (owner: string | null, isCommitted: boolean): void => {
+      if (owner === null) return;
+      if (isCommitted) creating.set(owner, true, { ttl: PLANNED_MS });
+      else creating.delete(owner);
+    },
+    /**
+     * Called before anything is signed. Reserves the fees of a settle, and checks the budgets of
+     * any other transaction.
+     * @throws BudgetUsedUp
+     */
+    beforeSigning: async (own: OwnTransaction): Promise<Reservation> => {
+      const { order, generation } = own;
+      if (order.kind === 'settle')
+        return settleFees.reserve(order.vendorAccountId, settleLamports(order, network, generation));
+      const rent = rentOf(own);
+      const claims = rent === null ? [] : claimsOf(limits, rent.name, rent.accountId, TOKEN_ACCOUNT_LAMPORTS);
+      await checkClaims(pool, [...feeClaims(own), ...claims], clock());
+      return NOTHING;
+    },
+    /**
+     * The claim on the payer's budget that the statement reserves which commits a settle's bytes.
+     */
+    claimOf: ({ order, generation, accountId }: OwnTransaction): SpendingClaim | null => {
+      if (order.kind !== 'settle') return null;
+      const { scope, amount, cap } = settleFees.accountClaim(
+        accountId,
+        settleLamports(order, network, generation),
+      );
+      return { scope, startsAt: dayOf(clock()), amount, cap };
+    },
+    /**
+     * Reserves everything else in the transaction that commits the bytes.
+     * @throws BudgetUsedUp, NotCreatable; the caller must roll the transaction back
+     */
+    reserve: async (tx: Db, own: OwnTransaction): Promise<void> => {
+      // A prepared transaction creates the token account too, and could not be co-signed after this
+      // one.
+      if (own.order.kind === 'createTokenAccount' && (await isCreationPrepared(tx, own.order.owner)))
+        throw new NotCreatable('a prepared transaction creates the token account');
+      await reserveClaims(tx, feeClaims(own), clock());
+      const rent = rentOf(own);
+      if (rent !== null) await reserveCreation(tx, limits, rent, { now: clock(), intentId: own.intentId });
+    },
+  };
+};
+export type OwnBudgets = ReturnType<typeof createOwnBudgets>;

@@ -1,0 +1,98 @@
+import type { z } from 'zod';
+import { call } from '../../../shared/bus/call.ts';
+import { type Bus, connectBus } from '../../../shared/bus/connect.ts';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { identity } from '../../../shared/contract/index.ts';
+import { subscribeLive } from '../../../shared/events/consume.ts';
+import { cached } from '../../../shared/lib/cached.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+
+/**
+ * How long the gateway caches what identity knows of a credential. A revoked key or session must be
+ * refused everywhere within 2 s, even if its event is lost. A frozen account and changed limits
+ * have no event and must take effect in the same time.
+ */
+export const CREDENTIAL_MAX_AGE_MS = 1000;
+
+/** How to reach the NATS of an environment. */
+type Connection = { name: string; nats_url: string; nats_user: string; nats_password: string };
+
+/** One environment as the gateway uses it. Test and live meet in the gateway only. */
+export type GatewayEnvironment = {
+  name: string;
+  /** @throws ServiceError service_unavailable until the first connection to its NATS */
+  bus: () => Bus;
+  /** The bus after the first connection, for health checks and the drain. */
+  busIfConnected: () => Bus | undefined;
+  /**
+   * Resolves after the first connection to its NATS, or after its NATS has refused this gateway.
+   */
+  reached: Promise<void>;
+  findKey: (keyHash: string) => Promise<FoundKey | null>;
+  findSession: (session: {
+    accountId: string;
+    sessionId: string;
+  }) => Promise<z.infer<typeof identity.internal.findSession.output>>;
+};
+
+type SessionInput = z.infer<typeof identity.internal.findSession.input>;
+/** The principal of a key with the status of its account, at most as old as the cache allows. */
+type FoundKey = NonNullable<z.infer<typeof identity.internal.findKey.output>>;
+
+/** The cache key of a session: the input of the call to identity. */
+const sessionKey = ({ session_id, account_id }: SessionInput): string =>
+  JSON.stringify({ session_id, account_id });
+
+/**
+ * Connects to an environment in the background, so that an unavailable NATS does not keep the other
+ * environments from starting.
+ */
+export const openEnvironment = (connection: Connection, logger: Logger): GatewayEnvironment => {
+  const keys = cached(
+    (key_hash): Promise<FoundKey | null> => call(bus(), identity, 'findKey', { key_hash }),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
+  const sessions = cached(
+    (input) => call(bus(), identity, 'findSession', JSON.parse(input) as SessionInput),
+    { maxAgeMs: CREDENTIAL_MAX_AGE_MS },
+  );
+  const log = logger.child({ environment: connection.name });
+  let connected: Bus | undefined;
+  const reached = connectBus({
+    url: connection.nats_url,
+    user: 'gateway',
+    natsUser: connection.nats_user,
+    password: connection.nats_password,
+    logger: log,
+  }).then(
+    (bus) => {
+      connected = bus;
+      subscribeLive(bus, identity, {
+        keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.invalidate),
+        sessionRevoked: (session) => sessions.invalidate(sessionKey(session)),
+      });
+    },
+    (error: unknown) => log.fatal({ err: error }, 'NATS refused the connection of this gateway'),
+  );
+
+  const bus = (): Bus => {
+    if (connected !== undefined) return connected;
+    throw new ServiceError(
+      'service_unavailable',
+      'the environment is unavailable right now; it is safe to repeat the call with the same ids',
+      {
+        safe_action: 'retry_same_attempt',
+        retryAfterSeconds: 1,
+      },
+    );
+  };
+  return {
+    name: connection.name,
+    bus,
+    busIfConnected: () => connected,
+    reached,
+    findKey: async (keyHash) => keys(keyHash),
+    findSession: async ({ accountId, sessionId }) =>
+      sessions(sessionKey({ session_id: sessionId, account_id: accountId })),
+  };
+};

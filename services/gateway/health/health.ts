@@ -1,0 +1,8 @@
+import type { gateway } from '../../../shared/contract/gateway.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+
+/** GET /v1/health. */
+export const health =
+  ({ clock }: { clock: Clock }): Handler<typeof gateway.operations.health> =>
+  async () => ({ status: 'ok', time: isoTime(clock()) });

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createKeyText } from '../../../shared/lib/key-text.ts';
+import {
+  type Gateway,
+  newServiceKey,
+  type Servers,
+  type Services,
+  startGateway,
+  startServers,
+  startServices,
+} from '../../../test/support/gateway.ts';
+
+const SHOP = 'https://shop.example';
+const OTHER = 'https://other.example';
+
+let servers: Servers;
+let services: Services;
+const gateways: Record<string, Gateway> = {};
+let key = '';
+
+beforeAll(async () => {
+  servers = await startServers();
+  services = await startServices(servers);
+  key = services.addKey(createKeyText('vendor_test_'), newServiceKey());
+  services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
+  const ports = {
+    natsPort: { test: servers.natsPort, live: servers.natsPort },
+    redisPort: servers.redisPort,
+  };
+  const start = (env: Record<string, string>) =>
+    startGateway(ports, { publicKeys: [], environments: ['test'], env });
+  [gateways.off, gateways.listed, gateways.all] = await Promise.all([
+    start({}),
+    start({ CORS_ORIGINS: `${SHOP},https://second.example` }),
+    start({ CORS_ORIGINS: '*' }),
+  ]);
+}, 120_000);
+
+afterAll(async () => {
+  for (const gateway of Object.values(gateways)) await gateway.stop();
+  await services.stop();
+  await servers.stop();
+});
+
+const send = async (
+  gateway: string,
+  method: string,
+  origin: string,
+  headers: Record<string, string> = {},
+) => {
+  const response = await fetch(`${gateways[gateway]!.url}/v1/quotes`, {
+    method,
+    headers: { origin, ...headers },
+  });
+  await response.text();
+  const allowed = Object.fromEntries(
+    [...response.headers].filter(([name]) => name.startsWith('access-control-')),
+  );
+  return { status: response.status, vary: response.headers.get('vary'), allowed };
+};
+const preflight = (gateway: string, origin: string) =>
+  send(gateway, 'OPTIONS', origin, {
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'authorization',
+  });
+const authorized = () => ({ authorization: `Bearer ${key}` });
+
+test('without the setting no page may call the API', async () => {
+  expect(await preflight('off', SHOP)).toEqual({ status: 404, vary: null, allowed: {} });
+  expect(await send('off', 'GET', SHOP, authorized())).toEqual({ status: 200, vary: null, allowed: {} });
+});
+
+test('a listed origin: its preflight is cached, and its page can read answers and refusals', async () => {
+  expect(await preflight('listed', SHOP)).toMatchObject({
+    status: 204,
+    vary: 'Origin',
+    allowed: {
+      'access-control-allow-origin': SHOP,
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+      'access-control-allow-headers':
+        'authorization, content-type, x-request-id, traceparent, idempotency-key',
+      'access-control-max-age': '7200',
+    },
+  });
+  const readable = {
+    vary: 'Origin',
+    allowed: {
+      'access-control-allow-origin': SHOP,
+      'access-control-expose-headers':
+        'x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
+    },
+  };
+  expect(await send('listed', 'GET', SHOP, authorized())).toMatchObject({ status: 200, ...readable });
+  expect(await send('listed', 'GET', SHOP)).toMatchObject({ status: 401, ...readable });
+});
+
+test.each([OTHER, 'null', `${SHOP}.evil.example`, 'http://shop.example', 'https://SHOP.example'])(
+  'the page of an origin that is not listed may read nothing: %s',
+  async (origin) => {
+    for (const { allowed, vary } of [
+      await preflight('listed', origin),
+      await send('listed', 'GET', origin),
+    ]) {
+      expect(allowed).not.toHaveProperty('access-control-allow-origin');
+      // A cache must not give one origin the answer of another.
+      expect(vary).toBe('Origin');
+    }
+  },
+);
+
+test('with all origins allowed, no page may send cookies', async () => {
+  for (const { allowed } of [await preflight('all', OTHER), await send('all', 'GET', OTHER, authorized())]) {
+    expect(allowed).toMatchObject({ 'access-control-allow-origin': '*' });
+    expect(allowed).not.toHaveProperty('access-control-allow-credentials');
+  }
+});

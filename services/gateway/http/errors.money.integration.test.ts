@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import { signAccessToken } from '../../../shared/lib/access-token.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createKeyText } from '../../../shared/lib/key-text.ts';
+import {
+  type Gateway,
+  type GatewayFixture,
+  newDelegateKey,
+  newServiceKey,
+  newSigningKey,
+  type Services,
+  startGatewayFixture,
+} from '../../../test/support/gateway.ts';
+
+/** What an error reports about money, and who may report it. */
+
+const session = newSigningKey('test.session.1');
+let fixture: GatewayFixture;
+let services: Services;
+let gateway: Gateway;
+beforeAll(async () => {
+  fixture = await startGatewayFixture({ publicKeys: [session.entry], limits: { scale: 100 } });
+  ({ services, gateway } = fixture);
+}, 120_000);
+afterAll(() => fixture.stop(), 60_000);
+
+const send = async (
+  method: string,
+  path: string,
+  { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+) => {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as { error?: Record<string, unknown> } };
+};
+const serviceKey = () => services.addKey(createKeyText('vendor_test_'), newServiceKey());
+const delegateKey = () => services.addKey(createKeyText('dk_test_'), newDelegateKey());
+const accessToken = () =>
+  signAccessToken(
+    {
+      accountId: newId('acct'),
+      sessionId: newId('ses'),
+      environment: 'test',
+      amr: ['email'],
+      authTime: Math.floor(Date.now() / 1000),
+      now: Date.now(),
+    },
+    session.signing,
+  );
+
+test('errors of money calls report whether money moved and which action is safe; other errors do not', async () => {
+  const key = delegateKey();
+  const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
+  const settleError = async (answer: () => never, sent: unknown = body) => {
+    services.answers['settlement.settle'] = answer;
+    return (await send('POST', '/v1/settle', { key, body: sent })).body.error;
+  };
+  const fail = (error: Error) => () => {
+    throw error;
+  };
+  // The report of the service is passed on, with the settlement that it names.
+  const paid = {
+    money_moved: 'yes',
+    safe_action: 'read_settlement',
+    settlement_id: newId('stl'),
+  } as const;
+  expect(await settleError(fail(new ServiceError('quote_expired', 'late', paid)))).toEqual({
+    code: 'quote_expired',
+    message: 'late',
+    ...paid,
+  });
+  const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' } as const;
+  expect(await settleError(fail(new ServiceError('conflict', 'x', unknown)))).toMatchObject(unknown);
+  expect(await settleError(fail(new Error('the secret inside')))).toMatchObject({
+    code: 'internal_error',
+    ...unknown,
+  });
+  expect(await settleError(fail(new Error('not reached')), { ...body, x: 1 })).toMatchObject({
+    code: 'validation_error',
+    ...unknown,
+    details: [{ path: 'x' }],
+  });
+  expect((await send('POST', '/v1/quote', { key: serviceKey(), body: {} })).body.error).not.toHaveProperty(
+    'money_moved',
+  );
+});
+
+test('a refusal by the gateway never claims that no money moved by a call that may be a repeat', async () => {
+  const unknown = { money_moved: 'unknown', safe_action: 'retry_same_attempt' };
+  const body = { quote_token: 'a.b', payment_attempt_id: 'p1' };
+  const refusals: [number, Parameters<typeof send>[2]][] = [
+    [401, { body }],
+    [403, { key: serviceKey(), body }],
+    [400, { key: delegateKey(), body: { quote_token: 'a.b' } }],
+    [400, { key: delegateKey(), body: '{' }],
+    [413, { key: delegateKey(), body: { ...body, quote_token: 'a'.repeat(70_000) } }],
+    [415, { key: delegateKey(), body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ];
+  for (const [status, sent] of refusals) {
+    const reply = await send('POST', '/v1/settle', sent);
+    expect([status, reply.status, reply.body.error]).toMatchObject([status, status, unknown]);
+  }
+  // Approving submits a payment. Creating only prepares one, and the error reports that no money
+  // moved.
+  const jwt = await accessToken();
+  const approve = await send('POST', `/v1/withdrawals/${newId('wd')}/approve`, { key: jwt, body: { x: 1 } });
+  expect(approve.body.error).toMatchObject({ code: 'validation_error', ...unknown });
+  const create = await send('POST', '/v1/withdrawals', { key: jwt, body: { x: 1 } });
+  expect(create.body.error).toMatchObject({
+    code: 'validation_error',
+    money_moved: 'no',
+    safe_action: 'stop',
+  });
+});

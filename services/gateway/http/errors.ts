@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import {
+  ERRORS,
+  type ErrorBody,
+  type ErrorCode,
+  type SafeAction,
+  ServiceError,
+} from '../../../shared/contract/errors.ts';
+import type { HttpOperation } from '../../../shared/contract/service.ts';
+
+/** Headers of every answer: no cache may store it, and no browser may guess its type. */
+export const BASE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
+/**
+ * What the errors of an operation report about money (the contract's `money`); undefined: nothing.
+ */
+type Money = HttpOperation['money'];
+
+/** What a caller can do, for errors in which the service has not named a better action. */
+const SAFE_ACTIONS: Partial<Record<ErrorCode, SafeAction>> = {
+  rate_limited: 'retry_same_attempt',
+  service_unavailable: 'retry_same_attempt',
+  internal_error: 'retry_same_attempt',
+  unauthorized: 'retry_same_attempt',
+  reauthentication_required: 'retry_same_attempt',
+  insufficient_funds: 'top_up',
+  delegation_inactive: 'raise_limit',
+};
+
+/**
+ * What an error reports about money. A call that moves money may repeat an earlier one that was
+ * executed and whose answer was lost. A refusal that does not come from the record of the payment
+ * shows nothing about that earlier call, so the corrected call may be sent again. A call that only
+ * prepares has moved nothing. An error that permits a repeat may hide an earlier call that
+ * succeeded.
+ */
+const moneyOf = (money: Money, code: ErrorCode): Partial<ErrorBody> => {
+  if (money === undefined) return {};
+  const safe_action = SAFE_ACTIONS[code] ?? (money === 'moves' ? 'retry_same_attempt' : 'stop');
+  const isOpen = money === 'moves' || safe_action === 'retry_same_attempt';
+  return { money_moved: isOpen ? 'unknown' : 'no', safe_action };
+};
+
+const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+/** Codes of Fastify's own errors. All others are bad requests if their status is 4xx. */
+const FASTIFY_CODES: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_NOT_FOUND: 'not_found',
+};
+
+/**
+ * The expected failure that a thrown value stands for; null for a bug. Its message is always one of
+ * our own.
+ */
+export const toServiceError = (error: unknown): ServiceError | null => {
+  if (error instanceof ServiceError) return error;
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? FASTIFY_CODES[code] : undefined;
+  if (known !== undefined) return new ServiceError(known, ERRORS[known].meaning);
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+    ? new ServiceError('validation_error', 'the request is malformed; correct it before it is sent again')
+    : null;
+};
+
+/** Status, body and headers of an error. */
+export const errorAnswer = (error: ServiceError | null, money: Money) => {
+  const { code, message, extras } =
+    error ?? new ServiceError('internal_error', ERRORS.internal_error.meaning);
+  const { retryAfterSeconds, details, ...reported } = extras;
+  const aboutMoney = money === undefined ? {} : { ...moneyOf(money, code), ...reported };
+  const status = ERRORS[code].http;
+  return {
+    status,
+    body: { error: { code, message, ...(details === undefined ? {} : { details }), ...aboutMoney } },
+    headers: {
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(status === 429 || status === 503 || retryAfterSeconds !== undefined
+        ? { 'retry-after': String(Math.max(1, retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS)) }
+        : {}),
+    },
+  };
+};
+
+/** Answers with an error. Shape and headers are the same for errors of every origin. */
+export const sendError = (reply: FastifyReply, error: ServiceError | null, money?: Money): FastifyReply => {
+  const { status, body, headers } = errorAnswer(error, money);
+  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+};
+
+const SOCKET_ERRORS: Record<string, readonly [string, string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request took too long to arrive'],
+};
+
+/**
+ * Answers bytes that are not HTTP, which never become a request, on the socket and in the same
+ * shape.
+ */
+export const answerSocketError = (error: Error & { code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, message] = SOCKET_ERRORS[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'the request is not valid HTTP',
+  ];
+  const body = JSON.stringify({ error: { code: 'validation_error', message } });
+  const headers = {
+    ...BASE_HEADERS,
+    'x-request-id': randomUUID(),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+};

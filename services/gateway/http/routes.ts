@@ -1,0 +1,184 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { invalid } from '../../../shared/contract/errors.ts';
+import { IDEMPOTENT_REPLAYED } from '../../../shared/contract/idempotency.ts';
+import { contractList, gateway } from '../../../shared/contract/index.ts';
+import type { Handlers, HttpOperation, ServiceContract } from '../../../shared/contract/service.ts';
+import { type Authenticate, type Authenticated, authorize } from '../credentials/authenticate.ts';
+import { withBrowserNonce } from '../credentials/browser-cookie.ts';
+import { moveTokenIntoCookie, withRefreshToken } from '../credentials/refresh-cookie.ts';
+import type { GatewayEnvironment } from '../environments/environment.ts';
+import { createInMemoryWindow } from '../limits/in-memory-window.ts';
+import type { Limits } from '../limits/limits.ts';
+import { admit, type Quota } from '../limits/quota.ts';
+import { addressGroup } from './address.ts';
+import { parseBody, rawBodyOf } from './body.ts';
+import { answerOf, forward } from './forward.ts';
+import {
+  DEFAULT_ENVIRONMENT,
+  environmentNameOf,
+  idempotencyKeyOf,
+  type RawInput,
+  rawInputOf,
+  validateInput,
+} from './input.ts';
+import type { Origin } from './proxies.ts';
+import { inCallSpan } from './trace.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: HttpOperation;
+  }
+  interface FastifyRequest {
+    caller: Authenticated | null;
+    /** Whether the limits have counted this call. */
+    counted: boolean;
+    origin: Origin;
+  }
+}
+
+export type RouteDeps = {
+  /** Handlers of the operations that the gateway answers itself. */
+  handlers: Handlers<typeof gateway>;
+  environments: ReadonlyMap<string, GatewayEnvironment>;
+  authenticate: Authenticate;
+  limits: Pick<Limits, 'count'>;
+  /** Origins of the pages that may keep a refresh token in the cookie. */
+  browserOrigins: readonly string[];
+};
+
+type Route = { contract: ServiceContract; name: string; operation: HttpOperation };
+type Call = { route: Route; request: FastifyRequest; reply: FastifyReply };
+/** Counts a call once, and refuses it where a limit is used up. */
+type CountCall = (call: Call, input: RawInput) => Promise<void>;
+
+const createCountCall = ({ environments, limits }: RouteDeps): CountCall => {
+  const ownWindow = createInMemoryWindow();
+
+  const countOwn = ({ route: { name, operation }, request }: Call): Quota[] =>
+    operation.limits.map(({ points, windowSeconds, per }) => ({
+      ...{ points, windowSeconds, per },
+      ...ownWindow.consume(`${name}:${addressGroup(request.origin.address)}`, points, windowSeconds),
+    }));
+
+  const countForwarded = ({ route: { contract, name, operation }, request }: Call, input: RawInput) => {
+    const { caller } = request;
+    const environment = caller?.environment.name ?? environmentNameOf(operation, input);
+    const principal = caller?.principal;
+    return limits.count({
+      environment: environments.has(environment) ? environment : DEFAULT_ENVIRONMENT,
+      name: `${contract.name}.${name}`,
+      operation,
+      accountId: principal === undefined || principal.kind === 'none' ? undefined : principal.account_id,
+      accountFactor: caller?.limitFactor ?? 1,
+      ip: request.origin.address,
+      input,
+    });
+  };
+
+  return async (call, input) => {
+    if (call.request.counted) return;
+    call.request.counted = true;
+    const isOwn = call.route.contract.name === gateway.name;
+    admit(call.reply, isOwn ? countOwn(call) : await countForwarded(call, input));
+  };
+};
+
+/** Answers an operation of the gateway itself. */
+const createAnswerOwn = (handlers: RouteDeps['handlers'], countCall: CountCall) => {
+  const byName = handlers as unknown as Record<string, (input: unknown, caller: unknown) => Promise<unknown>>;
+  return async (call: Call): Promise<unknown> => {
+    const { name, operation } = call.route;
+    await countCall(call, {});
+    const input = validateInput(operation, call.request, {});
+    return operation.output.parse(await byName[name]!(input, { kind: 'none' }));
+  };
+};
+
+/**
+ * The body of a forwarded call, with the values of its cookies. `sent` is the body without them.
+ */
+const readBody = ({ route: { operation }, request, reply }: Call, origins: readonly string[]) => {
+  const bytes = request.body as Buffer | undefined;
+  const sent: RawInput = operation.rawBody === true ? rawBodyOf(bytes, request.headers) : parseBody(bytes);
+  const withToken = withRefreshToken(operation, request, sent, origins);
+  return { sent, body: withBrowserNonce(operation, request, reply, withToken, origins) };
+};
+
+/** Forwards a call to its service and waits for the answer. */
+const createAnswerForwarded = (deps: RouteDeps, countCall: CountCall) => {
+  /**
+   * The caller of a call that needs no credential. An environment that is not served is a wrong
+   * field value.
+   */
+  const anonymous = (environmentName: string): Authenticated => {
+    const environment = deps.environments.get(environmentName);
+    if (environment !== undefined) return { environment, principal: { kind: 'none' }, limitFactor: 1 };
+    throw invalid('environment', 'is not served by this gateway');
+  };
+
+  return async (call: Call): Promise<unknown> => {
+    const { route, request, reply } = call;
+    const { contract, name, operation } = route;
+    let sent: RawInput = {};
+    let body: RawInput = {};
+    let malformed: unknown;
+    try {
+      ({ sent, body } = readBody(call, deps.browserOrigins));
+    } catch (error) {
+      malformed = error; // Counted before it is refused.
+    }
+    const input = rawInputOf(request, body);
+    await countCall(call, input);
+    if (malformed !== undefined) throw malformed;
+    const checked = validateInput(operation, request, body);
+    const caller = request.caller ?? anonymous(environmentNameOf(operation, input));
+    const answer = await forward(contract, name, checked, caller, {
+      requestId: request.id,
+      idempotencyKey: idempotencyKeyOf(operation, request),
+      onReplay: () => void reply.header(IDEMPOTENT_REPLAYED, 'true'),
+    });
+    return moveTokenIntoCookie(operation, sent, caller.environment.name, answer, request, reply);
+  };
+};
+
+/**
+ * The routes of the whole API, derived from the contract in one loop. The steps of each call:
+ * credential (before the body is read), limits, validation, forward. A call that is refused before
+ * the limits (403, 413, 415) is counted with its answer, because failed calls count too
+ * (docs/spec/decisions.md, Limits).
+ */
+export const registerRoutes = (app: FastifyInstance, deps: RouteDeps): void => {
+  const countCall = createCountCall(deps);
+  const answerOwn = createAnswerOwn(deps.handlers, countCall);
+  const answerForwarded = createAnswerForwarded(deps, countCall);
+
+  const register = (route: Route) => {
+    const { contract, operation } = route;
+    const answerCall = contract.name === gateway.name ? answerOwn : answerForwarded;
+    app.route({
+      method: operation.http.method,
+      url: operation.http.path,
+      config: { operation },
+      onRequest: async (request) => {
+        if (operation.access.length === 0) return;
+        const caller = await deps.authenticate(request.raw.rawHeaders, request.origin.address);
+        request.caller = caller;
+        authorize(caller, operation);
+      },
+      errorHandler: async (error, request, reply) => {
+        await countCall({ route, request, reply }, {});
+        throw error;
+      },
+      handler: async (request: FastifyRequest, reply: FastifyReply) => {
+        const { status, body, headers } = await inCallSpan(request, async () =>
+          answerOf(operation, await answerCall({ route, request, reply })),
+        );
+        void reply.code(status).headers(headers);
+        return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
+      },
+    });
+  };
+  for (const contract of contractList)
+    for (const [name, operation] of Object.entries(contract.operations))
+      register({ contract, name, operation });
+};

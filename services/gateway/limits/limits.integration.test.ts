@@ -1,0 +1,394 @@
+import { domainToASCII } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Principal } from '../../../shared/contract/principal.ts';
+import { signAccessToken } from '../../../shared/lib/access-token.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import { createKeyText } from '../../../shared/lib/key-text.ts';
+import {
+  type Gateway,
+  type Link,
+  newDelegateKey,
+  newServiceKey,
+  newSigningKey,
+  type Servers,
+  type Services,
+  sendRaw,
+  startGateway,
+  startLink,
+  startServers,
+  startServices,
+} from '../../../test/support/gateway.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
+
+const session = newSigningKey('test.session.1');
+const raisedAccount = newId('acct');
+const WINDOW_SECONDS = 2;
+const POINTS = 10;
+
+let servers: Servers;
+let services: Services;
+let gateway: Gateway;
+let redis: Link;
+
+beforeAll(async () => {
+  servers = await startServers();
+  services = await startServices(servers);
+  redis = await startLink(servers.redisPort);
+  const perAccount = { points: POINTS, windowSeconds: WINDOW_SECONDS, per: 'account' };
+  gateway = await startGateway(
+    { natsPort: { test: servers.natsPort, live: servers.natsPort }, redisPort: redis.port },
+    {
+      publicKeys: [session.entry],
+      limits: {
+        operations: {
+          'quote.list': [perAccount],
+          'settlement.list': [perAccount],
+          'quote.get': [
+            { ...perAccount, points: 3 },
+            { points: 100, windowSeconds: 60, per: 'ip' },
+          ],
+        },
+      },
+    },
+  );
+  services.limitFactors.set(raisedAccount, 2);
+  services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
+  services.answers['settlement.list'] = () => ({ data: [], next_cursor: null });
+  services.answers['identity.requestMagicLink'] = () => ({ status: 'sent' });
+  services.answers['identity.createAccount'] = () => ({ status: 'sent' });
+}, 120_000);
+
+afterAll(async () => {
+  await gateway.stop();
+  await redis.stop();
+  await services.stop();
+  await servers.stop();
+});
+
+type Options = { key?: string; body?: unknown; from?: string };
+
+const send = async (method: string, path: string, { key, body, from = '203.0.113.1' }: Options = {}) => {
+  const startedAt = performance.now();
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: {
+      'x-forwarded-for': from,
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const { error } = (await response.json()) as { error?: { code: string } };
+  return {
+    status: response.status,
+    code: error?.code,
+    retryAfter: response.headers.get('retry-after'),
+    policy: response.headers.get('ratelimit-policy'),
+    quota: response.headers.get('ratelimit'),
+    ms: performance.now() - startedAt,
+  };
+};
+const times = <T>(n: number, work: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: n }, (_, i) => work(i)));
+const passed = (replies: { status: number }[]) => replies.filter(({ status }) => status !== 429).length;
+
+const keyOf = (principal: Principal, env: 'test' | 'live' = 'test') =>
+  services.addKey(createKeyText(`${principal.kind === 'delegate_key' ? 'dk' : 'vendor'}_${env}_`), principal);
+const tokenOf = (accountId: string) =>
+  signAccessToken(
+    {
+      accountId,
+      sessionId: newId('ses'),
+      environment: 'test',
+      amr: ['email'],
+      authTime: Math.floor(Date.now() / 1000),
+      now: Date.now(),
+    },
+    session.signing,
+  );
+/** A mail address that no other test uses. */
+const mailbox = () => `${newId('acct')}@example.com`;
+
+const timesUnavailable = () => gateway.log().split('redis unavailable').length - 1;
+const cutRedis = async () => {
+  const before = timesUnavailable();
+  redis.set('cut');
+  await waitUntil(() => timesUnavailable() > before);
+};
+/** Restores Redis and waits until the gateway uses it again. */
+const reopenRedis = async () => {
+  redis.set('open');
+  const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.2' });
+  await waitUntil(async () => (await mail()).status !== 503, { everyMs: 100 });
+};
+
+test('a burst across the edge of a window gets no more than the points in any window', async () => {
+  const key = keyOf(newServiceKey());
+  const list = () => send('GET', '/v1/quotes', { key });
+  const startedAt = performance.now();
+  const isPast = (ms: number) => () => performance.now() - startedAt >= ms;
+  expect((await list()).status).toBe(200);
+  await waitUntil(isPast(WINDOW_SECONDS * 1000 - 250));
+  expect(passed(await times(POINTS - 1, list))).toBe(POINTS - 1);
+  await waitUntil(isPast(WINDOW_SECONDS * 1000 + 50));
+  // Just past the edge: a fixed window would allow ten more, the sliding one has one free point at
+  // most.
+  expect(passed(await times(POINTS, list))).toBeLessThanOrEqual(1);
+});
+
+test('of 200 concurrent calls exactly the points pass', async () => {
+  const key = keyOf(newServiceKey());
+  expect(passed(await times(200, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
+});
+
+test('Retry-After is exact: calls are refused before it and pass after it', async () => {
+  const key = keyOf(newServiceKey());
+  const list = () => send('GET', '/v1/quotes', { key });
+  expect(passed(await times(POINTS, list))).toBe(POINTS);
+  const refused = await list();
+  expect(refused).toMatchObject({ status: 429, code: 'rate_limited' });
+  // Whole seconds, rounded up. The rest of the window depends on the duration of the calls.
+  const seconds = Number((refused as { retryAfter: string }).retryAfter);
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(WINDOW_SECONDS);
+  const freeAt = performance.now() + seconds * 1000 + 20;
+  await waitUntil(() => performance.now() >= freeAt);
+  expect((await list()).status).toBe(200);
+});
+
+test('RateLimit and RateLimit-Policy report the quotas of the caller on answers of every kind', async () => {
+  const key = keyOf(newServiceKey());
+  const policy = `"account";q=${POINTS};w=${WINDOW_SECONDS}`;
+  const quotaOf = (remaining: number) => ({ policy, quota: `"account";r=${remaining};t=${WINDOW_SECONDS}` });
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 200, ...quotaOf(POINTS - 1) });
+  expect(await send('GET', '/v1/quotes?limit=0', { key })).toMatchObject({
+    status: 400,
+    ...quotaOf(POINTS - 2),
+  });
+  await times(POINTS - 2, () => send('GET', '/v1/quotes', { key }));
+  expect(await send('GET', '/v1/quotes', { key })).toMatchObject({ status: 429, ...quotaOf(0) });
+  // Two limits. The limit of the mailbox is not reported, because a stranger must not learn its
+  // use.
+  const both = await send('GET', `/v1/quotes/${newId('q')}`, { key });
+  expect(both.policy).toBe(`"account";q=3;w=${WINDOW_SECONDS}, "address";q=100;w=60`);
+  const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.77' });
+  expect(mail).toMatchObject({ status: 202, policy: '"address";q=30;w=600', quota: '"address";r=29;t=600' });
+  // An operation that the gateway answers itself.
+  const health = await send('GET', '/v1/health', { from: '192.0.2.78' });
+  expect(health).toMatchObject({ policy: '"address";q=1200;w=60', quota: '"address";r=1199;t=60' });
+});
+
+test('an account has one window for all its credentials and addresses', async () => {
+  const account = newId('acct');
+  const credentials = [
+    ...(await times(4, async () => keyOf(newServiceKey(account)))),
+    ...(await times(4, async () => keyOf(newDelegateKey(account)))),
+    ...(await times(4, () => tokenOf(account))),
+  ];
+  const replies = await times(48, (i) =>
+    send('GET', '/v1/settlements', { key: credentials[i % 12]!, from: `203.0.113.${i}` }),
+  );
+  expect(passed(replies)).toBe(POINTS);
+  const other = keyOf(newServiceKey());
+  expect((await send('GET', '/v1/settlements', { key: other })).status).toBe(200);
+});
+
+test('the same account has other windows in the other environment and for another operation', async () => {
+  const account = newId('acct');
+  const [test, live] = [keyOf(newServiceKey(account)), keyOf(newServiceKey(account), 'live')];
+  expect(passed(await times(POINTS + 1, () => send('GET', '/v1/quotes', { key: test })))).toBe(POINTS);
+  expect((await send('GET', '/v1/quotes', { key: live })).status).toBe(200);
+  expect((await send('GET', '/v1/settlements', { key: test })).status).toBe(200);
+});
+
+test('calls that validation refuses count, and malformed ones too', async () => {
+  const key = keyOf(newServiceKey());
+  const bad = await times(POINTS, () => send('GET', '/v1/quotes?limit=0', { key }));
+  expect(bad.every(({ status }) => status === 400)).toBe(true);
+  expect((await send('GET', '/v1/quotes', { key })).status).toBe(429);
+  // 30 a minute for a quote, by the contract.
+  const vendor = keyOf(newServiceKey());
+  const malformed = await fetchMalformed(vendor, 30);
+  expect(malformed).toEqual(Array(30).fill(400));
+  expect((await send('POST', '/v1/quote', { key: vendor, body: {} })).status).toBe(429);
+});
+
+const fetchMalformed = (key: string, n: number) =>
+  times(n, async () => {
+    const response = await fetch(`${gateway.url}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{',
+    });
+    return response.status;
+  });
+
+test.each<[string, number, { type?: string; body?: string; payer?: true }]>([
+  ['another kind of credential', 403, { payer: true }],
+  ['another content type', 415, { type: 'text/plain', body: '{}' }],
+  ['a body that is too large', 413, { body: `"${'a'.repeat(100_000)}"` }],
+  ['a body that is too large, without Content-Length', 413, { body: `"${'b'.repeat(100_000)}"` }],
+])('failed calls count: %s', async (name, status, { type = 'application/json', body = '{}', payer }) => {
+  const account = newId('acct');
+  const key = keyOf(payer ? newDelegateKey(account) : newServiceKey(account));
+  const chunks = async function* () {
+    yield Buffer.from(body);
+  };
+  const quote = async () => {
+    const response = await fetch(`${gateway.url}/v1/quote`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': type },
+      ...(name.endsWith('Content-Length') ? { body: chunks(), duplex: 'half' as const } : { body }),
+    });
+    await response.text();
+    return { status: response.status, quota: response.headers.get('ratelimit') };
+  };
+  expect(await quote()).toEqual({ status, quota: '"account";r=29;t=60' });
+  const rest = await times(29, quote);
+  expect(rest.map((each) => each.status)).toEqual(Array(29).fill(status));
+  expect((await quote()).status).toBe(429);
+  // The limit belongs to the account, not to the credential.
+  const other = keyOf(newServiceKey(account));
+  expect((await send('POST', '/v1/quote', { key: other, body: {} })).status).toBe(429);
+});
+
+test('failed calls count: a GET with a body', async () => {
+  const key = keyOf(newServiceKey());
+  const get = `GET /v1/quotes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n`;
+  const replies = await times(POINTS, () => sendRaw(gateway.port, `${get}content-length: 2\r\n\r\n{}`));
+  expect(replies.filter((reply) => reply.startsWith('HTTP/1.1 400 '))).toHaveLength(POINTS);
+  expect((await send('GET', '/v1/quotes', { key })).status).toBe(429);
+});
+
+test('all limits of an operation apply, and the limits of an account can be raised', async () => {
+  const path = `/v1/quotes/${newId('q')}`;
+  const key = keyOf(newServiceKey());
+  expect(passed(await times(9, () => send('GET', path, { key, from: '198.51.100.1' })))).toBe(3);
+  const many = await times(60, () =>
+    send('GET', path, { key: keyOf(newServiceKey()), from: '198.51.100.2' }),
+  );
+  expect(passed(many)).toBe(60);
+  const rest = await times(60, () =>
+    send('GET', path, { key: keyOf(newServiceKey()), from: '198.51.100.2' }),
+  );
+  expect(passed(rest)).toBe(40);
+  const raised = keyOf(newServiceKey(raisedAccount));
+  expect(passed(await times(30, () => send('GET', '/v1/quotes', { key: raised })))).toBe(2 * POINTS);
+});
+
+test('sign-in mail is limited per mailbox in every spelling and from every address, and per network for all mailboxes', async () => {
+  const email = mailbox();
+  const spellings = [email, email.toUpperCase(), email.replace('@', '＠')];
+  const replies = await times(12, (i) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: spellings[i % 3] }, from: `203.0.113.${100 + i}` }),
+  );
+  expect(passed(replies)).toBe(5);
+  // One mailbox, with its domain in its own script and as xn--.
+  const idn = mailbox().replace('@', '@b\u00fccher-');
+  const [local, domain] = idn.split('@') as [string, string];
+  const both = [idn, `${local}@${domainToASCII(domain)}`];
+  const named = await times(12, (i) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: both[i % 2] }, from: `203.0.113.${150 + i}` }),
+  );
+  expect(passed(named)).toBe(5);
+  // All addresses of a /64 belong to one customer.
+  const flood = await times(40, (i) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: `2001:db8:1:2::${i + 1}` }),
+  );
+  expect(passed(flood)).toBe(30);
+  const neighbour = await send('POST', '/v1/auth/magic-link', {
+    body: { email: mailbox() },
+    from: '2001:db8:1:3::1',
+  });
+  expect(neighbour.status).toBe(202);
+});
+
+test('an address that has used up its own window does not use up the window of a mailbox', async () => {
+  const email = mailbox();
+  const from = (address: string, to = mailbox()) =>
+    send('POST', '/v1/auth/magic-link', { body: { email: to }, from: address });
+  await times(30, () => from('198.51.100.9'));
+  const refused = await times(20, () => from('198.51.100.9', email));
+  expect(refused.map(({ status }) => status)).toEqual(Array(20).fill(429));
+  const owner = await times(6, () => from('198.51.100.10', email));
+  expect(owner.filter(({ status }) => status === 202)).toHaveLength(5);
+});
+
+test('while Redis is unavailable calls go on within the same points, sign-in mail is refused, and both recover', async () => {
+  await cutRedis();
+  const key = keyOf(newServiceKey());
+  expect(passed(await times(3 * POINTS, () => send('GET', '/v1/quotes', { key })))).toBe(POINTS);
+  const limited = await send('GET', '/v1/quotes', { key });
+  expect(limited).toMatchObject({
+    status: 429,
+    retryAfter: String(WINDOW_SECONDS),
+    quota: `"account";r=0;t=${WINDOW_SECONDS}`,
+  });
+  // Well below the time that a call waits for a silent Redis.
+  expect(limited.ms).toBeLessThan(450);
+
+  const mail = () => send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.1' });
+  expect(await mail()).toMatchObject({ status: 503, code: 'service_unavailable', retryAfter: '5' });
+  expect((await fetch(`${gateway.url}/v1/health/ready`)).status).toBe(200);
+
+  await reopenRedis();
+  expect((await mail()).status).toBe(202);
+});
+
+describe('while Redis is unavailable', () => {
+  beforeAll(cutRedis);
+  afterAll(reopenRedis);
+
+  // No call is valid: a counted call gets 400, and one that must not go uncounted gets 503 before
+  // that.
+  test.each([
+    ['POST /v1/settle', 20, 'delegate'],
+    ['POST /v1/quote', 30, 'service'],
+    ['POST /v1/settlements/x/redeem', 30, 'service'],
+  ] as const)('%s goes on within its own points', async (call, points, kind) => {
+    const key = keyOf(kind === 'delegate' ? newDelegateKey() : newServiceKey());
+    const [method, path] = call.split(' ') as [string, string];
+    const replies = await times(points + 5, () => send(method, path, { key, body: {} }));
+    expect(replies.map(({ status }) => status).sort()).toEqual([
+      ...Array(points).fill(400),
+      ...Array(5).fill(429),
+    ]);
+  });
+
+  test.each([
+    'POST /v1/accounts',
+    'POST /v1/auth/magic-link',
+    'POST /v1/services/x/key/reveal',
+    'POST /v1/services/x/key/rotate',
+    'POST /v1/delegates/x/key/reveal',
+    'POST /v1/delegates/x/key/rotate',
+    'POST /v1/services/x/key/reveal/verify',
+    'POST /v1/delegates/x/key/reveal/verify',
+    'POST /v1/dev/fund',
+    'POST /v1/wallets/provision',
+  ])('%s is refused and reaches no service', async (call) => {
+    const key = await tokenOf(newId('acct'));
+    const [method, path] = call.split(' ') as [string, string];
+    services.calls.length = 0;
+    const body = { email: mailbox() };
+    expect(await send(method, path, { key, body, from: '192.0.2.3' })).toMatchObject({
+      status: 503,
+      code: 'service_unavailable',
+      retryAfter: '5',
+    });
+    expect(services.calls).toEqual([]);
+  });
+});
+
+test('while Redis hangs, only the first call of a second waits for it', async () => {
+  redis.set('silent');
+  const key = keyOf(newServiceKey());
+  const first = await send('GET', '/v1/quotes', { key });
+  const second = await send('GET', '/v1/quotes', { key });
+  const mail = await send('POST', '/v1/auth/magic-link', { body: { email: mailbox() }, from: '192.0.2.4' });
+  redis.set('open');
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(mail.status).toBe(503);
+  expect(first.ms).toBeGreaterThan(400);
+  expect(second.ms).toBeLessThan(first.ms - 50);
+});

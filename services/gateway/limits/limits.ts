@@ -1,0 +1,97 @@
+import { ServiceError } from '../../../shared/contract/errors.ts';
+import type { HttpOperation, Limit } from '../../../shared/contract/service.ts';
+import { createInMemoryWindow } from './in-memory-window.ts';
+import type { LimitOverrides } from './limits-file.ts';
+import type { Quota, WindowState } from './quota.ts';
+import { createRedisWindow } from './redis-window.ts';
+import { type CallSubjects, subjectOf } from './subject.ts';
+
+/**
+ * A minute, per address: more than a misconfigured client needs to notice, and little load for
+ * identity.
+ */
+const REFUSED_KEYS = 60;
+
+type LimitedCall = CallSubjects & {
+  environment: string;
+  /** `<service>.<operation>` */
+  name: string;
+  operation: Pick<HttpOperation, 'limits' | 'withoutRedis'>;
+  /** The factor by which an operator has raised the limits of the account. */
+  accountFactor: number;
+};
+
+export type Limits = {
+  /**
+   * Counts a call in each of its windows.
+   * @throws ServiceError service_unavailable where the call must not go uncounted
+   */
+  count: (call: LimitedCall) => Promise<Quota[]>;
+  /** Counts a refused key for the subject that sent it. */
+  countRefusedKey: (subject: string) => Promise<WindowState>;
+  stop: () => void;
+};
+
+/**
+ * The limits of all operations, counted in Redis. While Redis is unavailable, some count in memory.
+ */
+export const createLimits = ({
+  overrides,
+  ...redis
+}: { overrides: LimitOverrides } & Parameters<typeof createRedisWindow>[0]): Limits => {
+  const redisWindow = createRedisWindow(redis);
+  const fallback = createInMemoryWindow();
+
+  const consume = async (
+    key: string,
+    points: number,
+    windowSeconds: number,
+    { withoutRedis }: Pick<HttpOperation, 'withoutRedis'>,
+  ): Promise<WindowState> => {
+    const state = await redisWindow.consume(key, points, windowSeconds);
+    if (state !== null) return state;
+    if (withoutRedis === 'in-process') return fallback.consume(key, points, windowSeconds);
+    throw new ServiceError(
+      'service_unavailable',
+      'the rate limit cannot be checked right now; try again in a few seconds',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
+  };
+
+  const countEach = async (call: LimitedCall, limits: readonly [number, Limit][]): Promise<Quota[]> => {
+    const quotas = await Promise.all(
+      limits.map(async ([index, { points, windowSeconds, per, bucket }]) => {
+        const subject = subjectOf(per, call);
+        if (subject === null) return [];
+        const factor = per === 'account' ? call.accountFactor : 1;
+        const scaled = Math.floor(points * overrides.scale * factor);
+        const key = `${call.environment}:${bucket ?? `${call.name}:${index}`}:${subject}`;
+        const state = await consume(key, scaled, windowSeconds, call.operation);
+        return [{ per, points: scaled, windowSeconds, ...state }];
+      }),
+    );
+    return quotas.flat();
+  };
+
+  return {
+    count: async (call) => {
+      const limits = [...(overrides.operations[call.name] ?? call.operation.limits).entries()];
+      const own = await countEach(
+        call,
+        limits.filter(([, { per }]) => typeof per === 'string'),
+      );
+      // The window of a value that the caller sends may belong to another person. A caller whose
+      // own windows refuse it must not use that window up, nor fill Redis with values.
+      if (own.some(({ passed }) => !passed)) return own;
+      const named = limits.filter(([, { per }]) => typeof per !== 'string');
+      return [...own, ...(await countEach(call, named))];
+    },
+    countRefusedKey: (subject) =>
+      consume(`refused-key:${subject}`, Math.floor(REFUSED_KEYS * overrides.scale), 60, {
+        withoutRedis: 'in-process',
+      }),
+    stop: redisWindow.stop,
+  };
+};

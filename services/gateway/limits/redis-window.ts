@@ -1,0 +1,118 @@
+import { SpanKind } from '@opentelemetry/api';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { inSpan } from '../../../shared/lib/trace.ts';
+import type { WindowState } from './quota.ts';
+
+/**
+ * After a failure Redis is not called for this time, so that a hanging server does not delay every
+ * call.
+ */
+const PAUSE_MS = 1000;
+const SPAN = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'redis' } };
+
+/** Sliding windows in Redis, shared by all replicas. */
+type RedisWindow = {
+  /** Consumes a point if one is free. Null while Redis is unavailable. */
+  consume: (key: string, points: number, windowSeconds: number) => Promise<WindowState | null>;
+  stop: () => void;
+};
+
+/**
+ * The client of the limits alone, because the script is registered under one name per client for
+ * all limiters on it.
+ */
+const connectRedis = (url: string, logger: Logger): Redis => {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: 1000,
+    commandTimeout: 500,
+    socketTimeout: 2000,
+    retryStrategy: (times) => Math.min(times * 50, 1000),
+    // Commands of one turn of the event loop are sent in one write (docs/adr/0027).
+    enableAutoPipelining: true,
+  });
+  let up = true;
+  redis.on('error', (error) => {
+    if (up) logger.error({ err: error }, 'redis unavailable, counting limits in this process');
+    up = false;
+  });
+  redis.on('ready', () => {
+    if (!up) logger.info('redis available again');
+    up = true;
+  });
+  return redis;
+};
+
+const stateOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes, passed: boolean): WindowState => ({
+  passed,
+  remaining: remainingPoints,
+  resetMs: msBeforeNext,
+});
+
+/**
+ * Connects to Redis in the background.
+ * @param script sliding-window.lua. The library's own script is a fixed window and allows twice the
+ * points around its edge. This one stores a list of the times of the calls, which needs less memory
+ * and time than a sorted set.
+ */
+export const createRedisWindow = ({
+  redisUrl,
+  script,
+  logger,
+}: {
+  redisUrl: string;
+  script: string;
+  logger: Logger;
+}): RedisWindow => {
+  const redis = connectRedis(redisUrl, logger);
+  const limiters = new Map<string, RateLimiterRedis>();
+  let pausedUntil = 0;
+
+  // One limiter per size of window. Each has the script, because one without it would turn all of
+  // them back into fixed windows.
+  const limiterOf = (points: number, windowSeconds: number): RateLimiterRedis => {
+    const id = `${points}/${windowSeconds}`;
+    const limiter =
+      limiters.get(id) ??
+      new RateLimiterRedis({
+        storeClient: redis,
+        points,
+        duration: windowSeconds,
+        keyPrefix: 'calls',
+        customIncrTtlLuaScript: script,
+        rejectIfRedisNotReady: true,
+      });
+    limiters.set(id, limiter);
+    return limiter;
+  };
+
+  return {
+    consume: async (key, points, windowSeconds) => {
+      if (performance.now() < pausedUntil) return null;
+      try {
+        const limiter = limiterOf(points, windowSeconds);
+        return await inSpan('evalsha', SPAN, async (span) => {
+          const state = await limiter.consume(key).then(
+            (result) => stateOf(result, true),
+            (reason: unknown) => {
+              if (reason instanceof RateLimiterRes) return stateOf(reason, false);
+              throw reason;
+            },
+          );
+          span.setAttribute('quittance.limit.passed', state.passed);
+          return state;
+        });
+      } catch {
+        // A missing connection fails at once. Only a connected server that does not answer costs
+        // time.
+        if (redis.status === 'ready') pausedUntil = performance.now() + PAUSE_MS;
+        return null;
+      }
+    },
+    stop: () => redis.disconnect(),
+  };
+};

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound, ServiceError } from '../../../shared/contract/errors.ts';
+import { addressGroup } from '../http/address.ts';
+import { acceptsCoding } from '../http/content-coding.ts';
+import { createInMemoryWindow } from '../limits/in-memory-window.ts';
+import { admit } from '../limits/quota.ts';
+
+/** One load of a page requests about ten files, most of them once per release. */
+const LIMIT = { points: 1200, windowSeconds: 60, per: 'ip' } as const;
+
+/**
+ * The console may load its own files and call the API of this origin, nothing else: no inline
+ * script or style, no frame in either direction, no form target, no string that becomes a script.
+ * The only policy that may create a script address is for its worker.
+ */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+    "require-trusted-types-for 'script'; trusted-types quittance-worker",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  vary: 'accept-encoding',
+};
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+type Asset = { type: string; plain: Buffer; br: Buffer; gzip: Buffer };
+
+/**
+ * Loads all files into memory, by their path below /console/. They have some hundred kB, and so the
+ * path of a request never reaches the file system.
+ */
+const load = (folder: string): Map<string, Asset> => {
+  if (!existsSync(path.join(folder, 'index.html'))) return new Map();
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const read = (name: string) => readFileSync(path.join(folder, name));
+  return new Map(
+    names.flatMap((name) => {
+      const type = TYPES[path.extname(name)];
+      if (type === undefined) return [];
+      return [[name, { type, plain: read(name), br: read(`${name}.br`), gzip: read(`${name}.gz`) }]];
+    }),
+  );
+};
+
+const sendAsset = (request: FastifyRequest, reply: FastifyReply, { type, plain, br, gzip }: Asset) => {
+  const accepted = request.headers['accept-encoding'];
+  void reply.type(type).headers(HEADERS);
+  if (acceptsCoding('br', accepted)) return reply.header('content-encoding', 'br').send(br);
+  if (acceptsCoding('gzip', accepted)) return reply.header('content-encoding', 'gzip').send(gzip);
+  return reply.send(plain);
+};
+
+/**
+ * GET /console and everything below: the built files, and for any other path the page, whose script
+ * shows the view of that path. A file under /assets/ has its hash in its name and never changes.
+ * @param consoleFolder the output of `console/build.ts`. A gateway also runs without it, for
+ * instance from sources alone.
+ */
+export const registerConsole = (app: FastifyInstance, { consoleFolder }: { consoleFolder: string }): void => {
+  const assets = load(consoleFolder);
+  const index = assets.get('index.html');
+  const window = createInMemoryWindow();
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
+    admit(reply, [{ ...LIMIT, ...state }]);
+    if (index === undefined)
+      throw new ServiceError(
+        'not_found',
+        'this gateway has no console; build it with npm start before the gateway starts',
+      );
+    const name = (request.params as { '*'?: string })['*'] ?? '';
+    if (!name.startsWith('assets/')) {
+      void reply.header('cache-control', 'no-cache');
+      return sendAsset(request, reply, index);
+    }
+    const asset = assets.get(name);
+    if (asset === undefined) throw notFound('file of the console');
+    void reply.header('cache-control', 'public, max-age=31536000, immutable');
+    return sendAsset(request, reply, asset);
+  };
+  app.get('/console', serve);
+  app.get('/console/*', serve);
+};

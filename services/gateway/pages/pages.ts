@@ -1,0 +1,112 @@
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { llmsText } from '../../../shared/contract/llms.ts';
+import { openApiDocument } from '../../../shared/contract/openapi.ts';
+import { addressGroup } from '../http/address.ts';
+import { acceptsCoding } from '../http/content-coding.ts';
+import { createInMemoryWindow } from '../limits/in-memory-window.ts';
+import { admit } from '../limits/quota.ts';
+import { referenceScript } from './reference.ts';
+
+const LIMIT = { points: 120, windowSeconds: 60, per: 'ip' } as const;
+
+/**
+ * A page may run its own scripts and call this origin, nothing else. No page may frame it or learn
+ * its address.
+ */
+const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
+
+/**
+ * Scalar writes its style into the page at run time. Its script is a file, and it calls no other
+ * origin.
+ */
+const REFERENCE_HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+const SCRIPT_HEADERS = {
+  ...PAGE_HEADERS,
+  'cache-control': 'public, max-age=3600',
+  vary: 'accept-encoding',
+};
+
+type Page = {
+  type: string;
+  /** Created with the first request. */
+  content: () => string;
+  headers?: Record<string, string>;
+};
+
+const json = (value: () => unknown): Page => ({
+  type: 'application/json; charset=utf-8',
+  content: once(() => JSON.stringify(value())),
+});
+const once = <T>(create: () => T): (() => T) => {
+  let created: { value: T } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
+};
+
+export type PageDeps = {
+  publicUrl: string;
+  /** docs.html, the reference page. */
+  docsHtml: string;
+};
+
+const createPages = ({ publicUrl, docsHtml }: PageDeps): Record<string, Page> => ({
+  '/': json(() => ({
+    name: 'Quittance',
+    openapi: `${publicUrl}/openapi.json`,
+    docs: `${publicUrl}/docs`,
+    llms: `${publicUrl}/llms.txt`,
+    console: `${publicUrl}/console`,
+    health: `${publicUrl}/v1/health`,
+  })),
+  '/openapi.json': json(() => openApiDocument({ serverUrl: publicUrl })),
+  '/docs': { type: 'text/html; charset=utf-8', content: () => docsHtml, headers: REFERENCE_HEADERS },
+  '/llms.txt': {
+    type: 'text/plain; charset=utf-8',
+    content: once(() => llmsText({ serverUrl: publicUrl })),
+  },
+});
+
+/** Serves the pages besides the API and the console: the description of the API in three forms. */
+export const registerPages = (app: FastifyInstance, deps: PageDeps): void => {
+  const window = createInMemoryWindow();
+  const count = (request: FastifyRequest, reply: FastifyReply) => {
+    const state = window.consume(addressGroup(request.origin.address), LIMIT.points, LIMIT.windowSeconds);
+    admit(reply, [{ ...LIMIT, ...state }]);
+  };
+  for (const [url, { type, content, headers = PAGE_HEADERS }] of Object.entries(createPages(deps)))
+    app.get(url, async (request, reply) => {
+      count(request, reply);
+      return reply.type(type).headers(headers).send(content());
+    });
+
+  let script: Promise<Buffer> | undefined;
+  app.get('/docs.js', async (request, reply) => {
+    count(request, reply);
+    script ??= referenceScript();
+    // After a failure the next request loads the script again.
+    script.catch(() => {
+      script = undefined;
+    });
+    const gzipped = await script;
+    void reply.type('text/javascript; charset=utf-8').headers(SCRIPT_HEADERS);
+    if (acceptsCoding('gzip', request.headers['accept-encoding']))
+      return reply.header('content-encoding', 'gzip').send(gzipped);
+    const plain = createGunzip();
+    plain.end(gzipped);
+    return reply.send(plain);
+  });
+};

@@ -1,0 +1,22 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { fastify } from 'fastify';
+
+const SCRIPT = '/docs/js/scalar.js';
+
+/**
+ * The script of the reference page: Scalar's bundle of 4 MB, gzipped to a third. The package offers
+ * it only through its plugin, which also renders a page. Our page has no inline script, so that the
+ * policy can forbid them. So the plugin is registered on a server that never listens, and that one
+ * file is requested from it. It is loaded by the first request, because most gateways get none.
+ * @throws Error if the package no longer serves the script there
+ */
+export const referenceScript = async (): Promise<Buffer> => {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const server = fastify();
+  await server.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const { statusCode, rawPayload } = await server.inject(SCRIPT);
+  await server.close();
+  if (statusCode !== 200) throw new Error(`the script of the reference page was not found at ${SCRIPT}`);
+  return promisify(gzip)(rawPayload);
+};

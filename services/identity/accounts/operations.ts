@@ -1,0 +1,18 @@
+import { createAccount } from './create-account.ts';
+import { getAccount } from './get-account.ts';
+import { getSettings } from './get-settings.ts';
+import { isFrozen } from './is-frozen.ts';
+import { updateSettings } from './update-settings.ts';
+
+/** The operations on accounts, for main.ts and for the tests that serve them over a real bus. */
+export const accountOperations = (
+  deps: Parameters<typeof createAccount>[0] &
+    Parameters<typeof getSettings>[0] &
+    Parameters<typeof updateSettings>[0],
+) => ({
+  createAccount: createAccount(deps),
+  getAccount: getAccount(deps),
+  getSettings: getSettings(deps),
+  isFrozen: isFrozen(deps),
+  updateSettings: updateSettings(deps),
+});

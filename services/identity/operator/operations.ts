@@ -1,0 +1,13 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import { getAccountStatus } from './get-account-status.ts';
+import { listAccountStatuses } from './list-account-statuses.ts';
+import { setFrozen } from './set-frozen.ts';
+import { setLimitFactor } from './set-limit-factor.ts';
+
+/** The operators' operations on accounts, for main.ts and for the tests that serve them. */
+export const accountStatusOperations = (deps: { pool: Pool }) => ({
+  listAccountStatuses: listAccountStatuses(deps),
+  setFrozen: setFrozen(deps),
+  setLimitFactor: setLimitFactor(deps),
+  getAccountStatus: getAccountStatus(deps),
+});

@@ -1,0 +1,173 @@
+import type { z } from 'zod';
+import { conflict, invalid, notFound } from '../../../shared/contract/errors.ts';
+import type { chainSubmitter, identity } from '../../../shared/contract/index.ts';
+import type { Environment } from '../../../shared/contract/primitives.ts';
+import type { quote } from '../../../shared/contract/quote.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import { batched } from '../../../shared/db/batched.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { complete } from '../../../shared/idempotency/store.ts';
+import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
+import { signToken } from '../../../shared/lib/compact-token.ts';
+import { newId } from '../../../shared/lib/id.ts';
+import type { SigningKey } from '../../../shared/lib/keys.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import { formatMicro, parseMicro } from '../../../shared/lib/micro.ts';
+import { type FeeRule, feeMicro } from './model/fee.ts';
+import { insertQuotes, type NewQuote } from './store.ts';
+
+type Service = NonNullable<z.infer<(typeof identity.internal.findService)['output']>>;
+type Reservation = z.infer<(typeof chainSubmitter.internal.reserveTokenAccount)['output']>;
+type Input = z.infer<typeof quote.operations.create.input>;
+
+export type CreateDeps = {
+  pool: Pool;
+  clock: Clock;
+  environment: Environment;
+  mint: string;
+  fee: FeeRule;
+  signingKey: SigningKey;
+  findService: (serviceId: string) => Promise<Service | null>;
+  /** @param until when nothing is signed for the quote any more, in epoch milliseconds */
+  reserveTokenAccount: (accountId: string, owner: string, until: number) => Promise<Reservation>;
+};
+
+const DEFAULT_EXPIRES_IN_SECONDS = 600;
+/**
+ * docs/spec/interface.md: at most 4096 bytes. It bounds the JSON that is signed
+ * (docs/spec/decisions.md, Quote).
+ */
+const MAX_SCOPE_BYTES = 4096;
+
+/**
+ * A payment is signed up to 60 s after its quote's expiry (rule 11). The rest is for the answer to
+ * arrive.
+ */
+const SIGNED_WITHIN_MS = 90_000;
+
+const checkedScope = ({ scope }: Input): NonNullable<Input['scope']> | null => {
+  if (scope === undefined) return null;
+  if (Buffer.byteLength(JSON.stringify(scope)) > MAX_SCOPE_BYTES) {
+    throw invalid('scope', `must be at most ${MAX_SCOPE_BYTES} bytes of JSON`);
+  }
+  return scope;
+};
+
+const amountsOf = (input: Input, service: Service, rule: FeeRule) => {
+  const amountMicro = parseMicro(input.quote_amount ?? service.price);
+  const fee = feeMicro(amountMicro, rule);
+  if (amountMicro <= fee) {
+    throw invalid(
+      'quote_amount',
+      `must exceed the fee of ${fee} micro-units, or the vendor would receive nothing`,
+    );
+  }
+  return { amountMicro, feeMicro: fee };
+};
+
+/** @throws ServiceError conflict where the payout address cannot receive USDC */
+const checkReservation = ({ status, retry_after_seconds: retryAfterSeconds }: Reservation): void => {
+  if (retryAfterSeconds !== null) {
+    throw conflict(
+      'the payout address has no USDC token account and the platform pays for no more token accounts today; create the token account first, or try again tomorrow',
+      { retryAfterSeconds },
+    );
+  }
+  if (status === 'refused') {
+    throw conflict(
+      'the payout address has no USDC token account and the quota of accounts that the platform pays for is used up; create the token account first',
+    );
+  }
+};
+
+/** The row of a new quote, with its signed token. */
+const newQuote = (
+  { environment, mint, signingKey }: Pick<CreateDeps, 'environment' | 'mint' | 'signingKey'>,
+  service: Service,
+  terms: Pick<
+    NewQuote,
+    'quote_amount' | 'fee_amount' | 'redeem_window_seconds' | 'created_at' | 'expires_at'
+  >,
+  scope: ReturnType<typeof checkedScope>,
+): NewQuote => {
+  const quoteId = newId('q');
+  const claims = {
+    env: environment,
+    quote_id: quoteId,
+    vendor_account_id: service.account_id,
+    service_id: service.service_id,
+    service_name: service.name,
+    payout_address: service.payout_address,
+    mint,
+    quote_amount: formatMicro(terms.quote_amount),
+    fee_amount: formatMicro(terms.fee_amount),
+    currency: 'USDC' as const,
+    issued_at: isoTime(terms.created_at),
+    expires_at: isoTime(terms.expires_at),
+    redeem_window_seconds: terms.redeem_window_seconds,
+    scope,
+  };
+  return {
+    ...terms,
+    quote_id: quoteId,
+    account_id: service.account_id,
+    service_id: service.service_id,
+    quote_token: signToken('quote', claims, signingKey),
+  };
+};
+
+const showNewQuote = (row: NewQuote) => ({
+  quote_id: row.quote_id,
+  quote_token: row.quote_token,
+  quote_amount: formatMicro(row.quote_amount),
+  fee_amount: formatMicro(row.fee_amount),
+  currency: 'USDC' as const,
+  expires_at: isoTime(row.expires_at),
+  status: 'pending' as const,
+});
+
+/** POST /v1/quote. */
+export const create = (deps: CreateDeps): Handler<typeof quote.operations.create> => {
+  // Quotes that are created at the same moment share a commit.
+  const insert = batched(async (rows: readonly NewQuote[]) => {
+    await insertQuotes(deps.pool, rows);
+    return rows;
+  });
+  return async (input, caller, key) => {
+    // The scope of a key is its service. Any other service, of the same account or not, is not
+    // found.
+    const service = input.service_id === caller.service_id ? await deps.findService(input.service_id) : null;
+    if (service === null || service.account_id !== caller.account_id) throw notFound('service');
+    if (service.status !== 'active') throw conflict('the service is closing and accepts no new quotes');
+
+    const scope = checkedScope(input);
+    const { amountMicro, feeMicro: fee } = amountsOf(input, service, deps.fee);
+    const lifetimeMs = (input.expires_in_seconds ?? DEFAULT_EXPIRES_IN_SECONDS) * 1000;
+    checkReservation(
+      await deps.reserveTokenAccount(
+        service.account_id,
+        service.payout_address,
+        deps.clock() + lifetimeMs + SIGNED_WITHIN_MS,
+      ),
+    );
+
+    const now = deps.clock();
+    const terms = {
+      quote_amount: amountMicro,
+      fee_amount: fee,
+      redeem_window_seconds: input.redeem_window_seconds ?? service.redeem_window_seconds,
+      created_at: now,
+      expires_at: now + lifetimeMs,
+    };
+    const row = newQuote(deps, service, terms, scope);
+    const answer = showNewQuote(row);
+    if (key === undefined) await insert(row);
+    else
+      await deps.pool.transaction(async (tx) => {
+        await insertQuotes(tx, [row]);
+        await complete(tx, key, answer);
+      });
+    count('settle.quotes', 1);
+    return answer;
+  };
+};

@@ -1,0 +1,31 @@
+import { notFound } from '../../../shared/contract/errors.ts';
+import type { quote } from '../../../shared/contract/quote.ts';
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
+import { listHandler } from '../../../shared/lists/list.ts';
+import { listQuotes } from './store.ts';
+import { scopeOf, showQuote } from './view.ts';
+
+type Deps = { pool: Pool; clock: Clock; cursorKey: Buffer };
+
+/**
+ * GET /v1/quotes: a service key lists the quotes of its service, a JWT those of the account or of
+ * one service.
+ */
+export const list = ({ pool, clock, cursorKey }: Deps): Handler<typeof quote.operations.list> =>
+  listHandler({ pool, cursorKey }, 'quotes', {
+    scope: ({ service_id, status }, caller) => {
+      const scope = scopeOf(caller);
+      if (scope.service_id !== null && service_id !== undefined && service_id !== scope.service_id) {
+        throw notFound('service');
+      }
+      return { ...scope, service_id: scope.service_id ?? service_id ?? null, status };
+    },
+    rows: listQuotes,
+    place: (row) => row.quote_id,
+    show: (rows) => {
+      const now = clock();
+      return rows.map((row) => showQuote(row, now));
+    },
+  });

@@ -1,0 +1,24 @@
+import type { Handler } from '../../../shared/contract/service.ts';
+import type { settlement } from '../../../shared/contract/settlement.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { parseMicro } from '../../../shared/lib/micro.ts';
+import { upsertCaps } from './store.ts';
+import { showDelegate } from './view.ts';
+
+const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
+
+/** Internal: the caps of a delegate, changed only from the version that the asker has seen. */
+export const upsertDelegate =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
+  async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {
+    const caps = {
+      delegate_id,
+      per_payment: capOf(limits.per_payment),
+      daily: capOf(limits.daily),
+      monthly: capOf(limits.monthly),
+      total: capOf(limits.total),
+      allowed_service_ids,
+    };
+    const row = await upsertCaps(pool, account_id, caps, expected_version);
+    return row === null ? null : showDelegate(row);
+  };

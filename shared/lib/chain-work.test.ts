@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { eachPair } from '../../test/support/each-pair.ts';
+import { chainWork, UNDECIDED } from './chain-work.ts';
+
+test.each(
+  // biome-ignore format: a table
+  eachPair(chainWork, ['submit', 'signed', 'confirmed', 'finalized', 'failed', 'reopened'], {
+    new:       ['signed', 'signed', 'confirmed', 'finalized', 'failed', '-'],
+    signed:    ['-',      'signed', 'confirmed', 'finalized', 'failed', '-'],
+    confirmed: ['-',      '-',      '-',         'finalized', 'failed', 'signed'],
+    finalized: ['-',      '-',      '-',         '-',         '-',      '-'],
+    failed:    ['-',      '-',      '-',         '-',         '-',      '-'],
+  }),
+)('work that is %s, then %s: %s', (_state, _event, actual, expected) => {
+  expect(actual).toBe(expected);
+});
+
+test('until it is decided it is asked for again; confirmed it is decided, and still open', () => {
+  expect(UNDECIDED).toEqual(['new', 'signed']);
+  expect(chainWork.open).toEqual(['new', 'signed', 'confirmed']);
+});
