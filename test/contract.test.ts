@@ -295,8 +295,8 @@ test('only the gateway may publish rpc.*, and it holds no right on streams or jo
   expect(gateway.publish.filter((subject) => /^(\$|job\.|evt\.)/.test(subject))).toEqual([]);
   expect(gateway.subscribe).toEqual([
     '_INBOX_gateway.>',
-    'evt.identity.keysEnded',
-    'evt.identity.sessionEnded',
+    'evt.identity.keysRevoked',
+    'evt.identity.sessionRevoked',
     'wake.gateway.>',
   ]);
 });

@@ -61,21 +61,21 @@ const deps = {
   findDefaultWallet: async (account_id: string) =>
     (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
   setDefaultWallet: async (account_id: string, wallet_id: string | null) =>
-    (await call(bus, wallet, 'chooseDefault', { account_id, wallet_id })).chosen,
+    (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
-  putDelegate: (input: Parameters<SpendingWriter['putDelegate']>[0]) =>
-    call(bus, settlement, 'putDelegate', input),
-  findDelegates: (account_id: string, delegate_ids: string[]) =>
-    call(bus, settlement, 'findDelegates', { account_id, delegate_ids }),
+  upsertDelegate: (input: Parameters<SpendingWriter['upsertDelegate']>[0]) =>
+    call(bus, settlement, 'upsertDelegate', input),
+  listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
+    call(bus, settlement, 'listDelegateSpending', { account_id, delegate_ids }),
   getActivity: async (service_id: string) => {
     const both = await Promise.all([
-      call(bus, quote, 'quoteActivity', { service_id }),
-      call(bus, settlement, 'settlementActivity', { service_id }),
+      call(bus, quote, 'getQuoteActivity', { service_id }),
+      call(bus, settlement, 'getSettlementActivity', { service_id }),
     ]);
     const ends = both.flatMap(({ ends_at }) => (ends_at === null ? [] : [Date.parse(ends_at)]));
     return { open: both.some(({ open }) => open), endsAt: ends.length === 0 ? null : Math.max(...ends) };
@@ -116,5 +116,5 @@ await runService(base, {
     startPurgeCalls({ pool, logger }),
     everyMs(CHECK_EVERY_MS, 'endServices', endServices(deps), logger),
   ],
-  readings: [mailGauges(pool)],
+  gauges: [mailGauges(pool)],
 });

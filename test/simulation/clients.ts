@@ -4,10 +4,10 @@ import type { QuoteClaims } from '../../shared/contract/tokens.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { signToken } from '../../shared/lib/compact-token.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
-import { type Call, calls, EPOCH } from './database.ts';
 import { actors } from './actors.ts';
+import { type Call, calls, EPOCH } from './database.ts';
+import type { Harness, Process } from './harness.ts';
 import type { SettlementReplica } from './processes.ts';
-import type { Process, Harness } from './harness.ts';
 
 export type Quote = { quoteId: string; token: string; grossMicro: bigint; expiresAt: number; payer: number };
 export type Attempt = {

@@ -1,6 +1,6 @@
 import {
-  RESERVES_NOTHING,
   refunds as machine,
+  RESERVES_NOTHING,
   type RefundEvent,
   type RefundState,
 } from '../../services/funding/transfers/model/refund.ts';

@@ -3,9 +3,9 @@ import { errorAnswer } from '../../services/gateway/http/errors.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import { signBytes } from '../../shared/lib/ed25519.ts';
 import { type Refusal, refusalIn } from '../support/refusals.ts';
-import type { FundingReplica } from './funding.ts';
 import { actors } from './actors.ts';
-import type { Process, Harness } from './harness.ts';
+import type { FundingReplica } from './funding.ts';
+import type { Harness, Process } from './harness.ts';
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRIES = 12;

@@ -177,7 +177,7 @@ export const startServices = async ({ natsPort }: Servers): Promise<Services> =>
     revokeSession: (environment, session) => {
       revokedSessions.add(session.session_id);
       const { nc } = busOf.get(`${environment}.identity`)!;
-      nc.publish(subjects.event('identity', 'sessionEnded'), encode(session));
+      nc.publish(subjects.event('identity', 'sessionRevoked'), encode(session));
     },
     addKey: (text, principal) => {
       keys.set(keyHash(text), principal);

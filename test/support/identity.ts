@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
-import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
-import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
 import { accountHandlers } from '../../services/identity/accounts/handlers.ts';
 import { delegateHandlers } from '../../services/identity/delegates/handlers.ts';
 import { keyHandlers } from '../../services/identity/keys/handlers.ts';
@@ -15,6 +13,8 @@ import { type Payment, recordPayments } from '../../services/identity/payments/s
 import { endServices } from '../../services/identity/services/end-services.ts';
 import { serviceHandlers } from '../../services/identity/services/handlers.ts';
 import { sessionHandlers } from '../../services/identity/sessions/handlers.ts';
+import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
+import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { call, forward } from '../../shared/bus/call.ts';
 import { encode } from '../../shared/bus/envelope.ts';
 import { serve } from '../../shared/bus/serve.ts';
@@ -150,9 +150,9 @@ export const startIdentity = async () => {
     payoutDelayHours: 24,
     hasWallet: async (accountId: string, walletId: string) => wallets.has(`${accountId}/${walletId}`),
     // The real handlers of the others, on the same database.
-    putDelegate: putDelegate({ pool: settlementPool }),
-    findDelegates: (account_id: string, delegate_ids: string[]) =>
-      findDelegates({ pool: settlementPool })({ account_id, delegate_ids }),
+    upsertDelegate: upsertDelegate({ pool: settlementPool }),
+    listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
+      listDelegateSpending({ pool: settlementPool })({ account_id, delegate_ids }),
     getActivity: async () => activity,
   };
   const subscription = subscribeInBatches(
@@ -189,7 +189,7 @@ export const startIdentity = async () => {
   const [gateway, quote] = await Promise.all([testBus.as('gateway'), testBus.as('quote')]);
   const endedSessions = new Set<string>();
   subscribeLive(gateway, identity, {
-    sessionEnded: ({ account_id, session_id }) =>
+    sessionRevoked: ({ account_id, session_id }) =>
       endedSessions.add(JSON.stringify({ account_id, session_id })),
   });
 
@@ -244,7 +244,7 @@ export const startIdentity = async () => {
     /** Hashes of keys that every gateway was told to forget. */
     endedHashes: () =>
       told
-        .filter(({ subject }) => subject === 'evt.identity.keysEnded')
+        .filter(({ subject }) => subject === 'evt.identity.keysRevoked')
         .flatMap(({ payload }) => (payload as { key_hashes: string[] }).key_hashes),
     /**
      * Publishes an event of settlement, each time as a message of its own; also one that the

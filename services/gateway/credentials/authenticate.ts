@@ -79,7 +79,7 @@ export const createAuthenticate = ({
   // expiry with every call.
   const verified = cached((text) => verifyAccessToken(text, { keys: publicKeys, now: now() }), {
     maxAgeMs: CREDENTIAL_MAX_AGE_MS,
-    keep: (claims) => claims !== null,
+    isCacheable: (claims) => claims !== null,
   });
   const fromAccessToken = async (text: string): Promise<Authenticated | null> => {
     const claims = await verified(text);

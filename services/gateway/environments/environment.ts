@@ -68,8 +68,8 @@ export const openEnvironment = (connection: Connection, logger: Logger): Gateway
     (bus) => {
       connected = bus;
       subscribeLive(bus, identity, {
-        keysEnded: ({ key_hashes }) => key_hashes.forEach(keys.forget),
-        sessionEnded: (session) => sessions.forget(sessionKey(session)),
+        keysRevoked: ({ key_hashes }) => key_hashes.forEach(keys.invalidate),
+        sessionRevoked: (session) => sessions.invalidate(sessionKey(session)),
       });
     },
     (error: unknown) => log.fatal({ err: error }, 'NATS refused the connection of this gateway'),

@@ -28,7 +28,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
-import { putDelegate } from './put-delegate.ts';
+import { upsertDelegate } from './upsert-delegate.ts';
 
 beforeAll(startFixture);
 afterAll(async () => {
@@ -168,7 +168,7 @@ describe('a delegate pays within its limits', () => {
     expect(await used(delegate)).toEqual(everywhere('0/0'));
     sights.set(payer.owner, { balance: 100n * USDC, allowance: 100n * USDC, slot: 150 });
     const { version, allowed_service_ids } = await spendingOf(delegate);
-    await putDelegate(deps)({
+    await upsertDelegate(deps)({
       ...delegate,
       allowed_service_ids,
       limits: limitsOf({ daily: 2n * USDC }),
@@ -248,7 +248,7 @@ describe('counters', () => {
     await paid(delegate, quote(2n * USDC));
     const flying = await underWay(delegate, quote(2n * USDC));
     const change = { ...delegate, allowed_service_ids: null };
-    const lowered = await putDelegate(deps)({
+    const lowered = await upsertDelegate(deps)({
       ...change,
       limits: limitsOf({ daily: USDC }),
       expected_version: 1,
@@ -263,8 +263,8 @@ describe('counters', () => {
     expect(await used(delegate)).toEqual(everywhere('0/4000000'));
     // Another that has seen the old version changes nothing.
     const stale = { ...change, limits: limitsOf({}), expected_version: 1 };
-    expect(await putDelegate(deps)(stale)).toBeNull();
-    expect(await putDelegate(deps)({ ...stale, expected_version: 0 })).toBeNull();
+    expect(await upsertDelegate(deps)(stale)).toBeNull();
+    expect(await upsertDelegate(deps)({ ...stale, expected_version: 0 })).toBeNull();
     expect((await spendingOf(delegate)).limits.daily).toBe('1000000');
   });
 });

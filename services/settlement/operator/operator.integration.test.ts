@@ -25,7 +25,7 @@ import {
   until,
   vendor,
 } from '../../../test/support/settlement.ts';
-import { intakeReading } from './gauges.ts';
+import { collectIntake } from './gauges.ts';
 
 /** What operators change here, and what of a settle it must not touch. */
 beforeAll(startFixture);
@@ -79,7 +79,7 @@ describe('a pause', () => {
   });
 
   test('a gauge counts the seconds that it stands', async () => {
-    const seconds = async () => (await intakeReading(base.pool).read())[0]!.value;
+    const seconds = async () => (await collectIntake(base.pool).collect())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
     await admin.query("update intake set paused_at = paused_at - interval '1 hour'");
@@ -197,10 +197,13 @@ describe('messages set aside', () => {
       async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
       ({ length }) => length > 0,
     );
-    const shown = await call(operator, settlement, 'showQuarantined', { quarantine_id: one!.quarantine_id });
+    const shown = await call(operator, settlement, 'findQuarantined', { quarantine_id: one!.quarantine_id });
     expect(shown).toMatchObject({
       body: expect.stringContaining(settlementId),
-      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { outcome: 'open' } },
+      details: {
+        settlement: { settlement_id: settlementId, status: 'failed' },
+        attempt: { outcome: 'open' },
+      },
     });
     expect(JSON.stringify(shown)).not.toContain('settlement_token');
     for (const [outcome, refused] of [

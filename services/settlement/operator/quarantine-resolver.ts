@@ -34,7 +34,7 @@ export const quarantineResolver = (deps: {
   getAttemptReport: (attempt: z.infer<AttemptReportContract['input']>) => Promise<z.infer<AttemptReportContract['output']>>;
 }): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
-  unknown: 'the message names no settlement that is known here: retry or dismiss it',
+  notFoundMessage: 'the message names no settlement that is known here: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
     deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({

@@ -18,7 +18,7 @@ import {
   until,
   wallets,
 } from '../../../test/support/settlement.ts';
-import { spentSince } from '../settlements/spent-since.ts';
+import { sumSpentSince } from '../settlements/sum-spent-since.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
@@ -74,7 +74,7 @@ test('another’s delegate allows nothing of ours', async () => {
   );
 });
 
-test('spentSince: payments of the wallet from a moment on, none of another wallet or from before', async () => {
+test('sumSpentSince: payments of the wallet from a moment on, none of another wallet or from before', async () => {
   const payer = consumer();
   const { wallet_id } = wallets.get(payer.account_id)!;
   await paid(payer, quote(1_000_000n));
@@ -84,7 +84,7 @@ test('spentSince: payments of the wallet from a moment on, none of another walle
   await paid(payer, quote(2_000_000n));
   const ask = async (from: string, wallet = wallet_id) =>
     (
-      await spentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
+      await sumSpentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
     )[0]!.spent;
   expect(await ask(all)).toBe('3000000');
   expect(await ask(since)).toBe('2000000');

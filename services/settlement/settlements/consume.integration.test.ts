@@ -23,7 +23,7 @@ import {
   vendor,
 } from '../../../test/support/settlement.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
-import { settlementActivity } from './settlement-activity.ts';
+import { getSettlementActivity } from './get-settlement-activity.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
@@ -273,7 +273,7 @@ test('forked away 409 until it stands again; reversed for good 409', async () =>
 });
 
 test('a service is open while units can be drawn', async () => {
-  const open = async () => (await settlementActivity(deps)({ service_id: vendor.service_id })).open;
+  const open = async () => (await getSettlementActivity(deps)({ service_id: vendor.service_id })).open;
   await admin.query('truncate settlements cascade');
   const plain = await paid();
   await redeem({ settlement_id: plain.settlementId, settlement_token: plain.answer.settlement_token! });

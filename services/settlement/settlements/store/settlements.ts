@@ -203,7 +203,7 @@ const OfQuote = z.object({
 });
 
 /** Of each quote the settlement that did not fail (rule 2: there is one at most), or else the one that is named. */
-export const listByQuotes = (
+export const listLatestByQuotes = (
   db: Db,
   quotes: readonly { quote_id: string; settlement_id: string | null }[],
 ): Promise<readonly z.infer<typeof OfQuote>[]> =>

@@ -8,8 +8,8 @@ import { showDelegate } from './view.ts';
 const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
 
 /** Internal: the caps of a delegate, changed only from the version that the asker has seen. */
-export const putDelegate =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.putDelegate> =>
+export const upsertDelegate =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
   async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {
     const caps = {
       delegate_id,

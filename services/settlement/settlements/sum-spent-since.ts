@@ -5,7 +5,7 @@ import { formatMicro } from '../../../shared/lib/micro.ts';
 import { sumSpent } from './store/spent-since.ts';
 
 /** Internal: what wallets have paid since a moment. */
-export const spentSince =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.spentSince> =>
+export const sumSpentSince =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.sumSpentSince> =>
   async ({ wallets }) =>
     (await sumSpent(pool, wallets)).map(({ wallet_id, spent }) => ({ wallet_id, spent: formatMicro(spent) }));

@@ -5,8 +5,8 @@ import { isoTimeOrNull } from '../../../shared/lib/clock.ts';
 import { getActivity } from './store/settlements.ts';
 
 /** Internal: what stands in the way of a service's end. */
-export const settlementActivity =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.settlementActivity> =>
+export const getSettlementActivity =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.getSettlementActivity> =>
   async ({ service_id }) => {
     const { open, ends_at } = await getActivity(pool, service_id);
     return { open, ends_at: isoTimeOrNull(ends_at) };

@@ -5,7 +5,7 @@ import { listDelegates } from './store.ts';
 import { showDelegate } from './view.ts';
 
 /** Internal: what delegates may spend and have spent. */
-export const findDelegates =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.findDelegates> =>
+export const listDelegateSpending =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.listDelegateSpending> =>
   async ({ account_id, delegate_ids }) =>
     (await listDelegates(pool, account_id, delegate_ids)).map(showDelegate);
