@@ -134,7 +134,7 @@ test('made with limits, its key shown once and good; spent with; edited, with a 
   await button(page, 'I have kept it').click();
 
   await button(page, 'Revoke Research agent').click();
-  await page.page.getByText('Its keys stop at once').waitFor();
+  await page.page.getByText('Its keys are revoked at once').waitFor();
   await button(page, 'Cancel').click();
   expect((await own(third!)).status).toBe(200);
   await button(page, 'Revoke Research agent').click();
