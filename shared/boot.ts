@@ -5,15 +5,15 @@ import type { ServiceName } from './contract/service.ts';
 import { type DbClock, startDbClock } from './db/clock.ts';
 import { connectPool, type Pool, pingPool } from './db/pool.ts';
 import type { Consuming, Quarantine } from './events/consume.ts';
-import { outboxReading } from './events/outbox.ts';
+import { outboxGauges } from './events/outbox.ts';
 import { type Relay, startRelay } from './events/relay.ts';
 import { type HealthServer, startHealthServer } from './lib/http.ts';
 import { createLogger, type Logger } from './lib/logger.ts';
-import { observe, type Reading } from './lib/metrics.ts';
+import { type GaugeCollector, registerGauges } from './lib/metrics.ts';
 import type { Periodic } from './lib/periodic.ts';
 import { onShutdown } from './lib/shutdown.ts';
 import { startTelemetry, type Telemetry, type TelemetryConfig } from './lib/telemetry.ts';
-import { quarantineInto, quarantineReading } from './operator/quarantine.ts';
+import { quarantineGauges, quarantineInto } from './operator/quarantine.ts';
 
 /** What every service of an environment stands on. */
 export type Base = {
@@ -86,8 +86,8 @@ export const runService = async (
     serving,
     consuming = [],
     jobs = [],
-    readings = [],
-  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; readings?: Reading[] },
+    gauges = [],
+  }: { serving: Serving; consuming?: Consuming[]; jobs?: Periodic[]; gauges?: GaugeCollector[] },
 ): Promise<void> => {
   const { pool, bus, logger, health } = base;
   // First: calls are served from here on, and a signal must let them finish.
@@ -98,7 +98,7 @@ export const runService = async (
     () => closeBase(base),
     base.telemetry.stop,
   ]);
-  observe([outboxReading(pool), quarantineReading(pool), ...readings], logger);
+  registerGauges([outboxGauges(pool), quarantineGauges(pool), ...gauges], logger);
   // Its answer comes after the server has taken the subscriptions: who is called ready is heard. A connection lost meanwhile
   // brings them along when it is back.
   await pingBus(bus).catch(() => {});

@@ -4,19 +4,19 @@ import { expect, test } from '@jest/globals';
 import { intents } from '../services/chain-submitter/intents/model/state.ts';
 import { transactions } from '../services/chain-submitter/transactions/model.ts';
 import { preparations } from '../services/chain-submitter/user-signed/model.ts';
-import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
 import { deposits } from '../services/funding/deposits/model.ts';
 import { RESERVES_NOTHING, refunds } from '../services/funding/transfers/model/refund.ts';
 import { withdrawals } from '../services/funding/transfers/model/withdrawal.ts';
-import { DELEGATION_STATUSES } from '../services/wallet/delegations/model.ts';
-import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
 import { services } from '../services/identity/services/model.ts';
-import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
-import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { settlements as quoteSettlements } from '../services/quote/quotes/model/status.ts';
 import { STORED_STATES } from '../services/quote/quotes/store.ts';
+import { chainStatuses, statuses } from '../services/settlement/settlements/model/status.ts';
+import { DELEGATION_STATUSES } from '../services/wallet/delegations/model.ts';
+import { transactions as projected } from '../services/wallet/transactions/model/transaction.ts';
+import { deliveries } from '../services/webhook/deliveries/model/delivery.ts';
+import { endpoints } from '../services/webhook/endpoints/model/endpoint.ts';
 import { contractList } from '../shared/contract/index.ts';
-import { UNDECIDED, work } from '../shared/lib/progress.ts';
+import { chainWork, UNDECIDED } from '../shared/lib/chain-work.ts';
 
 /**
  * The schemas against the tables of the state machines: their columns, constraints and partial
@@ -70,10 +70,10 @@ const COLUMNS: Readonly<Record<string, Column>> = {
     states: refunds.states,
     indexes: { refunds_open: refunds.open, refunds_to_release: RESERVES_NOTHING },
   },
-  'funding.dev_funds.status': { states: work.states, indexes: { dev_funds_due: UNDECIDED } },
-  'wallet.preparations.status': { states: work.states },
+  'funding.dev_funds.status': { states: chainWork.states, indexes: { dev_funds_due: UNDECIDED } },
+  'wallet.preparations.status': { states: chainWork.states },
   'wallet.wallets.token_account_status': {
-    states: work.states,
+    states: chainWork.states,
     indexes: { wallets_token_account_due: UNDECIDED },
   },
   // Derived at each observation, so without transitions.

@@ -9,23 +9,23 @@ import { startPurgeCalls } from '../../shared/idempotency/store.ts';
 import { loadConfig } from '../../shared/lib/config.ts';
 import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
-import { accountHandlers } from './accounts/handlers.ts';
+import { accountOperations } from './accounts/operations.ts';
 import { config as schema } from './config.ts';
-import { delegateHandlers } from './delegates/handlers.ts';
+import { delegateOperations } from './delegates/operations.ts';
 import type { SpendingWriter } from './delegates/spending.ts';
-import { keyHandlers } from './keys/handlers.ts';
+import { keyOperations } from './keys/operations.ts';
 import { mailGauges } from './mails/gauges.ts';
 import { createMailer } from './mails/mailer.ts';
 import { endpointDisabled } from './mails/on-webhook-endpoint-disabled.ts';
 import { startSendMails } from './mails/send-mails.ts';
-import { accountStatusHandlers } from './operator/handlers.ts';
+import { accountStatusOperations } from './operator/operations.ts';
 import { purge } from './operator/purge.ts';
-import { passkeyHandlers } from './passkeys/handlers.ts';
+import { passkeyOperations } from './passkeys/operations.ts';
 import { issued } from './payments/on-settlement-issued.ts';
 import { type Payment, recordPayments } from './payments/store.ts';
 import { endServices } from './services/end-services.ts';
-import { serviceHandlers } from './services/handlers.ts';
-import { sessionHandlers } from './sessions/handlers.ts';
+import { serviceOperations } from './services/operations.ts';
+import { sessionOperations } from './sessions/operations.ts';
 
 const config = loadConfig(schema);
 const base = await openBase('identity', config);
@@ -61,21 +61,21 @@ const deps = {
   findDefaultWallet: async (account_id: string) =>
     (await call(bus, wallet, 'find', { account_id }))?.wallet_id ?? null,
   setDefaultWallet: async (account_id: string, wallet_id: string | null) =>
-    (await call(bus, wallet, 'chooseDefault', { account_id, wallet_id })).chosen,
+    (await call(bus, wallet, 'setDefault', { account_id, wallet_id })).found,
   checkPayoutAddress: (payout_address: string, allow_off_curve: boolean) =>
     call(bus, chainSubmitter, 'checkPayoutAddress', { payout_address, allow_off_curve }),
   pokeMails: mails.poke,
   payoutDelayHours: environment === 'live' ? 24 : 0,
   hasWallet: async (account_id: string, wallet_id: string) =>
     (await call(bus, wallet, 'find', { account_id, wallet_id })) !== null,
-  putDelegate: (input: Parameters<SpendingWriter['putDelegate']>[0]) =>
-    call(bus, settlement, 'putDelegate', input),
-  findDelegates: (account_id: string, delegate_ids: string[]) =>
-    call(bus, settlement, 'findDelegates', { account_id, delegate_ids }),
+  upsertDelegate: (input: Parameters<SpendingWriter['upsertDelegate']>[0]) =>
+    call(bus, settlement, 'upsertDelegate', input),
+  listDelegateSpending: (account_id: string, delegate_ids: string[]) =>
+    call(bus, settlement, 'listDelegateSpending', { account_id, delegate_ids }),
   getActivity: async (service_id: string) => {
     const both = await Promise.all([
-      call(bus, quote, 'quoteActivity', { service_id }),
-      call(bus, settlement, 'settlementActivity', { service_id }),
+      call(bus, quote, 'getQuoteActivity', { service_id }),
+      call(bus, settlement, 'getSettlementActivity', { service_id }),
     ]);
     const ends = both.flatMap(({ ends_at }) => (ends_at === null ? [] : [Date.parse(ends_at)]));
     return { open: both.some(({ open }) => open), endsAt: ends.length === 0 ? null : Math.max(...ends) };
@@ -97,13 +97,13 @@ const consuming = [
 ];
 
 const handlers = {
-  ...accountHandlers(deps),
-  ...sessionHandlers(deps),
-  ...passkeyHandlers(deps),
-  ...keyHandlers(deps),
-  ...serviceHandlers(deps),
-  ...delegateHandlers(deps),
-  ...accountStatusHandlers(deps),
+  ...accountOperations(deps),
+  ...sessionOperations(deps),
+  ...passkeyOperations(deps),
+  ...keyOperations(deps),
+  ...serviceOperations(deps),
+  ...delegateOperations(deps),
+  ...accountStatusOperations(deps),
   ...operatorHandlers({ pool, consuming }),
 };
 
@@ -116,5 +116,5 @@ await runService(base, {
     startPurgeCalls({ pool, logger }),
     everyMs(CHECK_EVERY_MS, 'endServices', endServices(deps), logger),
   ],
-  readings: [mailGauges(pool)],
+  gauges: [mailGauges(pool)],
 });

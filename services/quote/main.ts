@@ -14,10 +14,10 @@ import { config as schema } from './config.ts';
 import { applyTransitions } from './quotes/apply-transitions.ts';
 import { type CreateDeps, create } from './quotes/create.ts';
 import { get } from './quotes/get.ts';
+import { getQuoteActivity } from './quotes/get-quote-activity.ts';
 import { list } from './quotes/list.ts';
 import { onSettlementAccepted, onSettlementFailed, onSettlementIssued } from './quotes/on-settlement.ts';
 import { type QuerySettlementDeps, querySettlement } from './quotes/query-settlement.ts';
-import { quoteActivity } from './quotes/quote-activity.ts';
 
 const QUERY_EVERY_MS = 5000;
 /**
@@ -45,7 +45,7 @@ const reserve = cached(
       ...{ account_id, owner, until: isoTime(Number(until)) },
     });
   },
-  { maxAgeMs: 15_000, keep: ({ status }) => status !== 'refused' },
+  { maxAgeMs: 15_000, isCacheable: ({ status }) => status !== 'refused' },
 );
 
 const deps = {
@@ -61,7 +61,7 @@ const deps = {
   // Up to five minutes later than necessary, so that many quotes of one lifetime share a call.
   reserveTokenAccount: (accountId, owner, until) =>
     reserve(`${accountId}/${owner}/${Math.ceil(until / RESERVATION_STEP_MS) * RESERVATION_STEP_MS}`),
-  findByQuotes: (quotes) => call(bus, settlement, 'findByQuotes', { quotes: [...quotes] }),
+  listByQuotes: (quotes) => call(bus, settlement, 'listByQuotes', { quotes: [...quotes] }),
 } satisfies CreateDeps & QuerySettlementDeps & Record<string, unknown>;
 
 const consuming = [
@@ -83,7 +83,7 @@ await runService(base, {
       create: create(deps),
       get: get(deps),
       list: list(deps),
-      quoteActivity: quoteActivity(deps),
+      getQuoteActivity: getQuoteActivity(deps),
       ...operating,
     },
     { calls: idempotentCalls(pool) },

@@ -11,7 +11,7 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { config as schema } from './config.ts';
 import { delegateOperations } from './delegates/operations.ts';
-import { attemptGauges, capGauges, intakeGauges } from './operator/gauges.ts';
+import { collectAttempts, collectCaps, collectIntake } from './operator/gauges.ts';
 import { operatorOperations } from './operator/operations.ts';
 import { quarantineResolver } from './operator/quarantine-resolver.ts';
 import { getPausedAt } from './operator/store.ts';
@@ -39,14 +39,14 @@ const { bus, pool, clock, relay, waiting, quarantine, logger } = base;
 // A changed default wallet takes effect within this time. The addresses of a wallet never change.
 const findDefault = cached((account_id) => call(bus, wallet, 'find', { account_id }), {
   maxAgeMs: 1000,
-  keep: (found) => found !== null,
+  isCacheable: (found) => found !== null,
 });
 // Many refused settles of one wallet share one read of the chain.
 const observeWallet = cached((owner) => call(bus, chainSubmitter, 'observeWallet', { owner }), {
   maxAgeMs: 100,
 });
 // Read at most once a second under any load, and refreshed in advance while settles come in.
-const onceASecond = { maxAgeMs: 1000, aheadForMs: 60_000 };
+const onceASecond = { maxAgeMs: 1000, refreshAheadForMs: 60_000 };
 const observeChain = cached(
   () => call(bus, chainSubmitter, 'observeChain', {}, { timeoutMs: 2000 }),
   onceASecond,
@@ -116,5 +116,5 @@ await runService(base, {
     everyMs(1000, 'resumeSettlements', resumeSettlements(deps), logger),
     everyMs(HOUR_MS, 'deleteOldSpending', () => deleteOldSpending(pool), logger),
   ],
-  readings: [attemptGauges(pool), intakeGauges(pool), capGauges(pool, limits)],
+  gauges: [collectAttempts(pool), collectIntake(pool), collectCaps(pool, limits)],
 });

@@ -22,7 +22,6 @@ import { finalized, issued, reversed } from './transactions/on-settlement.ts';
 import { refetchPayments } from './transactions/refetch-payments.ts';
 import { spendingSummary } from './transactions/spending-summary.ts';
 import { backup } from './wallets/backup.ts';
-import { chooseDefault } from './wallets/choose-default.ts';
 import { countAuthorities } from './wallets/count-authorities.ts';
 import { find } from './wallets/find.ts';
 import { link } from './wallets/link.ts';
@@ -31,12 +30,13 @@ import { tokenAccountProgressed } from './wallets/on-chain-submitter-token-accou
 import { provision } from './wallets/provision.ts';
 import { redispatchTokenAccounts } from './wallets/redispatch-token-accounts.ts';
 import { replaceBackup } from './wallets/replace-backup.ts';
+import { setDefault } from './wallets/set-default.ts';
 
 /** Checking, simulating, committing and co-signing takes longer than a read. */
 const SUBMIT_TIMEOUT_MS = 10_000;
 /**
- * Both together are shorter than the gateway's timeout: when the chain hangs, there must be time left
- * to answer with the stored snapshots.
+ * Both together are shorter than the gateway's timeout: when the chain hangs, there must be time
+ * left to answer with the stored snapshots.
  */
 const OBSERVE_TIMEOUT_MS = 3000;
 const SPENT_TIMEOUT_MS = 1000;
@@ -71,11 +71,11 @@ const deps = {
   chainWaitMs: config.CHAIN_WAIT_MS,
   watchEveryMs: config.WATCH_EVERY_MS,
   observeWallets: to(chainSubmitter, 'observeWallets', { timeoutMs: OBSERVE_TIMEOUT_MS }),
-  spentSince: to(settlement, 'spentSince', { timeoutMs: SPENT_TIMEOUT_MS }),
+  sumSpentSince: to(settlement, 'sumSpentSince', { timeoutMs: SPENT_TIMEOUT_MS }),
   describeWallet: to(chainSubmitter, 'describeWallet'),
   prepareDelegation: to(chainSubmitter, 'prepareDelegation'),
   submitPrepared: to(chainSubmitter, 'submitPrepared', { timeoutMs: SUBMIT_TIMEOUT_MS }),
-  findPaid: to(settlement, 'findPaid'),
+  listPaidByIds: to(settlement, 'listPaidByIds'),
 };
 
 const batching = { quarantine, batchWindowMs: BATCH_WINDOW_MS };
@@ -109,7 +109,7 @@ await runService(base, {
       listTransactions: listTransactions(deps),
       spendingSummary: spendingSummary(deps),
       find: find(deps),
-      chooseDefault: chooseDefault(deps),
+      setDefault: setDefault(deps),
       countAuthorities: countAuthorities(deps),
       ...operatorHandlers({ pool, consuming }),
     },

@@ -91,5 +91,5 @@ await runService(base, {
     everyMs(PURGE_EVERY_MS, 'purge', purge(deps), logger),
     startPurgeCalls({ pool, logger }),
   ],
-  readings: [deliveryGauges(pool)],
+  gauges: [deliveryGauges(pool)],
 });

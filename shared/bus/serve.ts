@@ -13,7 +13,7 @@ import {
 } from '../contract/service.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { requireFresh } from '../lib/step-up.ts';
-import { tell } from '../lib/trace.ts';
+import { recordIds } from '../lib/trace.ts';
 import { type Bus, track } from './connect.ts';
 import {
   type Answered,
@@ -72,12 +72,12 @@ const answer = async (
   const envelope = decode(data) as RequestEnvelope;
   const checked = (given: unknown) => {
     const input = parseInput<unknown>(operation.input, given);
-    tell(span, input);
+    recordIds(span, input);
     return input;
   };
   const told = (result: unknown) => {
     const output = operation.output.parse(result);
-    tell(span, output);
+    recordIds(span, output);
     return output;
   };
   if (!('access' in operation)) {

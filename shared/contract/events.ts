@@ -66,8 +66,8 @@ export const EVENT_IDENTITY: { readonly [N in EventName]: Identity<EventPayload<
   'funding.refundChanged': ['refund.refund_id', 'refund.status', 'refund.tx_hash'],
   'funding.depositChanged': ['deposit.deposit_id', 'deposit.status', 'deposit.tx_hash'],
   // A key is revoked once.
-  'identity.keysEnded': ['key_hashes'],
-  'identity.sessionEnded': ['session_id'],
+  'identity.keysRevoked': ['key_hashes'],
+  'identity.sessionRevoked': ['session_id'],
   'identity.delegateChanged': ['change_id'],
   'identity.keyChanged': ['change_id'],
   'webhook.endpointDisabled': ['endpoint_id', 'at'],

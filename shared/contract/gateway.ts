@@ -65,5 +65,5 @@ export const gateway = service({
   events: {},
   jobs: {},
   consumes: [],
-  subscribesLive: ['identity.keysEnded', 'identity.sessionEnded'],
+  subscribesLive: ['identity.keysRevoked', 'identity.sessionRevoked'],
 });

@@ -86,9 +86,9 @@ export const identity = service({
     }),
   },
   events: {
-    /** Keys that are refused from now on, by the hash of their text: caches forget them. */
-    keysEnded: z.strictObject({ key_hashes: z.array(z.string()) }),
-    sessionEnded: z.strictObject({ account_id: AccountId, session_id: z.string() }),
+    /** Keys that are refused from now on, by the hash of their text, so that caches drop them. */
+    keysRevoked: z.strictObject({ key_hashes: z.array(z.string()) }),
+    sessionRevoked: z.strictObject({ account_id: AccountId, session_id: z.string() }),
     delegateChanged: z.strictObject({
       ...change,
       change: z.enum(['created', 'updated', 'deleted']),

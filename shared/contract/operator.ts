@@ -80,11 +80,12 @@ export const operatorOperations = {
     input: z.strictObject({ decided: z.boolean(), limit: z.int().min(1).max(MAX_LISTED) }),
     output: z.array(Quarantined),
   }),
-  showQuarantined: internalOperation({
-    summary: 'One of them with its body and all that is known of what it is about. Null when there is none.',
+  findQuarantined: internalOperation({
+    summary:
+      'A quarantined message with its body and everything known about its subject. Null if it does not exist.',
     callers: ['operator'],
     input: z.strictObject({ quarantine_id: z.int().min(1) }),
-    output: z.strictObject({ ...quarantined, body: z.string(), facts: z.unknown() }).nullable(),
+    output: z.strictObject({ ...quarantined, body: z.string(), details: z.unknown() }).nullable(),
   }),
   decideQuarantined: internalOperation({
     summary: 'Decides one of them; refuses (conflict) what the record or the chain does not bear out',

@@ -108,7 +108,7 @@ export const quote = service({
   },
   internal: {
     ...operatorOperations,
-    quoteActivity: internalOperation({
+    getQuoteActivity: internalOperation({
       summary: 'Whether quotes of a service can still be paid, and when the last one ends',
       callers: ['identity'],
       input: z.strictObject({ service_id: ServiceId }),

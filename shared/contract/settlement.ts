@@ -31,9 +31,9 @@ export const ChainStatus = z
   .enum(['pending', 'confirmed', 'finalized', 'failed'])
   .meta({ id: 'ChainStatus' });
 
-/** Of one call of findByQuotes. */
-export const MAX_QUOTES_ASKED = 200;
-/** Of one call of listPaid or findPaid. */
+/** Of one call of listByQuotes. */
+export const MAX_QUOTES_LISTED = 200;
+/** Of one call of listPaid or listPaidByIds. */
 export const MAX_PAID_LISTED = 500;
 
 const RequestId = label(128).meta({
@@ -245,38 +245,38 @@ export const settlement = service({
     }),
   },
   internal: {
-    findByQuotes: internalOperation({
+    listByQuotes: internalOperation({
       summary:
         'What became of quotes, for a quote service that missed the facts: of each, the settlement that did not fail; where there is none, the named one. Quotes that settlement knows nothing of are left out.',
       callers: ['quote'],
       input: z.strictObject({
         quotes: z
           .array(z.strictObject({ quote_id: QuoteId, settlement_id: SettlementId.nullable() }))
-          .max(MAX_QUOTES_ASKED),
+          .max(MAX_QUOTES_LISTED),
       }),
       output: z.array(
         z.strictObject({
           quote_id: QuoteId,
           settlement_id: SettlementId,
-          /** The name of the last fact that was told of it. */
-          last: z.enum(['accepted', 'issued', 'failed']),
+          /** The last event that was published for it. */
+          last_event: z.enum(['accepted', 'issued', 'failed']),
         }),
       ),
     }),
-    putDelegate: internalOperation({
+    upsertDelegate: internalOperation({
       summary:
         'Sets the caps of a delegate that has the expected version, 0 for a new one. Null: somebody was faster.',
       callers: ['identity'],
       input: z.strictObject({ ...delegate, account_id: AccountId, expected_version: z.int().min(0) }),
       output: DelegateSpending.nullable(),
     }),
-    findDelegates: internalOperation({
+    listDelegateSpending: internalOperation({
       summary: 'Caps and counters of an account’s delegates, those that are known',
       callers: ['identity'],
       input: z.strictObject({ account_id: AccountId, delegate_ids: z.array(DelegateId).max(100) }),
       output: z.array(DelegateSpending),
     }),
-    spentSince: internalOperation({
+    sumSpentSince: internalOperation({
       summary:
         'What wallets have paid, or are paying, since a moment each: tells an allowance that was used up from one that was taken back',
       callers: ['wallet'],
@@ -287,7 +287,7 @@ export const settlement = service({
       }),
       output: z.array(z.strictObject({ wallet_id: WalletId, spent: MicroUsdcOrZero })),
     }),
-    settlementActivity: internalOperation({
+    getSettlementActivity: internalOperation({
       summary:
         'Whether settlements of a service are under way, can be redeemed or have prepaid units left, and when the last window ends',
       callers: ['identity'],
@@ -360,7 +360,7 @@ export const settlement = service({
       }),
     }),
     ...operatorOperations,
-    findPaid: internalOperation({
+    listPaidByIds: internalOperation({
       summary:
         'The same of named settlements, for a projection that missed facts; those never issued are left out',
       callers: ['wallet'],

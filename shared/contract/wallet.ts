@@ -209,12 +209,12 @@ export const wallet = service({
         })
         .nullable(),
     }),
-    chooseDefault: internalOperation({
+    setDefault: internalOperation({
       summary:
         'Makes a wallet of the account the one that pays where none is named; null: the first linked. False when it is not the account’s.',
       callers: ['identity'],
       input: z.strictObject({ account_id: AccountId, wallet_id: WalletId.nullable() }),
-      output: z.strictObject({ chosen: z.boolean() }),
+      output: z.strictObject({ found: z.boolean() }),
     }),
   },
   events: {
@@ -230,7 +230,7 @@ export const wallet = service({
       allowance: MicroUsdcOrZero,
       balance: MicroUsdcOrZero,
       slot: z.int().min(0),
-      seen_at: Timestamp,
+      observed_at: Timestamp,
     }),
   },
   jobs: {},

@@ -1,5 +1,5 @@
 import { type Context, context } from '@opentelemetry/api';
-import { hasCode } from '../lib/causes.ts';
+import { hasErrorCode } from '../lib/error-causes.ts';
 
 /**
  * What one row of a shared statement may have done wrong: a value out of range (22), a constraint (23). A deadlock's victim
@@ -67,7 +67,7 @@ export const batched = <I, O>(
       if (results.length !== asked.length) throw new TypeError('a result for each item, in their order');
       for (const [index, { resolve }] of asked.entries()) resolve(results[index]!);
     } catch (error) {
-      if (asked.length > 1 && hasCode(error, OF_ONE_ROW)) for (const one of asked) await together([one]);
+      if (asked.length > 1 && hasErrorCode(error, OF_ONE_ROW)) for (const one of asked) await together([one]);
       else for (const { reject } of asked) reject(error);
     }
   };

@@ -69,10 +69,10 @@ test('what was released is there again, for every replica', async () => {
   const [one, other] = [replica(), replica()];
   const all = (await one.reserve(budget, 1000n)) as Reservation;
   expect(await other.reserve(budget, 1n)).toBeNull();
-  expect(await one.isLeft(budget, 1n)).toBe(false);
+  expect(await one.hasLeft(budget, 1n)).toBe(false);
   all.release();
   const until = performance.now() + 5000;
-  while (!(await other.isLeft(budget, 900n)) && performance.now() < until);
+  while (!(await other.hasLeft(budget, 900n)) && performance.now() < until);
   expect(await other.reserve(budget, 900n)).not.toBeNull();
   expect(await other.reserve(budget, 100n)).toBeNull();
   expect(await one.reserve(budget, 10n)).not.toBeNull();

@@ -18,13 +18,13 @@ export type Budgets = {
    */
   reserve: (budget: Budget, amount: bigint, at?: number) => Promise<Reservation | null>;
   /** Whether so much could be reserved now; promises nothing. */
-  isLeft: (budget: Budget, amount: bigint) => Promise<boolean>;
+  hasLeft: (budget: Budget, amount: bigint) => Promise<boolean>;
   /** Seconds until the running period ends and the budget refills. */
   refillsInSeconds: (period: Budget['period']) => number;
 };
 
 /** What this process has reserved in advance of one scope and period. */
-type Portion = { scope: string; startsAt: number; left: bigint; queue: Promise<unknown> };
+type Allotment = { scope: string; startsAt: number; left: bigint; queue: Promise<unknown> };
 type Asked = { scope: string; startsAt: number; amount: bigint; cap: bigint };
 
 const PORTIONS = 100n;
@@ -88,7 +88,7 @@ export const deleteOldSpending = (db: Db): Promise<unknown> =>
  * A portion that is lost with its process, or forgotten because many others were used since, only makes a cap tighter.
  */
 export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
-  const portions = new LRUCache<string, Portion>({ max: MAX_KEPT });
+  const portions = new LRUCache<string, Allotment>({ max: MAX_KEPT });
   // The first payments of many wallets in an hour come together.
   const reserveInTable = batched((asked: readonly Asked[]) => reserveAmounts(pool, asked), {
     keysOf: ({ scope }) => [scope],
@@ -96,7 +96,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
 
   const startOf = (period: Budget['period'], at: number) => Math.floor(at / MS[period]) * MS[period];
 
-  const portionOf = (scope: string, startsAt: number): Portion => {
+  const portionOf = (scope: string, startsAt: number): Allotment => {
     const key = `${scope}@${startsAt}`;
     const portion = portions.get(key) ?? { scope, startsAt, left: 0n, queue: Promise.resolve() };
     portions.set(key, portion);
@@ -104,7 +104,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   };
 
   /** To the portion that it came from: another hour's would hold more than was reserved of its cap. */
-  const reservationOf = (portion: Portion, size: bigint, amount: bigint): Reservation => ({
+  const reservationOf = (portion: Allotment, size: bigint, amount: bigint): Reservation => ({
     release: () => {
       portion.left += amount;
       if (portion.left <= 2n * size) return;
@@ -119,7 +119,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
   });
 
   const enlarge = async (
-    portion: Portion,
+    portion: Allotment,
     { size, amount, cap }: Record<'size' | 'amount' | 'cap', bigint>,
   ) => {
     const { scope, startsAt, left } = portion;
@@ -153,7 +153,7 @@ export const createBudgets = (pool: Pool, clock: Clock): Budgets => {
       portion.queue = result.catch(() => {});
       return (await result) ? reservation : null;
     },
-    isLeft: async ({ scope, period, cap }, amount) => {
+    hasLeft: async ({ scope, period, cap }, amount) => {
       const startsAt = startOf(period, clock());
       return (
         portionOf(scope, startsAt).left >= amount ||

@@ -74,7 +74,7 @@ export const capOfWallet = ({ ofWallet, walletMicro }: HourlyLimits, wallet: str
 const Used = z.object({ wallet: z.number(), account: z.number(), environment: z.number() });
 
 /** How much of each cap is reserved in the running hour, as samples of its metric; of wallets and accounts, the most. */
-export const capUse = async (db: Db, limits: HourlyLimits) => {
+export const measureCapUse = async (db: Db, limits: HourlyLimits) => {
   const { walletMicro, environmentMicro } = limits;
   const ofWallet = Object.fromEntries([...limits.ofWallet].map(([wallet, cap]) => [wallet, String(cap)]));
   const used = await db.one(sql.type(Used)`

@@ -154,10 +154,10 @@ test('what cannot be read is quarantined, with the rest of its batch written', a
   await until(async () => batches.length > 0 && (await open()) === 0);
   expect([batches, aside.length]).toEqual([[[first, last]], 1]);
   const subject = eventSubject('settlement.accepted');
-  expect(await subscription.again(subject, encode(accepted(right)))).toBe(true);
+  expect(await subscription.redeliver(subject, encode(accepted(right)))).toBe(true);
   expect(batches.at(-1)).toEqual([right]);
-  await expect(subscription.again(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
-  expect(await subscription.again(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
+  await expect(subscription.redeliver(subject, encode({ nonsense: true }))).rejects.toThrow(/cannot be read/);
+  expect(await subscription.redeliver(subjects.event('settlement', 'redeemed'), encode({}))).toBe(false);
 });
 
 test('a stop writes and acknowledges what has come', async () => {

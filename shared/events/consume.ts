@@ -29,7 +29,7 @@ export type Consuming = {
    * @returns false when this consumer has no handler for the subject
    * @throws ServiceError conflict when they still cannot be parsed; whatever the handler throws
    */
-  again: (subject: string, body: Uint8Array) => Promise<boolean>;
+  redeliver: (subject: string, body: Uint8Array) => Promise<boolean>;
 };
 
 /**
@@ -73,7 +73,7 @@ export const consume = <S extends Source>(
   const pulls = sources.map((source) => pull(bus, source.durable, (msg) => accept(source, msg)));
   return {
     stop: async () => void (await Promise.all(pulls.map(({ stop }) => stop()))),
-    again: async (subject, body) => {
+    redeliver: async (subject, body) => {
       const source = sources.find(({ durable }) => durable.filter === subject);
       if (source === undefined) return false;
       const message = parse(source.schema, body);

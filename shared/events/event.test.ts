@@ -77,9 +77,9 @@ test.each([
     'funding.depositChanged:dep_1:processing:',
   ],
   [
-    event('identity.keysEnded', { key_hashes: ['one', 'two'] }),
-    'evt.identity.keysEnded',
-    'identity.keysEnded:one,two',
+    event('identity.keysRevoked', { key_hashes: ['one', 'two'] }),
+    'evt.identity.keysRevoked',
+    'identity.keysRevoked:one,two',
   ],
   [
     event('webhook.endpointDisabled', disabled),
@@ -142,7 +142,7 @@ const wrong = (): unknown[] => [
   job('chain-submitter.fund', fund),
   // @ts-expect-error a field is missing
   job('chain-submitter.fund', { fund_id: 'fund_1', account_id: 'acct_1', owner: 'o' }, { dispatch: 0 }),
-  insertEvents('identity.sessionEnded', {
+  insertEvents('identity.sessionRevoked', {
     from: sql.fragment`sessions`,
     // @ts-expect-error a field is missing
     fields: { account_id: sql.fragment`account_id` },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventName, EventPayload } from '../contract/events.ts';
 import { type Db, type Pool, sql } from '../db/pool.ts';
-import type { Reading } from '../lib/metrics.ts';
+import type { GaugeCollector } from '../lib/metrics.ts';
 import { activeTraceparent } from '../lib/trace.ts';
 import { eventSubject, type Message, messageIdOfRecord } from './event.ts';
 
@@ -32,12 +32,15 @@ export const outboxColumn = z.array(
  * Which of its messages a statement has inserted: they need not come back whole from where they
  * were just sent.
  */
-export const sentColumn = z.array(
+export const insertedColumn = z.array(
   z.object({ outbox_id: z.union([z.number(), z.string()]).transform(BigInt), msg_id: z.string() }),
 );
 
 /** The rows of those of the messages that were inserted. @param messages of different ids */
-export const sentRows = (messages: readonly Message[], sent: z.infer<typeof sentColumn>): OutboxRow[] => {
+export const insertedRows = (
+  messages: readonly Message[],
+  sent: z.infer<typeof insertedColumn>,
+): OutboxRow[] => {
   const byId = new Map(messages.map((message) => [message.msgId, message]));
   return sent.map(({ outbox_id, msg_id }) => {
     const { subject, payload, traceparent = activeTraceparent() } = byId.get(msg_id)!;
@@ -124,10 +127,10 @@ export const countOutbox = async (db: Db): Promise<number> =>
  * What is committed and not yet published, and since when. Published rows are deleted, so the table
  * is the backlog.
  */
-export const outboxReading = (pool: Pool): Reading => ({
+export const outboxGauges = (pool: Pool): GaugeCollector => ({
   name: 'outbox',
   metrics: ['settle.outbox.messages', 'settle.outbox.oldest_age'],
-  read: async () => {
+  collect: async () => {
     const { messages, oldest_age } = await pool.one(sql.type(Backlog)`
       with backlog as (select created_at from outbox order by outbox_id limit ${COUNT_UP_TO})
       select count(*) as messages,

@@ -23,7 +23,11 @@ test('concurrent calls ask once, an old answer is asked for again, a failure is 
 
 test('answers not worth keeping are not kept, and the number of keys is bounded', async () => {
   let calls = 0;
-  const get = cached(async () => (calls += 1), { maxAgeMs: 10_000, maxEntries: 2, keep: (n) => n !== 1 });
+  const get = cached(async () => (calls += 1), {
+    maxAgeMs: 10_000,
+    maxEntries: 2,
+    isCacheable: (n) => n !== 1,
+  });
   expect([await get('a'), await get('a'), await get('a')]).toEqual([1, 2, 2]);
   await get('b');
   await get('c');
@@ -34,7 +38,7 @@ test('what is forgotten is asked again, another is not', async () => {
   const asked: string[] = [];
   const get = cached(async (key) => asked.push(key), { maxAgeMs: 60_000 });
   expect([await get('a'), await get('b')]).toEqual([1, 2]);
-  get.forget('a');
+  get.invalidate('a');
   expect([await get('a'), await get('b')]).toEqual([3, 2]);
 });
 
@@ -44,7 +48,7 @@ test('an answer that was asked for before it was forgotten is not kept, nor does
     maxAgeMs: 60_000,
   });
   const before = get('a');
-  get.forget('a');
+  get.invalidate('a');
   const after = get('a');
   answers[1]!.resolve('ended');
   expect([await after, await get('a')]).toEqual(['ended', 'ended']);
@@ -55,10 +59,10 @@ test('an answer that was asked for before it was forgotten is not kept, nor does
 
 test('a key that was asked for of late is asked for ahead, one that was not is left alone', async () => {
   const calls = { busy: 0, idle: 0 };
-  const busy = cached(async () => (calls.busy += 1), { maxAgeMs: 50, aheadForMs: 60_000 });
-  const idle = cached(async () => (calls.idle += 1), { maxAgeMs: 50, aheadForMs: 1 });
+  const busy = cached(async () => (calls.busy += 1), { maxAgeMs: 50, refreshAheadForMs: 60_000 });
+  const idle = cached(async () => (calls.idle += 1), { maxAgeMs: 50, refreshAheadForMs: 1 });
   await Promise.all([busy('a'), idle('a')]);
   while (calls.busy < 3) await sleep(5);
   expect(calls.idle).toBe(1);
-  busy.forget('a');
+  busy.invalidate('a');
 });

@@ -70,10 +70,10 @@ export type Observation = {
 }[Of<'gauge'>];
 
 /** What is read anew at each scrape: one short statement, over an index. */
-export type Reading = {
+export type GaugeCollector = {
   name: string;
   metrics: readonly Of<'gauge'>[];
-  read: () => Promise<readonly Observation[]>;
+  collect: () => Promise<readonly Observation[]>;
 };
 
 /** A scrape waits no longer than this for a reading: of a Postgres that is gone it learns that, and at once. */
@@ -83,11 +83,11 @@ const READ_WITHIN_MS = 1000;
  * Has gauges read at each scrape. A reading that fails or takes too long gives NaN that time, of which no alarm's
  * comparison holds (left out, the SDK would go on telling the last values), and says so in `settle.reading_up`; while one is still under way no second is begun, so scrapes never pile up on a sick server.
  */
-export const observe = (readings: readonly Reading[], logger: Logger): void => {
+export const registerGauges = (readings: readonly GaugeCollector[], logger: Logger): void => {
   const meter = api.getMeter(METER);
   const gauge = (name: Of<'gauge'>): ObservableGauge =>
     instrument(name, (options) => meter.createObservableGauge(name, options));
-  for (const { name, metrics, read } of readings) {
+  for (const { name, metrics, collect: read } of readings) {
     let running: Promise<readonly Observation[] | null> | undefined;
     let last: readonly Observation[] = [];
     const begin = () =>

@@ -100,7 +100,7 @@ const TOLD = [
 ] as const;
 
 /** Puts the ids found in a call's input or answer on a span. */
-export const tell = (span: Span | undefined, value: unknown): void => {
+export const recordIds = (span: Span | undefined, value: unknown): void => {
   if (span?.isRecording() !== true || typeof value !== 'object' || value === null) return;
   for (const name of TOLD) {
     const told = (value as Record<string, unknown>)[name];

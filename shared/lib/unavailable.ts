@@ -1,17 +1,21 @@
-import { hasCause, hasCode } from './causes.ts';
+import { hasCause, hasErrorCode } from './error-causes.ts';
 
 /**
- * Whether an error says that a server of ours is away (Postgres stopped, restarting, refusing connections), so that
- * the caller is told 503 and may repeat, instead of 500. Told by codes alone, along the chain of causes:
- * SQLSTATE class 08 (connection), 57P0x (shutdown, starting up), 53300 (too many connections), and Node's own.
+ * SQLSTATE class 08 (connection), 57P0x (shutdown, starting up), 53300 (too many connections), and codes of Node for
+ * connections.
  */
-const AWAY = /^(08...|57P0[1-5]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
-const AWAY_NAMES = new Set([
+const UNAVAILABLE_CODES = /^(08...|57P0[1-5]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+const UNAVAILABLE_ERRORS = new Set([
   'BackendTerminatedError',
   'BackendTerminatedUnexpectedlyError',
   'ConnectionError',
   'StatementTimeoutError',
 ]);
 
+/**
+ * Whether an error says that a dependency is unavailable: Postgres is stopped, restarting or refusing connections. The
+ * caller then gets 503 and may repeat the call, instead of 500. Only codes and error names decide, along the causes.
+ */
 export const isUnavailable = (error: unknown): boolean =>
-  hasCode(error, AWAY) || hasCause(error, (one) => AWAY_NAMES.has(one.constructor.name));
+  hasErrorCode(error, UNAVAILABLE_CODES) ||
+  hasCause(error, (one) => UNAVAILABLE_ERRORS.has(one.constructor.name));

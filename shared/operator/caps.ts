@@ -20,7 +20,7 @@ const mostUsed = (db: Db) =>
     order by of = 'environment' desc, of, place`);
 
 /** The hourly caps of a service and how much of them is used up, for an operator. */
-export const presentCaps = async (
+export const reportCaps = async (
   db: Db,
   limits: HourlyLimits,
 ): Promise<z.infer<typeof getCapsOperation.output>> => {

@@ -8,7 +8,7 @@ import type { Consuming } from '../events/consume.ts';
 import { countOutbox } from '../events/outbox.ts';
 import { isoTime, isoTimeOrNull } from '../lib/clock.ts';
 import { listActions, recordAction } from './actions.ts';
-import { findQuarantined, listQuarantined, markDecided, type QuarantineRow } from './quarantine.ts';
+import { findQuarantined, listQuarantined, type QuarantineRow, recordDecision } from './quarantine.ts';
 
 /**
  * What a service adds for messages about payments, whose outcome the chain proves. The subject is what a message is about.
@@ -17,7 +17,7 @@ export type QuarantineResolver<Subject> = {
   /** Null for a message of another kind, and for one that says too little to find its subject. */
   find: (message: QuarantineRow) => Promise<Subject | null>;
   /** What an operator is told where `find` has nothing. */
-  unknown: string;
+  notFoundMessage: string;
   /** What the chain proves of it now. */
   prove: (subject: Subject) => Promise<AttemptReport>;
   /** What else an operator sees of it, as JSON. */
@@ -57,12 +57,12 @@ export const operatorHandlers = <Subject>({
 }): Handlers => {
   /** Told once more to whoever reads its subject. Handlers know repeats, so one that is lost may be told again. */
   const retry = async ({ subject, body }: QuarantineRow): Promise<void> => {
-    for (const consumer of consuming) if (await consumer.again(subject, body)) return;
+    for (const consumer of consuming) if (await consumer.redeliver(subject, body)) return;
     throw conflict(`nothing here reads ${subject}`);
   };
 
   /** All that is known of what a message is about, null where that is nothing. */
-  const factsOf = async (row: QuarantineRow): Promise<unknown> => {
+  const detailsOf = async (row: QuarantineRow): Promise<unknown> => {
     const subject = (await resolver?.find(row)) ?? null;
     if (resolver === undefined || subject === null) return null;
     return { ...resolver.describe?.(subject), attempt: await resolver.prove(subject) };
@@ -84,7 +84,7 @@ export const operatorHandlers = <Subject>({
     if (resolver === undefined)
       throw conflict(`${row.subject} is about nothing whose outcome the chain proves`);
     const subject = await resolver.find(row);
-    if (subject === null) throw conflict(resolver.unknown);
+    if (subject === null) throw conflict(resolver.notFoundMessage);
     const { outcome, reason } = await resolver.prove(subject);
     if (outcome !== (decision === 'included' ? 'included' : 'excluded'))
       throw conflict(`the chain does not bear that out: ${reason}`);
@@ -96,11 +96,11 @@ export const operatorHandlers = <Subject>({
     listOperatorActions: async ({ limit }) => [...(await listActions(pool, limit))],
     getBacklog: async () => ({ outbox: await countOutbox(pool) }),
     listQuarantined: async (filter) => (await listQuarantined(pool, filter)).map(shown),
-    showQuarantined: async ({ quarantine_id }) => {
+    findQuarantined: async ({ quarantine_id }) => {
       const row = await findQuarantined(pool, quarantine_id);
       if (row === null) return null;
-      const facts = await factsOf(row);
-      return { ...shown(row), body: row.body.toString('utf8').slice(0, BODY_SHOWN), facts };
+      const details = await detailsOf(row);
+      return { ...shown(row), body: row.body.toString('utf8').slice(0, BODY_SHOWN), details };
     },
     decideQuarantined: async ({ quarantine_id, decision, actor, reason }) => {
       const row = await findQuarantined(pool, quarantine_id);
@@ -108,7 +108,7 @@ export const operatorHandlers = <Subject>({
       if (row.decided_at !== null) throw decided(row);
       const { proof, commit } = await prepare(row, decision);
       const { marked, after } = await pool.transaction(async (tx) => {
-        const marked = await markDecided(tx, quarantine_id, decision);
+        const marked = await recordDecision(tx, quarantine_id, decision);
         // Somebody decided while the chain was asked.
         if (marked === null) throw decided((await findQuarantined(tx, quarantine_id)) ?? row);
         await recordAction(

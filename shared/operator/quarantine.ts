@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Db, type Pool, sql } from '../db/pool.ts';
 import type { Quarantine } from '../events/consume.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Reading } from '../lib/metrics.ts';
+import type { GaugeCollector } from '../lib/metrics.ts';
 
 /** Keeps messages that cannot be parsed, for an operator to decide on. */
 export const quarantineInto =
@@ -14,10 +14,10 @@ export const quarantineInto =
   };
 
 /** How many wait for a decision, and for how long (docs/runbook.md). */
-export const quarantineReading = (pool: Pool): Reading => ({
+export const quarantineGauges = (pool: Pool): GaugeCollector => ({
   name: 'quarantine',
   metrics: ['settle.quarantine.messages', 'settle.quarantine.oldest_age'],
-  read: async () => {
+  collect: async () => {
     const { messages, oldest_age } = await pool.one(sql.type(Backlog)`
       select count(*) as messages, coalesce(extract(epoch from app_now() - min(created_at)), 0)::float8 as oldest_age
       from quarantine where decided_at is null`);
@@ -57,7 +57,7 @@ export const findQuarantined = (db: Db, id: number): Promise<QuarantineRow | nul
   db.maybeOne(sql.type(Row)`select ${columns} from quarantine where quarantine_id = ${id}`);
 
 /** Marks one as decided; null when it is already. One caller wins. */
-export const markDecided = (db: Db, id: number, decision: string): Promise<QuarantineRow | null> =>
+export const recordDecision = (db: Db, id: number, decision: string): Promise<QuarantineRow | null> =>
   db.maybeOne(sql.type(Row)`
     update quarantine set decided_at = app_now(), decision = ${decision}
     where quarantine_id = ${id} and decided_at is null returning ${columns}`);

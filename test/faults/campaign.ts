@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replicas } from '../../deploy/local/stack/programs.ts';
-import { createClient, createActors } from './client.ts';
-import { readFinalState } from './final-state.ts';
+import { createActors, createClient } from './client.ts';
+import { type ClientLog, createClientLog, spanOf } from './client-log.ts';
 import type { Fault } from './fault.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
+import { readFinalState } from './final-state.ts';
+import { startHarness } from './harness.ts';
 import { type Break, judge } from './invariants.ts';
-import { createClientLog, type ClientLog, spanOf } from './client-log.ts';
 import { startLoad } from './load.ts';
+import { startMonitor } from './monitor.ts';
 import type { Mutation } from './mutations.ts';
 import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
 import { createRng, type Rng } from './rng.ts';
-import { startMonitor } from './monitor.ts';
-import { startHarness } from './harness.ts';
 
 export type Options = {
   stateDir: string;
@@ -51,7 +51,10 @@ export type Report = {
   paid: number;
   answers: number;
   redeemed: number;
-  /** What clients were refused: of all of them those that said "no", and those that named a settlement. */
+  /**
+   * What clients were refused: of all of them those that said "no", and those that named a
+   * settlement.
+   */
   refusals: { all: number; no: number; named: number };
   hedged: ClientLog['hedged'];
   terminal: Terminal;
@@ -61,9 +64,9 @@ export type Report = {
 const AFTERMATH_MS = 1500;
 
 /**
- * The schedule: rounds of all chosen faults, each round in another order, so that none is left out of a short run.
- * The same seed gives the same faults with the same choices in the same order; how many of them fit is a
- * matter of time.
+ * The schedule: rounds of all chosen faults, each round in another order, so that none is left out
+ * of a short run. The same seed gives the same faults with the same choices in the same order; how
+ * many of them fit is a matter of time.
  */
 export function* schedule(faults: readonly Fault[], rng: Rng): Generator<{ fault: Fault; own: Rng }> {
   for (let number = 0; ; ) {
@@ -135,7 +138,9 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say('recovery phase: no more faults, nor new payments');
     const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
     const seen = await monitor.stop();
-    say(`${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`);
+    say(
+      `${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`,
+    );
 
     const finalState = await readFinalState(harness, clientLog);
     say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);

@@ -3,8 +3,8 @@ import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { ClientLog } from './client-log.ts';
-import { inParallel } from './recovery.ts';
 import type { Harness } from './harness.ts';
+import { inParallel } from './recovery.ts';
 
 const HANDS = 16;
 const PAGE = 1000;
@@ -68,7 +68,10 @@ const finalizedOf = (signature: string, { transaction, meta }: TransactionJson):
   };
 };
 
-/** Reads chain and databases. The chain by plain RPC at its default commitment: what is not final has not happened. */
+/**
+ * Reads chain and databases. The chain by plain RPC at its default commitment: what is not final
+ * has not happened.
+ */
 export const readFinalState = async (harness: Harness, clientLog: ClientLog) => {
   const { rpc, query, stateDir } = harness;
   const keys = environmentKeys(path.resolve(stateDir), 'test');

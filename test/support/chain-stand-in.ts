@@ -45,7 +45,7 @@ export const notForOperators = {
   listOperatorActions: notAsked,
   getBacklog: notAsked,
   listQuarantined: notAsked,
-  showQuarantined: notAsked,
+  findQuarantined: notAsked,
   decideQuarantined: notAsked,
 };
 

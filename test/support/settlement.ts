@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { findDelegates } from '../../services/settlement/delegates/find-delegates.ts';
+import { listDelegateSpending } from '../../services/settlement/delegates/list-delegate-spending.ts';
 import { delegateOperations } from '../../services/settlement/delegates/operations.ts';
-import { putDelegate } from '../../services/settlement/delegates/put-delegate.ts';
+import { upsertDelegate } from '../../services/settlement/delegates/upsert-delegate.ts';
 import { operatorOperations } from '../../services/settlement/operator/operations.ts';
 import { quarantineResolver } from '../../services/settlement/operator/quarantine-resolver.ts';
 import { getPausedAt } from '../../services/settlement/operator/store.ts';
@@ -184,7 +184,7 @@ export const delegateOf = async (
   const delegate_id = newId('del');
   const limits = limitsOf(caps);
   const input = { delegate_id, account_id, limits, allowed_service_ids, expected_version: 0 };
-  await putDelegate(deps)(input);
+  await upsertDelegate(deps)(input);
   return { kind: 'delegate_key', account_id, delegate_id, wallet_id, key_id: 'k' };
 };
 
@@ -201,7 +201,7 @@ export const limitsOf = ({ per_payment, daily, monthly, total }: Caps) => {
 
 /** What the delegate may spend and has spent, as identity gets it. */
 export const spendingOf = async ({ account_id, delegate_id }: DelegateKey) =>
-  (await findDelegates(deps)({ account_id, delegate_ids: [delegate_id] }))[0]!;
+  (await listDelegateSpending(deps)({ account_id, delegate_ids: [delegate_id] }))[0]!;
 
 export const quote = (amount = 1_000_000n, options: QuoteOptions = {}) =>
   signQuote(base.clock.now(), amount, options);

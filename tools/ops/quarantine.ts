@@ -23,7 +23,7 @@ const serviceOf = (word: string | undefined): ServiceName => {
 const find = async (operator: Operator, service: ServiceName, word: string | undefined) => {
   if (!/^[1-9][0-9]{0,14}$/.test(word ?? '')) throw new Refusal(`${word} is no number of a message`);
   const id = { quarantine_id: Number(word) };
-  const message = await operator.call(everywhere[service], 'showQuarantined', id);
+  const message = await operator.call(everywhere[service], 'findQuarantined', id);
   if (message === null) throw new Refusal(`${service} has set no message ${word} aside`);
   return message;
 };

@@ -2,10 +2,10 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { presentCaps } from '../../../shared/operator/caps.ts';
+import { reportCaps } from '../../../shared/operator/caps.ts';
 
 /** What may be signed in an hour, and who has used most of it, for an operator. */
 export const getCaps =
   ({ pool }: { pool: Pool }, limits: HourlyLimits): Handler<typeof chainSubmitter.internal.getCaps> =>
   () =>
-    presentCaps(pool, limits);
+    reportCaps(pool, limits);

@@ -4,7 +4,10 @@ import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { scrape } from '../../../test/support/scrape.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
-/** A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing answers, nothing closes. */
+/**
+ * A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing
+ * answers, nothing closes.
+ */
 const startStraits = async (url: string) => {
   const target = new URL(url);
   const sockets = new Set<Socket>();

@@ -1,20 +1,21 @@
-import { capUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Reading } from '../../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
+import { countOpenByState } from '../intents/store/intents.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
+import { sumReserved } from '../limits/store/spending.ts';
 import { isPaused } from './store/settings.ts';
-import { countOpenByState, sumReserved } from './store/work.ts';
 
-/** The intents under way, read at each scrape. */
-export const collectIntents = (pool: Pool): Reading => ({
+/** Collects the open intents at each scrape. */
+export const collectIntents = (pool: Pool): GaugeCollector => ({
   name: 'intents',
   metrics: ['settle.intents', 'settle.intents.oldest_age'],
-  read: async () => {
-    const work = await countOpenByState(pool);
+  collect: async () => {
+    const counts = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
       INTENT_STATES.flatMap((state) => {
-        const row = work.find((each) => each.kind === kind && each.status === state);
+        const row = counts.find((each) => each.kind === kind && each.status === state);
         const labels = { kind, state };
         return [
           { metric: 'settle.intents' as const, value: Number(row?.intents ?? 0n), labels },
@@ -25,33 +26,36 @@ export const collectIntents = (pool: Pool): Reading => ({
   },
 });
 
-/** The operator's pause and how much of each cap is used up. */
-export const collectCaps = (pool: Pool, caps: HourlyLimits): Reading => ({
+/** Collects the operator's pause and the used part of each cap. */
+export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
-  read: async () => {
-    const [paused, hourly] = await Promise.all([isPaused(pool), capUse(pool, caps)]);
+  collect: async () => {
+    const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
     return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
   },
 });
 
-/** How much of the environment's daily lamport budgets is reserved. */
-export const collectBudgets = (pool: Pool, limits: Limits): Reading => ({
+/** Collects the reserved part of the environment's daily lamport budgets. */
+export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
   metrics: ['settle.chain.budget_used_ratio'],
-  read: async () => {
-    const spent = await sumReserved(pool, LAMPORT_BUDGETS);
+  collect: async () => {
+    const reserved = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
       metric: 'settle.chain.budget_used_ratio',
-      value: Number(spent.get(budget) ?? 0n) / Number(limits[budget]),
+      value: Number(reserved.get(budget) ?? 0n) / Number(limits[budget]),
       labels: { budget },
     }));
   },
 });
 
-/** The fee payer's balance. Kept for a while, so that watchers do not become callers of the providers. */
-export const collectFeePayer = (lamportsOf: () => Promise<number>): Reading => ({
+/**
+ * Collects the fee payer's balance. It is cached, so that frequent scrapes do not become frequent
+ * RPC calls.
+ */
+export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
   metrics: ['settle.fee_payer_lamports'],
-  read: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
+  collect: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
 });

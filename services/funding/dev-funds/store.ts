@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../shared/db/pool.ts';
 import { stateColumn } from '../../../shared/db/state-column.ts';
-import { UNDECIDED, work } from '../../../shared/lib/progress.ts';
+import { chainWork, UNDECIDED } from '../../../shared/lib/chain-work.ts';
 
-const state = stateColumn(work);
+const state = stateColumn(chainWork);
 
 const Row = z.object({
   fund_id: z.string(),
@@ -12,7 +12,7 @@ const Row = z.object({
   wallet_id: z.string(),
   owner: z.string(),
   amount: z.bigint(),
-  status: z.enum(work.states),
+  status: z.enum(chainWork.states),
   dispatch_count: z.number(),
   tx_hash: z.string().nullable(),
   slot: z.bigint().nullable(),
@@ -39,8 +39,8 @@ export const getDevFund = (db: Db, fundId: string): Promise<DevFundRow> =>
   db.one(sql.type(Row)`select ${columns} from dev_funds where fund_id = ${fundId}`);
 
 /**
- * Records the progress of a request, unless later progress is recorded. The slot is that of the first
- * confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * Records the progress of a request, unless later progress is recorded. The slot is that of the
+ * first confirmation, so that a failure after a confirmation can be told from a transfer that never
  * happened.
  * @returns the changed row, or null when nothing changed
  */

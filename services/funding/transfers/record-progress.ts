@@ -2,7 +2,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import { insertMoved } from '../movements/events.ts';
 import { insertTransferChanged } from './events.ts';
 import type { TransferKind } from './model/pending.ts';
@@ -14,7 +14,10 @@ export const wakeKey = (objectId: string): string => `transfer.${objectId}`;
 type ClosingDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
 export type RecordProgressDeps = ClosingDeps & { waiting: Pick<Waiting, 'wake'> };
 
-/** Records the progress that chain-submitter reports, publishes it, and wakes the calls that wait for it. */
+/**
+ * Records the progress that chain-submitter reports, publishes it, and wakes the calls that wait
+ * for it.
+ */
 export const recordProgress = async (
   { pool, relay, waiting }: RecordProgressDeps,
   kind: TransferKind,

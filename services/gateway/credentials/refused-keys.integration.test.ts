@@ -33,7 +33,7 @@ beforeAll(async () => {
     );
   gateways = [await start(), await start()];
   services.answers['quote.list'] = () => ({ data: [], next_cursor: null });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
   await redis.stop();
@@ -115,7 +115,7 @@ test('a revoked key is counted as refused and no longer remembered as good', asy
   const revoked = goodKey();
   expect((await call(from, revoked)).status).toBe(200);
   services.keys.delete(keyHash(revoked));
-  await services.publish('test', 'identity', 'keysEnded', { key_hashes: [keyHash(revoked)] });
+  await services.publish('test', 'identity', 'keysRevoked', { key_hashes: [keyHash(revoked)] });
   await waitUntil(async () => (await call(from, revoked)).status !== 200, { everyMs: 5 });
   await statusesOf(ATTEMPTS, () => call(from, revoked));
   expect((await call(from, revoked)).status).toBe(429);

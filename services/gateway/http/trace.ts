@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { tell, untraced } from '../../../shared/lib/trace.ts';
+import { recordIds, untraced } from '../../../shared/lib/trace.ts';
 
 const tracer = trace.getTracer('quittance');
 
@@ -96,6 +96,6 @@ export const inCallSpan = async <T extends { body: unknown }>(
 ): Promise<T> => {
   if (span === null) return work();
   const answer = await context.with(trace.setSpan(ROOT_CONTEXT, span), work);
-  tell(span, answer.body);
+  recordIds(span, answer.body);
   return answer;
 };

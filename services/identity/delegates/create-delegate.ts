@@ -41,7 +41,7 @@ export const createDelegate =
       throw notFound('wallet');
     }
     const delegate_id = newId('del');
-    const spending = await deps.putDelegate({
+    const spending = await deps.upsertDelegate({
       delegate_id,
       account_id,
       limits: withLimits(NO_LIMITS, input.limits),

@@ -8,7 +8,7 @@ export type DelegateSpending = z.infer<typeof Spending>;
 
 /** Queries the settlement service for delegates. */
 export type SpendingFinder = {
-  findDelegates: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
+  listDelegateSpending: (accountId: string, delegateIds: string[]) => Promise<DelegateSpending[]>;
 };
 
 /**
@@ -17,12 +17,12 @@ export type SpendingFinder = {
  * database was restored from a backup
  */
 export const getSpending = async (
-  { findDelegates }: SpendingFinder,
+  { listDelegateSpending }: SpendingFinder,
   accountId: string,
   rows: readonly DelegateRow[],
 ): Promise<(delegateId: string) => DelegateSpending> => {
   const ids = rows.map(({ delegate_id }) => delegate_id);
-  const found = ids.length === 0 ? [] : await findDelegates(accountId, ids);
+  const found = ids.length === 0 ? [] : await listDelegateSpending(accountId, ids);
   const byId = new Map(found.map((spending) => [spending.delegate_id, spending]));
   return (id) => {
     const spending = byId.get(id);
@@ -34,7 +34,7 @@ export const getSpending = async (
 /** Stores limits and allowed services in the settlement service. */
 export type SpendingWriter = {
   /** Null when the stored version is not the expected one. */
-  putDelegate: (
-    input: z.infer<(typeof settlement.internal)['putDelegate']['input']>,
+  upsertDelegate: (
+    input: z.infer<(typeof settlement.internal)['upsertDelegate']['input']>,
   ) => Promise<DelegateSpending | null>;
 };

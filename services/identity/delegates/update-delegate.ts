@@ -39,7 +39,7 @@ export const updateDelegate =
 
     const isChanged = limits !== undefined || allowed_service_ids !== undefined;
     const spending = isChanged
-      ? await deps.putDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
+      ? await deps.upsertDelegate({ delegate_id, account_id, ...after, expected_version: before.version })
       : before;
     const change = { name, expires_at, mayExtend: extended };
     const { changed, outbox } = await deps.pool.transaction(async (tx) => {

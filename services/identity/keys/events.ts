@@ -21,7 +21,7 @@ export const keyEvents = (
   account_id: string,
   { change, revoked, previousEndsAt }: KeyChange,
 ): Message[] => [
-  ...(revoked.length === 0 ? [] : [event('identity.keysEnded', { key_hashes: [...revoked] })]),
+  ...(revoked.length === 0 ? [] : [event('identity.keysRevoked', { key_hashes: [...revoked] })]),
   event('identity.keyChanged', {
     ...newChange(deps),
     account_id,

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/db/pool.ts';
-import { rounds } from '../../../shared/lib/rounds.ts';
+import { distinctBatches } from '../../../shared/lib/distinct-batches.ts';
 import type { SettlementTransition } from './model/status.ts';
 import { transitionQuotes } from './store.ts';
 
@@ -7,5 +7,6 @@ import { transitionQuotes } from './store.ts';
 export const applyTransitions =
   ({ pool }: { pool: Pool }) =>
   async (transitions: readonly SettlementTransition[]): Promise<void> => {
-    for (const round of rounds(transitions, ({ quote_id }) => quote_id)) await transitionQuotes(pool, round);
+    for (const round of distinctBatches(transitions, ({ quote_id }) => quote_id))
+      await transitionQuotes(pool, round);
   };

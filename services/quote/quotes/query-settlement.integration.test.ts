@@ -41,9 +41,9 @@ afterAll(async () => {
   await stopFixture();
 });
 
-const findByQuotes: QuerySettlementDeps['findByQuotes'] = (quotes) => {
+const listByQuotes: QuerySettlementDeps['listByQuotes'] = (quotes) => {
   queried.push(...quotes.map(({ quote_id }) => quote_id));
-  return call(bus, settlement, 'findByQuotes', { quotes: [...quotes] });
+  return call(bus, settlement, 'listByQuotes', { quotes: [...quotes] });
 };
 
 /** Events that were committed for publication. */
@@ -74,7 +74,7 @@ const insertQuote = async (q = quote()) => {
 };
 
 /** Runs the job as if so many minutes had passed. Returns the ids of the quotes it queried. */
-const queryAfter = async (minutes: number, deps = { pool, relay, findByQuotes }): Promise<string[]> => {
+const queryAfter = async (minutes: number, deps = { pool, relay, listByQuotes }): Promise<string[]> => {
   queried = [];
   await database.withClock(`${minutes} minutes`, querySettlement(deps));
   return queried;
@@ -124,7 +124,7 @@ test('after a failure whose event was lost the quote can be paid again, and the 
 
 test('an unpaid quote is queried once; while settlement is unavailable the query is repeated', async () => {
   const q = await insertQuote();
-  const unavailable = { pool, relay, findByQuotes: () => Promise.reject(new Error('unavailable')) };
+  const unavailable = { pool, relay, listByQuotes: () => Promise.reject(new Error('unavailable')) };
   await expect(queryAfter(16, unavailable)).rejects.toThrow('unavailable');
   expect(await queryAfter(16)).not.toContain(q.quote_id);
   expect(await queryAfter(18)).toContain(q.quote_id);
@@ -137,7 +137,7 @@ test('three replicas at once publish the expiry of each unpaid quote once, and n
   const late = await insertQuote();
   const { settlementId, answer } = await underWay(consumer(), late);
   queried = [];
-  const run = querySettlement({ pool, relay, findByQuotes });
+  const run = querySettlement({ pool, relay, listByQuotes });
   // The last round comes a minute later, for the quotes that another replica had locked.
   await database.withClock('16 minutes', () => Promise.all([run(), run(), run()]));
   await queryAfter(18);

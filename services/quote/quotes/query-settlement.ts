@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import type { settlement } from '../../../shared/contract/index.ts';
-import { MAX_QUOTES_ASKED } from '../../../shared/contract/settlement.ts';
+import { MAX_QUOTES_LISTED } from '../../../shared/contract/settlement.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import { applyTransitions } from './apply-transitions.ts';
 import { claimQuotesToQuery, closeQueriedQuotes } from './store.ts';
 
-type FindByQuotes = typeof settlement.internal.findByQuotes;
+type FindByQuotes = typeof settlement.internal.listByQuotes;
 
 export type QuerySettlementDeps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   /** Reads the settlements of quotes from the settlement service. */
-  findByQuotes: (
+  listByQuotes: (
     quotes: readonly { quote_id: string; settlement_id: string | null }[],
   ) => Promise<z.infer<FindByQuotes['output']>>;
 };
@@ -25,15 +25,15 @@ export type QuerySettlementDeps = {
  * way.
  */
 export const querySettlement =
-  ({ pool, relay, findByQuotes }: QuerySettlementDeps) =>
+  ({ pool, relay, listByQuotes }: QuerySettlementDeps) =>
   async (): Promise<void> => {
     for (;;) {
-      const claimed = await claimQuotesToQuery(pool, MAX_QUOTES_ASKED);
+      const claimed = await claimQuotesToQuery(pool, MAX_QUOTES_LISTED);
       if (claimed.length === 0) return;
-      const answers = await findByQuotes(claimed);
-      await applyTransitions({ pool })(answers.map(({ last, ...ids }) => ({ ...ids, event: last })));
+      const answers = await listByQuotes(claimed);
+      await applyTransitions({ pool })(answers.map(({ last_event: event, ...ids }) => ({ ...ids, event })));
       const quoteIds = claimed.map(({ quote_id }) => quote_id);
       relay.dispatch(await closeQueriedQuotes(pool, quoteIds));
-      if (claimed.length < MAX_QUOTES_ASKED) return;
+      if (claimed.length < MAX_QUOTES_LISTED) return;
     }
   };

@@ -114,7 +114,7 @@ const ActivityRow = z.object({ open: z.boolean(), ends_at: z.number().nullable()
  * Whether quotes of a service can be paid or are being paid, and when the redeem window of the last
  * one ends.
  */
-export const getQuoteActivity = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
+export const getActivity = (db: Db, serviceId: string): Promise<z.infer<typeof ActivityRow>> =>
   db.one(sql.type(ActivityRow)`
     select
       coalesce(bool_or(${statusIs('pending')} or ${statusIs('settling')}), false) as open,

@@ -28,7 +28,7 @@ import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import { WRONG_DELEGATES } from '../../../test/support/wrong-delegates.ts';
 import { settle } from '../settlements/settle.ts';
-import { putDelegate } from './put-delegate.ts';
+import { upsertDelegate } from './upsert-delegate.ts';
 
 beforeAll(startFixture);
 afterAll(async () => {
@@ -171,7 +171,7 @@ describe('a delegate pays within its limits', () => {
     expect(await used(delegate)).toEqual(everywhere('0/0'));
     snapshots.set(payer.owner, { balance: 100n * USDC, allowance: 100n * USDC, slot: 150 });
     const { version, allowed_service_ids } = await spendingOf(delegate);
-    await putDelegate(deps)({
+    await upsertDelegate(deps)({
       ...delegate,
       allowed_service_ids,
       limits: limitsOf({ daily: 2n * USDC }),
@@ -251,7 +251,7 @@ describe('counters', () => {
     await paid(delegate, quote(2n * USDC));
     const pending = await underWay(delegate, quote(2n * USDC));
     const change = { ...delegate, allowed_service_ids: null };
-    const lowered = await putDelegate(deps)({
+    const lowered = await upsertDelegate(deps)({
       ...change,
       limits: limitsOf({ daily: USDC }),
       expected_version: 1,
@@ -266,8 +266,8 @@ describe('counters', () => {
     expect(await used(delegate)).toEqual(everywhere('0/4000000'));
     // A change from an old version is refused.
     const stale = { ...change, limits: limitsOf({}), expected_version: 1 };
-    expect(await putDelegate(deps)(stale)).toBeNull();
-    expect(await putDelegate(deps)({ ...stale, expected_version: 0 })).toBeNull();
+    expect(await upsertDelegate(deps)(stale)).toBeNull();
+    expect(await upsertDelegate(deps)({ ...stale, expected_version: 0 })).toBeNull();
     expect((await spendingOf(delegate)).limits.daily).toBe('1000000');
   });
 });

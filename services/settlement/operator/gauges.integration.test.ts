@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import { observe } from '../../../shared/lib/metrics.ts';
+import { registerGauges } from '../../../shared/lib/metrics.ts';
 import { startTelemetry, type Telemetry } from '../../../shared/lib/telemetry.ts';
 import { scrape } from '../../../test/support/scrape.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { consumer } from '../../../test/support/settlement-peers.ts';
 import { expireSettlements } from '../settlements/expire-settlements.ts';
 import { resumeSettlements } from '../settlements/resume-settlements.ts';
-import { attemptGauges } from './gauges.ts';
+import { collectAttempts } from './gauges.ts';
 
 let telemetry: Telemetry;
 let page: string;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   page = `http://127.0.0.1:${port}/metrics`;
   const config = { ENVIRONMENT: 'test', OTEL_METRICS_EXPORTER: 'prometheus' };
   telemetry = await startTelemetry('settlement', config, base.logger);
-  observe([attemptGauges(base.pool)], base.logger);
+  registerGauges([collectAttempts(base.pool)], base.logger);
 });
 afterAll(async () => {
   await telemetry.stop();

@@ -1,12 +1,12 @@
-import { capUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import type { Reading } from '../../../shared/lib/metrics.ts';
+import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { ATTEMPT_STATES } from '../../../shared/lib/metrics-catalog.ts';
 import { countAttemptsUnderWay } from '../settlements/store/attempts-under-way.ts';
 import { getPausedSeconds } from './store.ts';
 
 /** The attempts under way and what they hold, queried at each scrape. */
-export const attemptGauges = (pool: Pool): Reading => ({
+export const collectAttempts = (pool: Pool): GaugeCollector => ({
   name: 'attempts',
   metrics: [
     'settle.attempts',
@@ -14,7 +14,7 @@ export const attemptGauges = (pool: Pool): Reading => ({
     'settle.held_micro_usdc',
     'settle.holding_wallets',
   ],
-  read: async () => {
+  collect: async () => {
     const rows = await countAttemptsUnderWay(pool);
     const of = (state: string | null) => rows.find((row) => row.state === state);
     return [
@@ -37,15 +37,15 @@ export const attemptGauges = (pool: Pool): Reading => ({
 });
 
 /** For how long the operators have paused new payments. */
-export const intakeGauges = (pool: Pool): Reading => ({
+export const collectIntake = (pool: Pool): GaugeCollector => ({
   name: 'intake',
   metrics: ['settle.intake.paused_age'],
-  read: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
+  collect: async () => [{ metric: 'settle.intake.paused_age', value: await getPausedSeconds(pool) }],
 });
 
 /** The used part of the hourly caps. */
-export const capGauges = (pool: Pool, limits: HourlyLimits): Reading => ({
+export const collectCaps = (pool: Pool, limits: HourlyLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['settle.chain.cap_used_ratio'],
-  read: () => capUse(pool, limits),
+  collect: () => measureCapUse(pool, limits),
 });

@@ -2,7 +2,7 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import type { settlement } from '../../../shared/contract/settlement.ts';
 import type { HourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
-import { presentCaps } from '../../../shared/operator/caps.ts';
+import { reportCaps } from '../../../shared/operator/caps.ts';
 
 /**
  * int.settlement.getCaps: the hourly caps, and the wallets and accounts that have used most of
@@ -11,4 +11,4 @@ import { presentCaps } from '../../../shared/operator/caps.ts';
 export const getCaps =
   ({ pool, caps }: { pool: Pool; caps: HourlyCaps }): Handler<typeof settlement.internal.getCaps> =>
   () =>
-    presentCaps(pool, caps.limits);
+    reportCaps(pool, caps.limits);

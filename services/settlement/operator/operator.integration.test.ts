@@ -23,7 +23,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { attemptReport, consumer, frozen } from '../../../test/support/settlement-peers.ts';
 import { vendor } from '../../../test/support/settlement-quotes.ts';
-import { intakeGauges } from './gauges.ts';
+import { collectIntake } from './gauges.ts';
 
 /** The changes of operators, and the parts of a settle that they must not affect. */
 beforeAll(startFixture);
@@ -77,7 +77,7 @@ describe('paused payments', () => {
   });
 
   test('a gauge shows the seconds since the pause began', async () => {
-    const seconds = async () => (await intakeGauges(base.pool).read())[0]!.value;
+    const seconds = async () => (await collectIntake(base.pool).collect())[0]!.value;
     expect(await seconds()).toBe(0);
     await setPaused(true);
     await admin.query("update intake set paused_at = paused_at - interval '1 hour'");
@@ -197,10 +197,13 @@ describe('quarantined messages', () => {
       async () => (await list()).filter(({ reason }) => /failed.*finalized/.test(reason)),
       ({ length }) => length > 0,
     );
-    const shown = await call(operator, settlement, 'showQuarantined', { quarantine_id: one!.quarantine_id });
+    const shown = await call(operator, settlement, 'findQuarantined', { quarantine_id: one!.quarantine_id });
     expect(shown).toMatchObject({
       body: expect.stringContaining(settlementId),
-      facts: { settlement: { settlement_id: settlementId, status: 'failed' }, attempt: { outcome: 'open' } },
+      details: {
+        settlement: { settlement_id: settlementId, status: 'failed' },
+        attempt: { outcome: 'open' },
+      },
     });
     expect(JSON.stringify(shown)).not.toContain('settlement_token');
     for (const [outcome, refused] of [

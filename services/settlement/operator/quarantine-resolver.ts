@@ -37,7 +37,7 @@ export const quarantineResolver = (deps: {
   ) => Promise<z.infer<AttemptReportContract['output']>>;
 }): QuarantineResolver<SettlementRow> => ({
   find: (message) => settlementOf(deps, message),
-  unknown: 'the message names no settlement of this database: retry or dismiss it',
+  notFoundMessage: 'the message names no settlement of this database: retry or dismiss it',
   prove: ({ account_id, payment_attempt_id, quote_token }) =>
     deps.getAttemptReport({ account_id, payment_attempt_id, quote_token }),
   describe: (row) => ({

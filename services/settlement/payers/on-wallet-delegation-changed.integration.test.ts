@@ -16,7 +16,7 @@ import {
   until,
 } from '../../../test/support/settlement.ts';
 import { consumer, snapshots, wallets } from '../../../test/support/settlement-peers.ts';
-import { spentSince } from '../settlements/spent-since.ts';
+import { sumSpentSince } from '../settlements/sum-spent-since.ts';
 
 beforeAll(startFixture);
 afterAll(stopFixture);
@@ -72,7 +72,7 @@ test('a delegation to another delegate leaves no allowance', async () => {
   );
 });
 
-test('spentSince sums the payments of the wallet from a time on, and none of another wallet or from before', async () => {
+test('sumSpentSince sums the payments of the wallet from a time on, and none of another wallet or from before', async () => {
   const payer = consumer();
   const { wallet_id } = wallets.get(payer.account_id)!;
   await paid(payer, quote(1_000_000n));
@@ -86,7 +86,7 @@ test('spentSince sums the payments of the wallet from a time on, and none of ano
   await paid(payer, quote(2_000_000n));
   const spent = async (from: string, wallet = wallet_id) =>
     (
-      await spentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
+      await sumSpentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
     )[0]!.spent;
   expect(await spent(all)).toBe('3000000');
   expect(await spent(since)).toBe('2000000');

@@ -23,7 +23,7 @@ import { consumer } from '../../../test/support/settlement-peers.ts';
 import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
 import type { ChainStatus } from './model/status.ts';
-import { settlementActivity } from './settlement-activity.ts';
+import { getSettlementActivity } from './get-settlement-activity.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);
@@ -281,8 +281,8 @@ test('a payment that is forked away answers 409 until it is confirmed again, a r
   expect(await consumed(token)).toMatchObject({ status: 'redeemed', counted: 2, added: 2 });
 });
 
-test('settlementActivity reports a service as open while units can be consumed', async () => {
-  const open = async () => (await settlementActivity(deps)({ service_id: vendor.service_id })).open;
+test('getSettlementActivity reports a service as open while units can be consumed', async () => {
+  const open = async () => (await getSettlementActivity(deps)({ service_id: vendor.service_id })).open;
   await admin.query('truncate settlements cascade');
   const plain = await paid();
   await redeem({ settlement_id: plain.settlementId, settlement_token: plain.answer.settlement_token! });

@@ -3,7 +3,7 @@ import { call } from '../../../shared/bus/call.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { createBudgets } from '../../../shared/db/budget.ts';
-import { capUse, createHourlyCaps } from '../../../shared/db/hourly-caps.ts';
+import { measureCapUse, createHourlyCaps } from '../../../shared/db/hourly-caps.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,
@@ -194,7 +194,7 @@ test('an operator sees the caps, and the wallets and accounts that have used mos
       expect.objectContaining({ of, id: of === 'wallet' ? payers[1].owner : expect.any(String) }),
     ]),
   ]);
-  expect(await capUse(base.pool, capLimits)).toEqual([
+  expect(await measureCapUse(base.pool, capLimits)).toEqual([
     expect.objectContaining({ value: 0.75, labels: { cap: 'wallet_hour' } }),
     expect.objectContaining({ labels: { cap: 'account_hour' } }),
     expect.objectContaining({ labels: { cap: 'environment_hour' } }),

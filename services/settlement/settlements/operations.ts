@@ -1,13 +1,13 @@
 import { consume } from './consume.ts';
-import { findByQuotes } from './find-by-quotes.ts';
-import { findPaid } from './find-paid.ts';
+import { listByQuotes } from './list-by-quotes.ts';
+import { listPaidByIds } from './list-paid-by-ids.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { listPaid } from './list-paid.ts';
 import { redeem } from './redeem.ts';
 import { settle } from './settle.ts';
-import { settlementActivity } from './settlement-activity.ts';
-import { spentSince } from './spent-since.ts';
+import { getSettlementActivity } from './get-settlement-activity.ts';
+import { sumSpentSince } from './sum-spent-since.ts';
 import { verify } from './verify.ts';
 
 type Deps = Parameters<typeof settle>[0] &
@@ -23,9 +23,9 @@ export const settlementOperations = (deps: Deps) => ({
   verify: verify(deps),
   list: list(deps),
   get: get(deps),
-  findByQuotes: findByQuotes(deps),
-  findPaid: findPaid(deps),
+  listByQuotes: listByQuotes(deps),
+  listPaidByIds: listPaidByIds(deps),
   listPaid: listPaid(deps),
-  settlementActivity: settlementActivity(deps),
-  spentSince: spentSince(deps),
+  getSettlementActivity: getSettlementActivity(deps),
+  sumSpentSince: sumSpentSince(deps),
 });

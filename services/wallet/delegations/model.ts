@@ -1,7 +1,7 @@
 /**
  * The status of a wallet's delegation is derived at each observation: from the chain, which has the
  * delegation, and from the record, which has its history. So it has no table of transitions. The
- * record changes by the state machine of shared/lib/progress.ts.
+ * record changes by the state machine of shared/lib/chain-work.ts.
  */
 export const DELEGATION_STATUSES = [
   'none',
@@ -34,8 +34,8 @@ const isDelegated = ({ delegate, allowance }: DelegationObservation): boolean =>
   delegate !== null && allowance > 0n;
 
 /**
- * Whether the status depends on what was paid since the approval. The chain clears the delegate when
- * the allowance reaches zero, so an exhausted and a revoked delegation look the same there.
+ * Whether the status depends on what was paid since the approval. The chain clears the delegate
+ * when the allowance reaches zero, so an exhausted and a revoked delegation look the same there.
  */
 export const needsSpending = (record: DelegationRecord, observation: DelegationObservation): boolean =>
   !isDelegated(observation) && observation.exists && !record.approving && record.lastConfirmed === 'approve';

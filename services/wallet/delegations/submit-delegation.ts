@@ -3,7 +3,7 @@ import type { Waiting } from '../../../shared/bus/wake.ts';
 import { conflict, isErrorCode, ServiceError } from '../../../shared/contract/errors.ts';
 import type { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Handler } from '../../../shared/contract/service.ts';
-import { isDecided } from '../../../shared/lib/progress.ts';
+import { isDecided } from '../../../shared/lib/chain-work.ts';
 import type { RefreshDeps } from '../snapshots/refresh-snapshots.ts';
 import { observedView } from '../wallets/observed-view.ts';
 import { getWallet, type WalletRow } from '../wallets/store.ts';
@@ -24,11 +24,11 @@ export type SubmitDelegationDeps = RefreshDeps & {
 };
 
 /**
- * Submits the transaction that the owner signed and waits for the chain. Repeatable: chain-submitter
- * answers the same bytes with the same result, and the record has the outcome.
+ * Submits the transaction that the owner signed and waits for the chain. Repeatable:
+ * chain-submitter answers the same bytes with the same result, and the record has the outcome.
  * @returns the wallet; its delegation is `pending` when the wait ended before the chain decided
- * @throws ServiceError conflict when no transaction of this kind was prepared; the code of the failure
- *   for a failed one
+ * @throws ServiceError conflict when no transaction of this kind was prepared; the code of the
+ *   failure for a failed one
  */
 export const submitDelegation = async (
   deps: SubmitDelegationDeps,

@@ -9,7 +9,12 @@ import type { SnapshotRow } from './store.ts';
  * The event of a change of a wallet's delegation or token account on the chain.
  * @param seenAt epoch milliseconds
  */
-export const delegationChanged = (row: WalletRow, now: SnapshotRow, before: SnapshotRow, seenAt: number): Message =>
+export const delegationChanged = (
+  row: WalletRow,
+  now: SnapshotRow,
+  before: SnapshotRow,
+  seenAt: number,
+): Message =>
   event('wallet.delegationChanged', {
     wallet_id: row.wallet_id,
     account_id: row.account_id,
@@ -21,5 +26,5 @@ export const delegationChanged = (row: WalletRow, now: SnapshotRow, before: Snap
     allowance: formatMicro(now.allowance),
     balance: formatMicro(now.balance),
     slot: Number(now.slot),
-    seen_at: isoTime(seenAt),
+    observed_at: isoTime(seenAt),
   });

@@ -25,7 +25,7 @@ export type RefreshDeps = {
   watchEveryMs: number;
   /** At most 100 wallets, answered in their order. */
   observeWallets: ObserveWallets;
-  spentSince: Handler<typeof settlement.internal.spentSince>;
+  sumSpentSince: Handler<typeof settlement.internal.sumSpentSince>;
 };
 
 const recordOf = (row: WalletRow): DelegationRecord => ({
@@ -41,15 +41,18 @@ const delegationOf = ({ exists, delegate, served, allowance }: Observation) => (
   allowance: parseMicro(allowance),
 });
 
-/** What wallets have paid since their last approval, by wallet id, for those whose status depends on it. */
+/**
+ * What wallets have paid since their last approval, by wallet id, for those whose status depends on
+ * it.
+ */
 const sumSpending = async (
-  { spentSince }: RefreshDeps,
+  { sumSpentSince }: RefreshDeps,
   rows: readonly WalletRow[],
   observations: readonly Observation[],
 ): Promise<Map<string, bigint>> => {
   const unclear = rows.filter((row, at) => needsSpending(recordOf(row), delegationOf(observations[at]!)));
   if (unclear.length === 0) return new Map();
-  const sums = await spentSince({
+  const sums = await sumSpentSince({
     wallets: unclear.map(({ account_id, wallet_id, last_submitted_at, created_at }) => ({
       account_id,
       wallet_id,

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Moved } from '../../../shared/contract/funding.ts';
 import type { settlement } from '../../../shared/contract/index.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
+import { distinctBatches } from '../../../shared/lib/distinct-batches.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { rounds } from '../../../shared/lib/rounds.ts';
 import type { Movement } from './model/transaction.ts';
 import { upsertMovements } from './store.ts';
 
@@ -26,7 +26,10 @@ export const movementOfPayment = (payment: Payment, status: Movement['status']):
   },
 });
 
-/** The movement of a deposit, withdrawal, refund or test funds, from an event or an answer of funding. */
+/**
+ * The movement of a deposit, withdrawal, refund or test funds, from an event or an answer of
+ * funding.
+ */
 export const movementOfFunds = (moved: Moved): Movement => ({
   objectId: moved.object_id,
   type: moved.type,
@@ -47,5 +50,6 @@ export const movementOfFunds = (moved: Moved): Movement => ({
 export const recordMovements =
   ({ pool }: { pool: Pool }) =>
   async (movements: readonly Movement[]): Promise<void> => {
-    for (const round of rounds(movements, ({ objectId }) => objectId)) await upsertMovements(pool, round);
+    for (const round of distinctBatches(movements, ({ objectId }) => objectId))
+      await upsertMovements(pool, round);
   };

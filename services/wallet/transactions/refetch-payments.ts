@@ -6,16 +6,23 @@ import { movementOfPayment } from './movements.ts';
 import { claimIncompletePayments, upsertMovements } from './store.ts';
 
 /**
- * Fetches payments from settlement whose events may have been lost (a NATS whose storage was wiped).
- * Otherwise they would be missing from the lists, or stay unfinished there, until the next rebuild.
+ * Fetches payments from settlement whose events may have been lost (a NATS whose storage was
+ * wiped). Otherwise they would be missing from the lists, or stay unfinished there, until the next
+ * rebuild.
  */
 export const refetchPayments =
-  ({ pool, findPaid }: { pool: Pool; findPaid: Handler<typeof settlement.internal.findPaid> }) =>
+  ({
+    pool,
+    listPaidByIds,
+  }: {
+    pool: Pool;
+    listPaidByIds: Handler<typeof settlement.internal.listPaidByIds>;
+  }) =>
   async (): Promise<void> => {
     for (;;) {
       const settlement_ids = await claimIncompletePayments(pool, MAX_PAID_LISTED);
       if (settlement_ids.length === 0) return;
-      const paid = await findPaid({ settlement_ids });
+      const paid = await listPaidByIds({ settlement_ids });
       await upsertMovements(
         pool,
         paid.map((payment) => movementOfPayment(payment, payment.status)),

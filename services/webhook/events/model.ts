@@ -160,8 +160,8 @@ export const ACCOUNT_EVENTS: { [N in EventName]: ((event: EventPayload<N>) => Ne
   // The transfer publishes its own status.
   'funding.moved': null,
   // The gateway's caches are invalidated by these. They hold hashes and sessions.
-  'identity.keysEnded': null,
-  'identity.sessionEnded': null,
+  'identity.keysRevoked': null,
+  'identity.sessionRevoked': null,
   // The specification names no event of it. The wallet shows it.
   'wallet.delegationChanged': null,
   // Work between services. The service that ordered it publishes the outcome.

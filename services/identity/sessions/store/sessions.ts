@@ -90,7 +90,7 @@ export const revokeSessions = async (
     returning session_id as id`);
   return insertOutbox(
     tx,
-    revoked.map(({ id }) => event('identity.sessionEnded', { account_id: accountId, session_id: id })),
+    revoked.map(({ id }) => event('identity.sessionRevoked', { account_id: accountId, session_id: id })),
   );
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
-import { type OutboxRow, outboxValues, sentColumn, sentRows } from '../../../../shared/events/outbox.ts';
+import { type OutboxRow, outboxValues, insertedColumn, insertedRows } from '../../../../shared/events/outbox.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';
@@ -51,7 +51,7 @@ export type Decision = (typeof DECISIONS)[number];
 const Row = z.object({
   settlement_id: z.string(),
   decision: z.enum([...DECISIONS, 'deferred']),
-  outbox: sentColumn,
+  outbox: insertedColumn,
 });
 
 /** An attempt, the messages of its acceptance, and whether an hourly cap refuses it. */
@@ -75,7 +75,7 @@ export const acceptAttempts = async (db: Db, candidates: readonly Candidate[]): 
       const { decision, outbox } = rows.get(settlementId)!;
       if (decision === 'deferred') deferred.push(candidate);
       // Of its own messages: another candidate of the same attempt has the same message ids.
-      else evaluations.set(settlementId, { decision, outbox: sentRows(candidate.messages, outbox) });
+      else evaluations.set(settlementId, { decision, outbox: insertedRows(candidate.messages, outbox) });
     }
     if (deferred.length === open.length) throw new TypeError('a statement that decided nothing');
     open = deferred;

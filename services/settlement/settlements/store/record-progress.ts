@@ -5,8 +5,8 @@ import {
   type OutboxRow,
   outboxRow,
   outboxValues,
-  sentColumn,
-  sentRows,
+  insertedColumn,
+  insertedRows,
 } from '../../../../shared/events/outbox.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
@@ -57,7 +57,7 @@ const Confirmed = z.object({
     failure_code: true,
     failure_message: true,
   }).shape,
-  outbox: sentColumn,
+  outbox: insertedColumn,
 });
 export type ConfirmedRow = Omit<z.infer<typeof Confirmed>, 'outbox'> & { outbox: OutboxRow[] };
 
@@ -143,7 +143,7 @@ export const recordConfirmed = async (
     const row = found.get(confirmation.settlementId);
     return row === undefined
       ? null
-      : { ...row, outbox: sentRows(Object.values(confirmation.messages), row.outbox) };
+      : { ...row, outbox: insertedRows(Object.values(confirmation.messages), row.outbox) };
   });
 };
 

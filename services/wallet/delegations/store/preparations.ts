@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
-import { work } from '../../../../shared/lib/progress.ts';
+import { chainWork } from '../../../../shared/lib/chain-work.ts';
 
-const state = stateColumn(work);
+const state = stateColumn(chainWork);
 
 const Row = z.object({
   preparation_id: z.string(),
   wallet_id: z.string(),
   kind: z.enum(['approve', 'revoke']),
   allowance: z.bigint().nullable(),
-  status: z.enum(work.states),
+  status: z.enum(chainWork.states),
   slot: z.bigint().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),

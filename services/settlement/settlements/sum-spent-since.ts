@@ -4,8 +4,8 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { formatMicro } from '../../../shared/lib/micro.ts';
 import { sumSpent } from './store/spent-since.ts';
 
-/** int.settlement.spentSince: what wallets have paid since a time. */
-export const spentSince =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.spentSince> =>
+/** int.settlement.sumSpentSince: what wallets have paid since a time. */
+export const sumSpentSince =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.sumSpentSince> =>
   async ({ wallets }) =>
     (await sumSpent(pool, wallets)).map(({ wallet_id, spent }) => ({ wallet_id, spent: formatMicro(spent) }));

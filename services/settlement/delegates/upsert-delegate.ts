@@ -7,9 +7,9 @@ import { showDelegate } from './view.ts';
 
 const capOf = (digits: string | null): bigint | null => (digits === null ? null : parseMicro(digits));
 
-/** int.settlement.putDelegate: sets the caps of a delegate that still has the expected version. */
-export const putDelegate =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.putDelegate> =>
+/** int.settlement.upsertDelegate: sets the caps of a delegate that still has the expected version. */
+export const upsertDelegate =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.upsertDelegate> =>
   async ({ account_id, delegate_id, limits, allowed_service_ids, expected_version }) => {
     const caps = {
       delegate_id,

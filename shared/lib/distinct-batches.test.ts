@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rounds } from './rounds.ts';
+import { distinctBatches } from './distinct-batches.ts';
 
 test.each<[string, string, string[]]>([
   ['nothing', '', []],
@@ -7,6 +7,6 @@ test.each<[string, string, string[]]>([
   ['one thing again and again', 'a1 a2 a3', ['a1', 'a2', 'a3']],
   ['in its own order, whatever stands between', 'a1 b1 a2 c1 b2 a3', ['a1 b1 c1', 'a2 b2', 'a3']],
 ])('%s', (_name, items, expected) => {
-  const parts = rounds(items.split(' ').filter(Boolean), (item) => item[0]!);
+  const parts = distinctBatches(items.split(' ').filter(Boolean), (item) => item[0]!);
   expect(parts.map((part) => part.join(' '))).toEqual(expected);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { eachPair } from '../../test/support/each-pair.ts';
-import { UNDECIDED, work } from './progress.ts';
+import { chainWork, UNDECIDED } from './chain-work.ts';
 
 test.each(
   // biome-ignore format: a table
-  eachPair(work, ['submit', 'signed', 'confirmed', 'finalized', 'failed', 'reopened'], {
+  eachPair(chainWork, ['submit', 'signed', 'confirmed', 'finalized', 'failed', 'reopened'], {
     new:       ['signed', 'signed', 'confirmed', 'finalized', 'failed', '-'],
     signed:    ['-',      'signed', 'confirmed', 'finalized', 'failed', '-'],
     confirmed: ['-',      '-',      '-',         'finalized', 'failed', 'signed'],
@@ -17,5 +17,5 @@ test.each(
 
 test('until it is decided it is asked for again; confirmed it is decided, and still open', () => {
   expect(UNDECIDED).toEqual(['new', 'signed']);
-  expect(work.open).toEqual(['new', 'signed', 'confirmed']);
+  expect(chainWork.open).toEqual(['new', 'signed', 'confirmed']);
 });

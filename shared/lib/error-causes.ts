@@ -1,7 +1,7 @@
-/** A cause that refers to itself must not hold up its reader. */
+/** A limit, because a cause may refer to itself. */
 const MAX_CAUSES = 5;
 
-/** Whether an error, or one of its causes, is what `matches` looks for. */
+/** Whether an error or one of its causes matches. */
 export const hasCause = (
   error: unknown,
   matches: (error: Error & { code?: unknown }) => boolean,
@@ -14,6 +14,6 @@ export const hasCause = (
   return false;
 };
 
-/** Whether an error, or one of its causes, has a code (SQLSTATE, or Node's own) that matches. */
-export const hasCode = (error: unknown, codes: RegExp): boolean =>
+/** Whether an error or one of its causes has a code (SQLSTATE or a code of Node) that matches. */
+export const hasErrorCode = (error: unknown, codes: RegExp): boolean =>
   hasCause(error, ({ code }) => typeof code === 'string' && codes.test(code));

@@ -4,8 +4,8 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { listIssuedByIds } from './store/settlements.ts';
 import { showPaid } from './view.ts';
 
-/** int.settlement.findPaid. */
-export const findPaid =
-  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.findPaid> =>
+/** int.settlement.listPaidByIds. */
+export const listPaidByIds =
+  ({ pool }: { pool: Pool }): Handler<typeof settlement.internal.listPaidByIds> =>
   async ({ settlement_ids }) =>
     (await listIssuedByIds(pool, settlement_ids)).map(showPaid);
