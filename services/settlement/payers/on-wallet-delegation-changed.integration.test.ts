@@ -86,7 +86,9 @@ test('sumSpentSince sums the payments of the wallet from a time on, and none of 
   await paid(payer, quote(2_000_000n));
   const spent = async (from: string, wallet = wallet_id) =>
     (
-      await sumSpentSince(deps)({ wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }] })
+      await sumSpentSince(deps)({
+        wallets: [{ account_id: payer.account_id, wallet_id: wallet, since: from }],
+      })
     )[0]!.spent;
   expect(await spent(all)).toBe('3000000');
   expect(await spent(since)).toBe('2000000');

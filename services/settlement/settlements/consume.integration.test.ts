@@ -22,8 +22,8 @@ import {
 import { consumer } from '../../../test/support/settlement-peers.ts';
 import { vendor } from '../../../test/support/settlement-quotes.ts';
 import { atOnce, tally } from '../../../test/support/stack.ts';
-import type { ChainStatus } from './model/status.ts';
 import { getSettlementActivity } from './get-settlement-activity.ts';
+import type { ChainStatus } from './model/status.ts';
 
 beforeAll(startFixture, 60_000);
 afterAll(stopFixture);

@@ -3,7 +3,7 @@ import { call } from '../../../shared/bus/call.ts';
 import { ServiceError } from '../../../shared/contract/errors.ts';
 import { settlement } from '../../../shared/contract/index.ts';
 import { createBudgets } from '../../../shared/db/budget.ts';
-import { measureCapUse, createHourlyCaps } from '../../../shared/db/hourly-caps.ts';
+import { createHourlyCaps, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import {
   admin,

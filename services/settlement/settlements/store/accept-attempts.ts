@@ -2,7 +2,12 @@ import { z } from 'zod';
 import type { QuoteClaims } from '../../../../shared/contract/tokens.ts';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
-import { type OutboxRow, outboxValues, insertedColumn, insertedRows } from '../../../../shared/events/outbox.ts';
+import {
+  insertedColumn,
+  insertedRows,
+  type OutboxRow,
+  outboxValues,
+} from '../../../../shared/events/outbox.ts';
 import { holdDelegates, lockDelegates } from '../../delegates/store.ts';
 import { holdPayers } from '../../payers/store.ts';
 import { prepaidUnits } from '../model/prepaid-units.ts';

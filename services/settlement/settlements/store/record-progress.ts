@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import {
+  insertedColumn,
+  insertedRows,
   type OutboxRow,
   outboxRow,
   outboxValues,
-  insertedColumn,
-  insertedRows,
 } from '../../../../shared/events/outbox.ts';
 import { updateDelegateCounters } from '../../delegates/store.ts';
 import { holdPayersAgain, releasePayers } from '../../payers/store.ts';
