@@ -220,7 +220,7 @@ const OfQuote = z.object({
  * The settlement of each quote that did not fail (rule 2: at most one), or else the one of the
  * given id.
  */
-export const listSettlementsOfQuotes = (
+export const listLatestByQuotes = (
   db: Db,
   quotes: readonly { quote_id: string; settlement_id: string | null }[],
 ): Promise<readonly z.infer<typeof OfQuote>[]> =>
