@@ -49,7 +49,7 @@ export const drainCommands: readonly Command[] = [
         ],
         notes: [`Waits for up to ${seconds} s. New payments stay paused until \`intake resume\`.`],
         make: async (signed) => {
-          await operator.call(settlement, 'setIntakePaused', { paused: true, ...signed });
+          await operator.call(settlement, 'setPaymentsPaused', { paused: true, ...signed });
           // Replicas know of the pause for a second at most; whatever they took until then is under way.
           await sleep(2000);
           const until = Date.now() + seconds * 1000;

@@ -31,7 +31,7 @@ const planPause = async (operator: Operator, paused: boolean): Promise<Planned> 
         ]
       : ['Within 2 s on every replica.'],
     make: async (signed) => {
-      const answer = await operator.call(settlement, 'setIntakePaused', { paused, ...signed });
+      const answer = await operator.call(settlement, 'setPaymentsPaused', { paused, ...signed });
       return saidOf(answer, answer.intake);
     },
   };
@@ -52,7 +52,7 @@ export const intakeCommands: readonly Command[] = [
     name: 'intake pause',
     words: '',
     summary: 'Pauses payments in this environment; accepted ones go on',
-    details: 'Alarm IntakePaused after half an hour.',
+    details: 'Alarm PaymentsPaused after half an hour.',
     plan: (operator) => planPause(operator, true),
   },
   {

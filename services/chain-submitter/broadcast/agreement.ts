@@ -17,7 +17,7 @@ type AskedDeps = { rpc: Rpc; network: Network };
 export const reportDispute = (deps: { logger: Logger }, transaction: InFlightTransaction, views: readonly object[]): void => {
   if (transaction.disputed) return;
   transaction.disputed = true;
-  count('settle.anomalies', 1, { kind: 'providers_disagree' });
+  count('quittance_anomalies_total', 1, { kind: 'providers_disagree' });
   deps.logger.error(
     { intent: transaction.intent.intent_id, tx: transaction.signature, views },
     'providers disagree about a transaction, the payment waits',

@@ -134,7 +134,7 @@ export const commitAndBroadcast = async (
       : deps.groupCommit.signed(signedTransition));
     if (typeof outcome === 'string') {
       if (outcome === 'over_budget' && !isAlone)
-        count('settle.chain.budget_refusals', 1, { budget: 'fees_settle', dimension: 'account' });
+        count('quittance_budget_refusals_total', 1, { budget: 'fees_settle', dimension: 'account' });
       return outcome;
     }
     deps.relay.dispatch(outcome);
@@ -147,8 +147,8 @@ export const commitAndBroadcast = async (
     );
     if (!(await isCommitted(deps.pool, signed.signature))) return 'overtaken';
   }
-  const how = signed.wire.length === 0 ? 'found' : generation === 1 ? 'first' : 'again';
-  count('settle.chain.generations', 1, { generation: how });
+  const how = signed.wire.length === 0 ? 'adopted' : generation === 1 ? 'first' : 'again';
+  count('quittance_chain_generations_total', 1, { generation: how });
   await failpoint('submitter.afterCommit');
   broadcast(deps, toInFlight({ ...intent, status: 'signed' }, order, { ...signed, generation }));
   return 'launched';

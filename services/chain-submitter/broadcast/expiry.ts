@@ -39,7 +39,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction): Promise<voi
   const { intent, signature, generation } = transaction;
   if (!deps.inFlight.isCurrent(transaction)) return;
   if (!(await isProvenDead(deps, transaction))) {
-    count('settle.chain.expiry_proofs', 1, { outcome: 'refuted' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'refuted' });
     // Known after all, perhaps from longer ago than a node's short memory: look again, in the history too.
     transaction.missedPolls += 1;
     transaction.pollAt = 0;
@@ -48,7 +48,7 @@ const expire = async (deps: Deps, transaction: InFlightTransaction): Promise<voi
   if (!deps.inFlight.isCurrent(transaction) || transaction.phase !== 'sent') return;
   deps.logger.warn({ intent: intent.intent_id, tx: signature, generation }, 'expired without landing');
   if (await expireTransaction(deps.pool, signature))
-    count('settle.chain.expiry_proofs', 1, { outcome: 'proven' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'proven' });
   await deps.executor.rest(intent.intent_id, 0);
   await deps.executor.executeNow(intent.intent_id);
 };
@@ -63,7 +63,7 @@ export const expireInFlight = async (deps: Deps): Promise<void> => {
   const heights = await Promise.all(
     deps.rpc.providers.map((provider) => provider.blockHeight('finalized')),
   ).catch((error: unknown) => {
-    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
     throw error;
   });
   const height = Math.min(...heights);
@@ -73,7 +73,7 @@ export const expireInFlight = async (deps: Deps): Promise<void> => {
   );
   for (const result of results) {
     if (result.status === 'fulfilled') continue;
-    count('settle.chain.expiry_proofs', 1, { outcome: 'unanswered' });
+    count('quittance_chain_expiry_proofs_total', 1, { outcome: 'unanswered' });
     deps.logger.warn({ err: result.reason }, 'expiry not proven yet');
   }
 };

@@ -37,7 +37,7 @@ const checkBalances = async ({ rpc, network, logger }: Deps, transaction: InFlig
   if (wrong.length > 0) {
     // An alarm and not a failure: what is final has happened, and the record has to say so.
     const accounts = wrong.map(([account]) => account);
-    count('settle.anomalies', 1, { kind: 'balance_mismatch' });
+    count('quittance_anomalies_total', 1, { kind: 'balance_mismatch' });
     logger.error({ intent: intent.intent_id, tx: signature, accounts }, 'balances');
   }
   return true;

@@ -110,7 +110,7 @@ const reopenIfDropped = async (deps: Deps, transaction: InFlightTransaction): Pr
   deps.logger.error({ intent: transaction.intent.intent_id, tx: transaction.signature }, 'forked away, driven again');
   // The flight changes after the record: while that is away it stays what the record says.
   await transition(deps, 'fork', [toChange({ ...transaction, slot: null })]);
-  count('settle.chain.forks', 1);
+  count('quittance_chain_forks_total', 1);
   Object.assign(transaction, {
     phase: 'sent',
     slot: null,

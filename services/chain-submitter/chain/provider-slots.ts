@@ -38,7 +38,7 @@ export const createSlots = (providers: number) => {
       const reach = ({ slot: known, at }: Known) =>
         known + MAX_AHEAD_SLOTS + ((now - at) / 1000) * MAX_SLOTS_PER_SECOND;
       if (others.some((known) => slot <= reach(known))) return null;
-      count('settle.anomalies', 1, { kind: 'providers_disagree' });
+      count('quittance_anomalies_total', 1, { kind: 'providers_disagree' });
       return 'far ahead of every other provider';
     },
   };

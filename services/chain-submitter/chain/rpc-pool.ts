@@ -106,7 +106,7 @@ const createCall = (url: string, number: number) => {
   const measured = async <T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> => {
     const startedAt = performance.now();
     const measure = (error: 'none' | 'unavailable' | 'refused') =>
-      record('rpc.client.call.duration', secondsSince(startedAt), {
+      record('quittance_rpc_call_duration_seconds', secondsSince(startedAt), {
         'rpc.method': method,
         provider: String(number),
         'error.type': error,

@@ -34,7 +34,7 @@ const answerConflictingJob = async (
   known: IntentRow,
   job: Pick<IntentRow, 'object_id'> & { request: object },
 ): Promise<void> => {
-  count('settle.anomalies', 1, { kind: 'work_under_another_id' });
+  count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
   logger.error({ intent: known.intent_id, object_id: job.object_id }, 'the same work under another id');
   const quoteOf = (request: unknown) => (request as { quote_token?: string }).quote_token;
   const progress =

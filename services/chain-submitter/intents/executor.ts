@@ -120,7 +120,7 @@ const reviveOwn = async (
   order: Order,
   signature: string,
 ): Promise<Outcome> => {
-  count('settle.anomalies', 1, { kind: 'expired_included' });
+  count('quittance_anomalies_total', 1, { kind: 'expired_included' });
   deps.logger.error(
     { intent: intent.intent_id, tx: signature },
     'transaction was recorded as expired and is on the chain, watched again',
@@ -146,7 +146,7 @@ const adopt = async (
     return { failure: { code: 'payment_failed', message: 'the quote is paid already' } };
   const { own, ...found } = paid;
   if (own) return reviveOwn(deps, intent, order, found.signature);
-  count('settle.anomalies', 1, { kind: 'found_paid' });
+  count('quittance_anomalies_total', 1, { kind: 'adopted' });
   deps.logger.error({ intent: intent.intent_id, tx: paid.signature }, 'found paid on chain, taken over');
   const adopted = { ...found, wire: new Uint8Array(), creates: null, signBefore: null };
   return toOutcome(await commitAndBroadcast(deps, intent, order, { signed: adopted, work: null }));
@@ -233,7 +233,7 @@ const signWithinCaps = async (
   const reserved = order.kind === 'settle' ? await reservePayment(deps.caps, intent, order) : null;
   if (reserved !== null && 'reached' in reserved) {
     const { reached: cap } = reserved;
-    count('settle.cap_refusals', 1, { cap });
+    count('quittance_cap_refusals_total', 1, { cap });
     deps.logger.error({ intent: intent.intent_id, cap }, 'hourly cap reached, the payment waits');
     return { waitMs: CAPPED_MS };
   }
@@ -320,7 +320,7 @@ export const createExecutor = (deps: ExecutorDeps) => {
       else inFlight.end(intentId);
     } catch (error) {
       if (error instanceof PolicyError) {
-        count('settle.anomalies', 1, { kind: 'policy_refused' });
+        count('quittance_anomalies_total', 1, { kind: 'policy_refused' });
         logger.fatal({ err: error, intent: intentId }, 'refused by policy');
       } else logger.warn({ err: error, intent: intentId }, 'driving failed, tried again');
       await release(intentId, error instanceof PolicyError ? CAPPED_MS : TROUBLE_MS);

@@ -9,7 +9,7 @@ import { countOpenByState, sumReserved } from './store/work.ts';
 /** The intents under way, read at each scrape. */
 export const collectIntents = (pool: Pool): GaugeCollector => ({
   name: 'intents',
-  metrics: ['settle.intents', 'settle.intents.oldest_age'],
+  metrics: ['quittance_intents', 'quittance_intents_oldest_age_seconds'],
   collect: async () => {
     const work = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
@@ -17,8 +17,8 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
         const row = work.find((each) => each.kind === kind && each.status === state);
         const labels = { kind, state };
         return [
-          { metric: 'settle.intents' as const, value: Number(row?.intents ?? 0n), labels },
-          { metric: 'settle.intents.oldest_age' as const, value: row?.oldest_age ?? 0, labels },
+          { metric: 'quittance_intents' as const, value: Number(row?.intents ?? 0n), labels },
+          { metric: 'quittance_intents_oldest_age_seconds' as const, value: row?.oldest_age ?? 0, labels },
         ];
       }),
     );
@@ -28,21 +28,21 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
 /** The operator's pause and how much of each cap is used up. */
 export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
-  metrics: ['settle.chain.paused', 'settle.chain.cap_used_ratio'],
+  metrics: ['quittance_signing_paused', 'quittance_cap_used_ratio'],
   collect: async () => {
     const [paused, hourly] = await Promise.all([isPaused(pool), measureCapUse(pool, caps)]);
-    return [{ metric: 'settle.chain.paused', value: paused ? 1 : 0 }, ...hourly];
+    return [{ metric: 'quittance_signing_paused', value: paused ? 1 : 0 }, ...hourly];
   },
 });
 
 /** How much of the environment's daily lamport budgets is reserved. */
 export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
-  metrics: ['settle.chain.budget_used_ratio'],
+  metrics: ['quittance_budget_used_ratio'],
   collect: async () => {
     const spent = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
-      metric: 'settle.chain.budget_used_ratio',
+      metric: 'quittance_budget_used_ratio',
       value: Number(spent.get(budget) ?? 0n) / Number(limits[budget]),
       labels: { budget },
     }));
@@ -52,6 +52,6 @@ export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
 /** The fee payer's balance. Kept for a while, so that watchers do not become callers of the providers. */
 export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
-  metrics: ['settle.fee_payer_lamports'],
-  collect: async () => [{ metric: 'settle.fee_payer_lamports', value: await lamportsOf() }],
+  metrics: ['quittance_fee_payer_lamports'],
+  collect: async () => [{ metric: 'quittance_fee_payer_lamports', value: await lamportsOf() }],
 });

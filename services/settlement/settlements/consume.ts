@@ -37,13 +37,13 @@ export const consume = (deps: {
     if (taken !== null) {
       deps.relay.dispatch(taken.told, { batchWindowMs: END_BATCH_WINDOW_MS });
       if (taken.told.length > 0)
-        record('settle.redeem_latency', (taken.redeemed_at - taken.issued_at) / 1000);
+        record('quittance_redeem_latency_seconds', (taken.redeemed_at - taken.issued_at) / 1000);
       return answer(taken.units_consumed, taken.units_total);
     }
     const row = ownSettlement(asked, await findConsumable(deps.pool, request), tokens);
     if (row.known_consumed !== null && row.units_total !== null) {
       if (row.known_units !== units) throw conflict('this request_id took another number of units');
-      count('settle.idempotent_replays', 1, { operation: 'consume' });
+      count('quittance_idempotent_replays_total', 1, { operation: 'consume' });
       return answer(row.known_consumed, row.units_total);
     }
     const { status, chain_status: chain, elapsed, closed } = row;

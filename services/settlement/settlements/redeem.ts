@@ -38,13 +38,13 @@ export const redeem = (deps: {
     const won = await once({ ...asked, redeem_id, traceparent: activeTraceparent() });
     if (won !== null) {
       deps.relay.dispatch([won], { batchWindowMs: END_BATCH_WINDOW_MS });
-      record('settle.redeem_latency', (won.redeemed_at - won.issued_at) / 1000);
+      record('quittance_redeem_latency_seconds', (won.redeemed_at - won.issued_at) / 1000);
       return answer(won.redeemed_at, redeem_id, false);
     }
     // It said no: why, in the order of the checks.
     const row = ownSettlement(asked, await findSettlementInScope(deps.pool, viewer, settlement_id), tokens);
     if (row.status === 'redeemed') {
-      count('settle.idempotent_replays', 1, { operation: 'redeem' });
+      count('quittance_idempotent_replays_total', 1, { operation: 'redeem' });
       return answer(row.redeemed_at!, row.redeem_id, true);
     }
     if (row.status === 'expired' || (row.status === 'issued' && row.elapsed)) {
