@@ -1,5 +1,5 @@
-// Builds the console into console/dist, which the gateway serves as it is: `node console/build.ts`. Set-up runs it when
-// the sources have changed, the Dockerfile in a stage of its own.
+// Builds the console into console/dist, which the gateway serves as it is: `node console/build.ts`.
+// Set-up runs it when the sources have changed, the Dockerfile in a stage of its own.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';

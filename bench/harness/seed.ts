@@ -161,7 +161,7 @@ const statements = (template: Template, now: number, step: number, accounts: num
         intent_id: intent,
         object_id: settlement,
         status: `'finalized'`,
-        tx_hash: signature,
+        signature,
         created_at: at,
         progressed_at: at,
         next_at: at,

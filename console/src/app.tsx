@@ -1,7 +1,8 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
 import { Route, Router, Switch } from 'wouter';
 import HomePage from './home.tsx';
-import { AREAS, type PageEntry, PUBLIC_PAGES } from './routes.ts';
+import type { PageEntry } from './page-entry.ts';
+import { AREAS, PUBLIC_PAGES } from './routes.ts';
 import { SignInPage } from './session/sign-in.tsx';
 import { DataOfAccount, useSession } from './session/use-session.tsx';
 import { ErrorNotice } from './ui/error-notice.tsx';
@@ -22,7 +23,7 @@ const routesOf = (pages: readonly Opened[]) =>
     </Route>
   ));
 
-/** A page that broke, or whose files a newer release has replaced, must not take the frame with it. */
+/** An error of a page, or missing files after a release, must not break the frame. */
 class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null as unknown };
   static getDerivedStateFromError(error: unknown) {
@@ -69,7 +70,7 @@ const SignedIn = () => {
   );
 };
 
-/** The console: what needs no sign-in, then everything else behind one. */
+/** The console: public pages first, then all pages that need a sign-in. */
 export const App = () => (
   <Router base="/console">
     <DataOfAccount>

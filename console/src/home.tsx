@@ -1,7 +1,7 @@
 import { useSession } from './session/use-session.tsx';
 import { Columns, LinkButton, Page, Row, Section, Stack } from './ui/index.ts';
 
-/** Where a sign-in leads: the two things one can do here. */
+/** The page after a sign-in: the two things that an account can do. */
 const HomePage = () => {
   const { account } = useSession();
   return (

@@ -1,4 +1,4 @@
-// First: a mailed link's token leaves the address bar before anything else runs.
+// Comes first: it removes a mailed link's token from the address bar before anything else runs.
 import './session/mailed-link.ts';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';

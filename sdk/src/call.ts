@@ -7,10 +7,13 @@ import { backoffMs, sleep } from './wait.ts';
 
 export type Call = (info: OperationInfo, input: Fields, options: CallOptions) => Promise<Received>;
 
-/** Whoever is told to wait longer hears it instead: a limit's window is a minute. */
+/** A longer wait is reported as an error instead, because a limit's window is a minute. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Calls with the client's credential, exchanged for a fresh one where the API refuses it: it did nothing then. */
+/**
+ * Calls with the client's credential. If the API refuses it, the call is sent again with a renewed
+ * one, because a refused call did nothing.
+ */
 export const createAuthorized =
   (send: Send, credential: CredentialSource): Call =>
   async (info, input, { signal, idempotencyKey }) => {
@@ -26,28 +29,33 @@ export const createAuthorized =
     }
   };
 
-/** True where nothing happens twice however often the call arrives. */
+/** True if repeating the call has no further effect. */
 const isRepeatable = ({ method, repeatable, keyed }: OperationInfo, input: Fields): boolean =>
   method === 'GET' ||
   keyed === true ||
   (typeof repeatable === 'string' ? input[repeatable] !== undefined : repeatable === true);
 
-/** True for a failure that the same call can overcome. */
+/** True for an error after which the same call may succeed. */
 export const canRepeat = (error: unknown): error is ApiError | NoAnswerError =>
   error instanceof NoAnswerError || (error instanceof ApiError && error.retryable);
 
-/** Longer than the API leaves a call to a process that died with it: only then can a repeat finish it. */
+/**
+ * Longer than the API's lease of a call whose process died. Only after that can a repeat complete
+ * it.
+ */
 const UNDER_WAY_MS = 45_000;
 
-/** An earlier sending of the same call, whose answer was lost, is still under way: this is the one conflict that passes. */
+/**
+ * True if an earlier copy of the same call is still in progress. Only this conflict is temporary.
+ */
 const isUnderWay = (error: unknown): error is ApiError =>
   error instanceof ConflictError && error.retryAfterMs !== null;
 
-/** A key of its own for a call that creates, the same for each time it is sent. */
+/** Adds an idempotency key to a call that creates. All retries of the call share it. */
 const keyed = ({ keyed: takesKey }: OperationInfo, options: CallOptions): CallOptions =>
   takesKey === true ? { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() } : options;
 
-/** Repeats what may be repeated, when the API asks for it or says nothing at all. */
+/** Retries repeatable calls if the API asks for it or does not answer. */
 export const createRetrying =
   (call: Call, maxRetries: number): Call =>
   async (info, input, given) => {

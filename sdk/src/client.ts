@@ -6,19 +6,22 @@ import { createSend, type Fetch, type Fields } from './transport.ts';
 import type { CallOptions, OperationInfo } from './types.ts';
 
 export type ClientOptions = {
-  /** Where the API is reached, for instance `https://api.example.com`. */
+  /** The address of the API, for instance `https://api.example.com`. */
   baseUrl: string;
-  /** None: only what needs no credential. */
+  /** Without one, only anonymous operations work. */
   credential?: Credential;
-  /** Default: in memory. Give a durable one where a crash must not lose the answer of a payment. */
+  /** Default: in memory. Use a durable store if a crash must not lose the answer of a payment. */
   attempts?: AttemptStore;
-  /** Default: that of the platform. */
+  /** Default: the platform's fetch. */
   fetch?: Fetch;
-  /** Of calls that may be repeated: GETs, and those that never happen twice. Settle has its own patience. Default 3. */
+  /**
+   * The number of retries of repeatable calls: GETs, and calls without a second effect. Settle has
+   * `patienceMs`. Default 3.
+   */
   maxRetries?: number;
 };
 
-/** Every operation by its name, as `client.<service>.<operation>(input)`. */
+/** Every operation by name: `client.<service>.<operation>(input)`. */
 export type Client = Omit<Operations, 'settlement'> & {
   settlement: Omit<Operations['settlement'], 'settle'> & { settle: Settle };
 };
@@ -28,7 +31,7 @@ type Page = { data: unknown[]; next_cursor: string | null };
 const method = (info: OperationInfo, call: Call) => async (input: Fields, options: CallOptions) =>
   (await call(info, input, options)).body;
 
-/** A page that leads on: awaited it is itself, iterated it is all items from it on. */
+/** A list. Awaited, it is one page. Iterated, it is all items from that page on. */
 const listing = (info: OperationInfo, call: Call) => {
   const pageOf = method(info, call) as (input: Fields, options: CallOptions) => Promise<Page>;
   return (input: Fields, options: CallOptions) => {
@@ -46,17 +49,19 @@ const listing = (info: OperationInfo, call: Call) => {
   };
 };
 
-/** A client of one API under one credential. It holds no connection and needs no closing. */
+/**
+ * Creates a client of one API with one credential. It holds no connection, so it needs no close.
+ */
 export const createClient = ({
   baseUrl,
   credential,
   attempts = memoryAttempts(),
-  // Unbound, a browser's fetch refuses to run.
+  // A browser's fetch does not work unbound.
   fetch = (url, init) => globalThis.fetch(url, init),
   maxRetries = 3,
 }: ClientOptions): Client => {
   const inCookie = typeof credential === 'object' && credential.refreshCookie !== undefined;
-  // Also to an API on another host of the page's site; without it the browser would neither keep nor send the cookie.
+  // Without this the browser would not store or send the cookie for an API on another host.
   const ask: Fetch = inCookie ? (url, init) => fetch(url, { ...init, credentials: 'include' }) : fetch;
   const send = createSend(baseUrl.replace(/\/+$/, ''), ask);
   const authorized = createAuthorized(send, credentialSource(credential, send));

@@ -4,36 +4,41 @@ import { OPERATIONS } from './generated/operations.ts';
 import type { Fields, Send } from './transport.ts';
 import { backoffMs, sleep } from './wait.ts';
 
-/** The two tokens of a sign-in; what `identity.verifyMagicLink` answers has them. */
+/** The two tokens of a sign-in. The answer of `identity.verifyMagicLink` has them. */
 export type Tokens = { access_token: string; refresh_token?: string | undefined };
 
 /**
- * Where a sign-in is kept. `save` gets the new pair after every exchange, before it is used, and null when the sign-in has
- * ended. The refresh token is good once: what was saved must be what the next `load` gives, in every process that shares it.
+ * Stores a sign-in. `save` gets the new pair after every exchange, before it is used, and null
+ * after the sign-in was revoked. A refresh token works once, so `load` must return what was saved
+ * last, in every process that shares the store.
  */
 export type TokenStore = {
   load: () => Promise<Tokens | null> | Tokens | null;
   save: (tokens: Tokens | null) => Promise<void> | void;
   /**
-   * In a browser: the refresh token of this environment is in the HttpOnly cookie that a sign-in with
-   * `refresh_in: 'cookie'` set, where no script can read it. The page's origin must be one that the API knows as its own.
+   * In a browser: the refresh token of this environment is in the HttpOnly cookie that a sign-in
+   * with `refresh_in: 'cookie'` has set, which no script can read. The API must know the page's
+   * origin as its own.
    */
   refreshCookie?: 'test' | 'live';
 };
 
-/** A service key, a delegate key, an access token as it is, or a sign-in that is kept fresh. */
+/** A service key, a delegate key, an access token, or a sign-in that is renewed. */
 export type Credential = string | TokenStore;
 
 export type CredentialSource = {
   token: () => Promise<string | null>;
-  /** Another token than the refused one, null when there is none. */
+  /** Returns a newer token than the refused one, or null. */
   renew: (refused: string | null) => Promise<string | null>;
 };
 
-/** A direct repeat gets the same successor for 10 seconds; later it counts as theft and ends the sign-in. */
+/**
+ * A direct repeat gets the same successor for 10 seconds. Later it counts as theft and revokes the
+ * sign-in.
+ */
 const REPEATABLE_MS = 8000;
 
-/** A store in memory, for a sign-in that ends with the process. */
+/** A store in memory. The sign-in ends with the process. */
 export const memoryTokens = (tokens: Tokens | null): TokenStore => {
   let held = tokens;
   return {
@@ -45,8 +50,8 @@ export const memoryTokens = (tokens: Tokens | null): TokenStore => {
 };
 
 /**
- * A page's sign-in: the access token in memory, the refresh token in the cookie. It outlives the page: the first call of
- * the next one, or of a worker, gets an access token by the cookie.
+ * A page's sign-in: the access token in memory, the refresh token in the cookie. It survives a
+ * reload: the first call of the next page, or of a worker, gets an access token by the cookie.
  */
 export const cookieTokens = (environment: 'test' | 'live' = 'test'): TokenStore => ({
   ...memoryTokens(null),
@@ -69,7 +74,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
     }
   };
 
-  /** What is exchanged, null for a sign-in that cannot be. */
+  /** The input of the exchange. Null if the sign-in cannot be renewed. */
   const exchanged = (held: Tokens | null): Fields | null => {
     if (store.refreshCookie !== undefined) return { environment: store.refreshCookie };
     return held?.refresh_token === undefined ? null : { refresh_token: held.refresh_token };
@@ -86,7 +91,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
       return next.access_token;
     } catch (error) {
       if (!(error instanceof UnauthorizedError)) throw error;
-      // Another process that shares the store may have been faster.
+      // Another process that shares the store may have renewed it first.
       const now = await store.load();
       if (now !== null && now.access_token !== refused) return now.access_token;
       await store.save(null);
@@ -97,7 +102,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
   let renewing: Promise<string | null> | null = null;
   return {
     token: async () => (await store.load())?.access_token ?? null,
-    // One exchange at a time: a second one with the same refresh token would be taken for theft.
+    // One exchange at a time, because a second one with the same refresh token counts as theft.
     renew: (refused) => {
       renewing ??= renewOnce(refused).finally(() => {
         renewing = null;
@@ -107,7 +112,7 @@ const createSession = (store: TokenStore, send: Send): CredentialSource => {
   };
 };
 
-/** The source of tokens behind a credential; none: anonymous calls only. */
+/** The tokens of a credential. Without a credential only anonymous calls work. */
 export const credentialSource = (credential: Credential | undefined, send: Send): CredentialSource => {
   if (typeof credential === 'object') return createSession(credential, send);
   const fixed = credential ?? null;

@@ -1,4 +1,7 @@
-/** What a call of the client can throw besides an abort. `generated/errors.ts` has a class for each code of the API. */
+/**
+ * The errors of a call, besides an abort. `generated/errors.ts` has a class for each
+ * code of the API.
+ */
 
 export type MoneyMoved = 'no' | 'yes' | 'unknown';
 export type SafeAction =
@@ -9,12 +12,12 @@ export type SafeAction =
   | 'raise_limit'
   | 'stop';
 
-/** Everything of ours. */
+/** The base class of all errors of the SDK. */
 export class QuittanceError extends Error {
   override readonly name: string = 'QuittanceError';
 }
 
-/** What an error answer says. */
+/** The `error` object of an error answer. */
 export type ErrorBody = {
   code: string;
   message: string;
@@ -25,27 +28,29 @@ export type ErrorBody = {
 };
 export type ResponseInfo = { status: number; requestId: string | null; retryAfterMs: number | null };
 
-/** The API refused the call. A code that this version does not know has this class and no narrower one. */
+/**
+ * The API refused the call. An error code that this version does not know has this class.
+ */
 export class ApiError extends QuittanceError {
   override readonly name: string = 'ApiError';
   readonly code: string;
   /** The HTTP status. */
   readonly status: number;
-  /** Which fields are wrong. */
+  /** The invalid fields. */
   readonly details: readonly { path: string; message: string }[];
-  /** Of calls that move money: whether this attempt did. `unknown` never means "not paid". */
+  /** For calls that move money: whether this attempt did. `unknown` never means "not paid". */
   readonly moneyMoved: MoneyMoved | null;
-  /** What to do next without the danger of paying twice. */
+  /** The next step that cannot pay twice. */
   readonly safeAction: SafeAction | null;
   /**
-   * The settlement of the caller's own account that the refusal is about: with `read_settlement` it
-   * is to be read.
+   * The settlement of the caller's account that the refusal is about. With `read_settlement`, read
+   * it.
    */
   readonly settlementId: string | null;
-  /** Names the call in the logs of the API. */
+  /** Identifies the call in the API's logs. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
-  /** The same call with the same ids may be sent again as it is. */
+  /** True if the same call with the same ids may be sent again. */
   readonly retryable: boolean;
   /** Set on every refusal of a settle. */
   paymentAttemptId: string | null = null;
@@ -60,15 +65,17 @@ export class ApiError extends QuittanceError {
     this.settlementId = said.settlement_id ?? null;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
-    // The table's word; of a code that came after this version, the status'.
+    // From the generated table; for an unknown code, from the status.
     this.retryable = (new.target as { retryable?: boolean }).retryable ?? (status === 429 || status >= 500);
   }
 }
 
-/** No answer of the API came: network, time-out, or something before the API that answered in its place. */
+/**
+ * The API did not answer: a network error, a timeout, or an intermediary that answered instead.
+ */
 export class NoAnswerError extends QuittanceError {
   override readonly name: string = 'NoAnswerError';
-  /** Of what answered in the API's place. */
+  /** The status of the intermediary's answer. */
   readonly status: number | null;
   readonly retryAfterMs: number | null;
 
@@ -83,8 +90,9 @@ export class NoAnswerError extends QuittanceError {
 }
 
 /**
- * Waiting for a payment ended before it was decided: it may have been made, or be made yet. Settling the same quote with
- * the same attempt id later tells, and never pays twice.
+ * The wait ended before the payment was decided. It may have been made, or may still be made.
+ * Settle the same quote with the same attempt id later: this returns the outcome and never pays
+ * twice.
  */
 export class PaymentUndecidedError extends QuittanceError {
   override readonly name: string = 'PaymentUndecidedError';
@@ -92,16 +100,15 @@ export class PaymentUndecidedError extends QuittanceError {
   readonly quoteToken: string;
 
   constructor(paymentAttemptId: string, quoteToken: string, cause: unknown) {
-    super(`payment ${paymentAttemptId} is not decided yet: settle again with the same id`, { cause });
+    super(`Payment ${paymentAttemptId} is not decided yet. Settle again with the same id.`, { cause });
     this.paymentAttemptId = paymentAttemptId;
     this.quoteToken = quoteToken;
   }
 }
 
 /**
- * The account has paid this quote, or is paying it, by a settlement that this key may not read: by
- * another delegate's key. Read it with that key or the account's own sign-in. To pay once more for
- * the same thing is never the way on.
+ * The account has paid this quote, or is paying it, with another delegate's key, so this key may
+ * not read the settlement. Read it with that key or the account's own sign-in. Do not pay again.
  */
 export class PaidElsewhereError extends PaymentUndecidedError {
   override readonly name: string = 'PaidElsewhereError';
@@ -109,7 +116,7 @@ export class PaidElsewhereError extends PaymentUndecidedError {
 
   constructor(settlementId: string, paymentAttemptId: string, quoteToken: string, cause: unknown) {
     super(paymentAttemptId, quoteToken, cause);
-    this.message = `settlement ${settlementId} of this account pays the quote: read it with the key that paid it, do not pay again`;
+    this.message = `Settlement ${settlementId} of this account pays the quote. Read it with the key that paid it. Do not pay again.`;
     this.settlementId = settlementId;
   }
 }

@@ -1,9 +1,13 @@
 /**
- * What a quote is for, `scope.resource`: the origin and path of the address that asks for the money, in one spelling.
- * Vendor and payer both derive it from the address by this, so that a bill cannot be shown under another one.
+ * The resource of a quote, `scope.resource`: the origin and path of the paid address, in one
+ * spelling. Vendor and payer derive it from the address with the same function, so that a quote
+ * cannot be presented for another address.
  */
 
-/** RFC 3986, 2.3: these mean the same escaped or not (6.2.2.2). A slash that is escaped stays another character. */
+/**
+ * RFC 3986, 2.3: these mean the same escaped or not (6.2.2.2). An escaped slash is a different
+ * character.
+ */
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 
 const onePath = (path: string): string =>
@@ -13,9 +17,10 @@ const onePath = (path: string): string =>
   });
 
 /**
- * Origin and path of an http(s) address without its query, fragment and user: `https://api.example.com/forecast`. Case of the
- * host, a default port, dot segments and needless escapes do not count; a slash at the end and the case of the path do.
- * @throws TypeError when it is no http(s) address
+ * Origin and path of an http(s) address without its query, fragment and user:
+ * `https://api.example.com/forecast`. Case of the host, a default port, dot segments and
+ * unnecessary escapes do not matter. A slash at the end and the case of the path do.
+ * @throws TypeError if it is not an http(s) address
  */
 export const resourceOf = (address: string | URL): string => {
   const { protocol, origin, pathname } = new URL(address);
@@ -23,7 +28,9 @@ export const resourceOf = (address: string | URL): string => {
   return `${origin}${onePath(pathname)}`;
 };
 
-/** True when a signed `scope.resource` is exactly the resource of this address: it has nothing that a resource has not. */
+/**
+ * True if a signed `scope.resource` is exactly the resource of this address, without anything else.
+ */
 export const isResourceOf = (claimed: unknown, address: string): boolean => {
   if (typeof claimed !== 'string' || !URL.canParse(claimed)) return false;
   const { username, password } = new URL(claimed);

@@ -6,27 +6,30 @@ import type { CallOptions, Input, Output } from './types.ts';
 import { backoffMs, sleep } from './wait.ts';
 
 /**
- * Where the ids of payment attempts are kept before they are sent, so that a client that died in between goes on with the
- * same attempt. An entry may go once its settlement is redeemed or its quote's expiry is well past.
+ * Stores the ids of payment attempts before they are sent, so that a client that crashed continues
+ * with the same attempt. An entry may be removed once its settlement is redeemed, or well after its
+ * quote's expiry.
  */
 export type AttemptStore = {
-  /** Keeps the id for this quote token, durably, unless there is one: answers the one that stands. Atomic. */
+  /**
+   * Stores the id for this quote token durably, unless one exists. Returns the stored id. Atomic.
+   */
   getOrInsert: (quoteToken: string, paymentAttemptId: string) => Promise<string> | string;
-  /** Removes this id, and no other, of the quote token: it failed for good and no money moved. */
+  /** Removes this id of the quote token, and no other. It failed for good, and no money moved. */
   remove: (quoteToken: string, paymentAttemptId: string) => Promise<void> | void;
 };
 
 export type SettleInput = Omit<Input<'settlement.settle'>, 'payment_attempt_id'> & {
-  /** Yours to keep when given; otherwise minted, and kept in the client's attempt store. */
+  /** Your own id, which you store. Otherwise one is generated and stored in the attempt store. */
   payment_attempt_id?: string;
 };
 export type SettleOptions = CallOptions & {
-  /** How long to go on asking, in milliseconds. Default 5 minutes. */
+  /** How long to repeat the call, in milliseconds. Default 5 minutes. */
   patienceMs?: number;
 };
 /**
- * A payment that is confirmed on chain, with the id of its attempt: another one than was sent where
- * the account had paid before.
+ * A payment that is confirmed on chain, with the id of its attempt. The id differs from the sent
+ * one if the account had paid before.
  */
 export type Paid = Extract<Output<'settlement.settle'>, { status: 'confirmed' }> & {
   payment_attempt_id: string;
@@ -34,18 +37,22 @@ export type Paid = Extract<Output<'settlement.settle'>, { status: 'confirmed' }>
 export type Settle = (input: SettleInput, options?: SettleOptions) => Promise<Paid>;
 
 const PATIENCE_MS = 300_000;
-/** While the API says that the payment is pending and not when to ask again. */
+/** The pause while the payment is pending, if the API names none. */
 const PENDING_MS = 5000;
 const MEMORY_ENTRIES = 1000;
 
-/** Attempts in memory: settling the same quote again in this process asks for the same payment. The oldest of many goes. */
+/**
+ * Attempts in memory: settling the same quote again in this process repeats the same attempt. The
+ * oldest entry is dropped.
+ */
 export const memoryAttempts = (): AttemptStore => {
   const held = new Map<string, string>();
   return {
     getOrInsert: (quoteToken, paymentAttemptId) => {
       const existing = held.get(quoteToken);
       if (existing !== undefined) return existing;
-      // The API itself refuses a second payment of a quote: what is lost with an old entry is the way to its answer.
+      // The API refuses a second payment of a quote, so a dropped entry only loses the way to its
+      // answer.
       if (held.size >= MEMORY_ENTRIES) held.delete(held.keys().next().value!);
       held.set(quoteToken, paymentAttemptId);
       return paymentAttemptId;
@@ -63,10 +70,9 @@ export type ReadSettlement = (
 ) => Promise<Output<'settlement.get'>>;
 
 /**
- * Goes where a refusal leads that names a settlement of the account.
- * @returns the payment; null when it is not decided, or failed so that the quote can be settled
- * again
- * @throws PaidElsewhereError when this credential may not read it
+ * Reads the settlement of the account that a refusal names.
+ * @returns the payment; null if it is not decided, or failed so that the quote can be settled again
+ * @throws PaidElsewhereError if this credential may not read it
  */
 const readPayment = async (
   read: ReadSettlement,
@@ -89,15 +95,14 @@ const readPayment = async (
 };
 
 /**
- * Settles a quote: the attempt's id is minted and kept before anything is sent, and every repeat
- * carries it, until the payment is confirmed or refused for good. Calling again with the same quote
- * goes on with the same attempt. Where the account has paid the quote by another attempt, that
- * settlement is the answer.
- * @throws ApiError of its code when the attempt is refused; `moneyMoved` and `safeAction` say what
- * that means
- * @throws PaidElsewhereError when the account has paid the quote by a settlement that this
+ * Settles a quote. The attempt's id is generated and stored before anything is sent. Every repeat
+ * carries it, until the payment is confirmed or refused for good. Another call with the same quote
+ * continues the same attempt. If the account has paid the quote by another attempt, that
+ * settlement is returned.
+ * @throws ApiError of its code if the attempt is refused; see `moneyMoved` and `safeAction`
+ * @throws PaidElsewhereError if the account has paid the quote by a settlement that this
  * credential may not read
- * @throws PaymentUndecidedError when patience ended or the signal was aborted before it was decided
+ * @throws PaymentUndecidedError if `patienceMs` passed or the signal was aborted before the outcome
  */
 export const createSettle =
   (call: Call, attempts: AttemptStore, read: ReadSettlement): Settle =>
@@ -145,7 +150,8 @@ export const createSettle =
       } catch (error) {
         if (!canRepeat(error)) {
           if (signal?.aborted) throw undecided(error);
-          // Without "no" the attempt stays: a lapsed sign-in says nothing of what was sent before it.
+          // Without "no" the attempt stays: an expired sign-in does not tell what became of earlier
+          // calls.
           const failed = error instanceof ApiError && error.moneyMoved === 'no';
           if (failed && input.payment_attempt_id === undefined) await attempts.remove(quote_token, id);
           throw error;

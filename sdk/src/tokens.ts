@@ -2,13 +2,14 @@ import { QuittanceError } from './errors.ts';
 import type { Output } from './types.ts';
 
 /**
- * Compact tokens checked without asking the API, by its published keys: base64url(payload).base64url(signature), Ed25519
- * over the ASCII of the first part. WebCrypto does the work, in browsers, workers and Node alike.
+ * Verifies compact tokens offline with the API's published keys:
+ * base64url(payload).base64url(signature), Ed25519 over the ASCII of the first part. It uses
+ * WebCrypto, which browsers, workers and Node have.
  */
 
 export type Environment = 'test' | 'live';
 
-/** What a quote commits to. Amounts in USDC micro-units, times ISO 8601 UTC. */
+/** The content of a quote token. Amounts in USDC micro-units, times ISO 8601 UTC. */
 export type QuoteClaims = {
   typ: 'quote';
   kid: string;
@@ -40,7 +41,7 @@ export type SettlementClaims = {
 };
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
 
-/** Not a token of this type and environment that the API signed. */
+/** The token was not signed by the API for this type and environment. */
 export class BadTokenError extends QuittanceError {
   override readonly name: string = 'BadTokenError';
 }
@@ -51,9 +52,11 @@ type Keys = Output<'gateway.jwks'>['keys'];
 const MAX_LENGTH = 16_384;
 const KID = /^(test|live)\.(quote|settlement)\.[1-9][0-9]{0,5}$/;
 const AMOUNT = /^[1-9][0-9]{0,18}$/;
-/** A key that is gone from the API is forgotten after this. Settle checks every token again, so it need not be soon. */
+/**
+ * How long a key that the API removed stays valid here. Settle verifies every token again.
+ */
 const KEYS_LIVE_MS = 3_600_000;
-/** Tokens of keys that do not exist must not make this a source of requests. */
+/** Tokens with unknown keys must not cause a request each. */
 const UNKNOWN_KEY_MS = 10_000;
 
 const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
@@ -63,7 +66,8 @@ const bytesOf = (part: string): Uint8Array<ArrayBuffer> => {
   } catch {
     throw new BadTokenError('the token is malformed');
   }
-  // One spelling per token: the unused bits of the last character are free, and so would be padding.
+  // A token has one spelling. Without this check, unused bits of the last character and padding
+  // could vary.
   const spelled = btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   if (spelled !== part) throw new BadTokenError('the token is not in canonical base64url');
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
@@ -74,16 +78,16 @@ const parse = (payload: Uint8Array): { [name: string]: unknown } => {
     const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
     if (typeof parsed === 'object' && parsed !== null) return parsed as { [name: string]: unknown };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new BadTokenError('the token is malformed');
 };
 
-/** What a token says that was verified before: nothing is checked. */
+/** The claims of a token that was verified before. Nothing is checked. */
 export const storedClaims = (token: string): QuoteClaims =>
   parse(bytesOf(token.split('.')[0]!)) as QuoteClaims;
 
-/** Only what is acted upon: a claim that came after this version is no reason to refuse. */
+/** Checks only the claims in use, so that a token with newer claims is accepted. */
 const isQuote = (claims: { [name: string]: unknown }): boolean =>
   ['quote_id', 'service_id', 'service_name', 'payout_address', 'mint'].every(
     (name) => typeof claims[name] === 'string',
@@ -98,7 +102,7 @@ const isSettlement = (claims: { [name: string]: unknown }): boolean =>
   !Number.isNaN(Date.parse(String(claims.redeem_expires_at)));
 const SHAPES = { quote: isQuote, settlement: isSettlement };
 
-/** The API's keys by kid, asked for when needed and kept; calls at once ask once. */
+/** Caches the API's keys by kid. Concurrent calls share one request. */
 const keyCache = (load: () => Promise<Keys>) => {
   let held = new Map<string, Keys[number]>();
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -121,9 +125,10 @@ const keyCache = (load: () => Promise<Keys>) => {
 };
 
 /**
- * The claims of a token of one type and environment; times are the caller's to judge.
- * @param load the keys of `client.gateway.jwks({ environment })`; what it throws, the verifier throws
- * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes, other spelling
+ * Verifies tokens of one environment and returns their claims. The caller checks times.
+ * @param load loads the keys, `client.gateway.jwks({ environment })`; its errors are passed on
+ * @throws BadTokenError for anything else: other type or environment, unknown key, altered bytes,
+ *   other spelling
  */
 export const createTokenVerifier = (environment: Environment, load: () => Promise<Keys>): TokenVerifier => {
   const keyOf = keyCache(load);

@@ -1,8 +1,8 @@
-import { ApiError, NoAnswerError, type ErrorBody } from './errors.ts';
+import { ApiError, type ErrorBody, NoAnswerError } from './errors.ts';
 import { ERROR_CLASSES } from './generated/errors.ts';
 import type { OperationInfo } from './types.ts';
 
-/** One request: no retry, no credential of its own. */
+/** Sends one request, without retries. */
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export type Fields = { readonly [name: string]: unknown };
@@ -17,14 +17,14 @@ export type Send = (
   },
 ) => Promise<Received>;
 
-/** On top of what the API itself may take: the way there and back. */
+/** Added to the API's own time limit, for the network. */
 const MARGIN_SECONDS = 10;
 const DEFAULT_TIMEOUT_SECONDS = 5;
 
 const pathOf = (template: string, input: Fields): string =>
   template.replace(/:(\w+)/g, (_, name: string) => {
     const value = String(input[name] ?? '');
-    // A dot segment is not escaped by anything and would lead to another operation.
+    // A dot segment cannot be escaped, and would lead to another operation.
     if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} is missing or not an id`);
     return encodeURIComponent(value);
   });
@@ -38,7 +38,8 @@ const partsOf = ({ path, query = [], method, body }: OperationInfo, input: Field
     if (query.includes(name)) search.set(name, String(value));
     else rest[name] = value;
   }
-  // What an operation does not take is sent all the same: the API refuses it by name, silence would hide the mistake.
+  // Unknown fields are sent too, because the API names them in its refusal. Dropping them would
+  // hide the mistake.
   const hasBody = method !== 'GET' && (body === true || method !== 'DELETE' || Object.keys(rest).length > 0);
   if (!hasBody) for (const [name, value] of Object.entries(rest)) search.set(name, String(value));
   const text = search.size === 0 ? '' : `?${search}`;
@@ -67,9 +68,9 @@ const errorOf = (response: Response, body: unknown): ApiError | NoAnswerError =>
 };
 
 /**
- * @throws ApiError, of the class of its code, when the API refuses
- * @throws NoAnswerError when it is not known whether the call was carried out
- * @throws the signal's reason when it was aborted
+ * @throws ApiError, of the class of its code, if the API refuses
+ * @throws NoAnswerError if it is unknown whether the call was executed
+ * @throws the signal's reason if it was aborted
  */
 export const createSend =
   (baseUrl: string, fetch: Fetch): Send =>
@@ -89,7 +90,7 @@ export const createSend =
         method: info.method,
         headers,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-        // The API never redirects: whoever does must not be handed the credential.
+        // The API never redirects. Another host must not get the credential.
         redirect: 'manual',
         ...(json === undefined ? {} : { body: json }),
       });

@@ -1,37 +1,38 @@
 import type { operations } from './generated/types.ts';
 
-/** How the methods of the client derive their types from the generated declarations. */
+/** Derives the types of the client's methods from the generated declarations. */
 
 export type OperationId = keyof operations;
 
-/** What a call takes besides its input. */
+/** The options of a call. */
 export type CallOptions = {
-  /** Gives up. A call that was sent may have been carried out all the same. */
+  /** Aborts the call. A call that was sent may have been executed nevertheless. */
   signal?: AbortSignal;
   /**
-   * Of a call that creates something: what is created is known by it, however often the call is sent. Default: a new one for
-   * each call, which covers its own retries; give one that you have stored to cover a crash of your own. Kept for 24 hours.
+   * Identifies what a call creates, however often the call is sent. Default: a new key for each
+   * call, which covers its retries. Pass a key that you have stored to cover a crash of your
+   * process. Valid for 24 hours.
    */
   idempotencyKey?: string;
 };
 
-/** What the client knows of an operation; the generated table holds one for each. */
+/** The description of an operation. The generated table has one for each. */
 export type OperationInfo = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** Input fields that travel in the query. */
+  /** Input fields that are sent in the query. */
   readonly query?: readonly string[];
-  /** There are input fields that travel in the body: what is neither path nor query. */
+  /** The operation has a body: all fields that are neither path nor query. */
   readonly body?: true;
-  /** Needs no credential, and is sent none. */
+  /** Needs no credential, and none is sent. */
   readonly anonymous?: true;
-  /** May be sent again after a lost answer: always, or when the input has the named field. */
+  /** May be sent again after a lost answer: always, or if the input has the named field. */
   readonly repeatable?: true | string;
-  /** Takes an Idempotency-Key, by which it may be sent again after a lost answer. */
+  /** Accepts an Idempotency-Key, with which it may be sent again after a lost answer. */
   readonly keyed?: true;
-  /** Answers in pages. */
+  /** Returns pages. */
   readonly list?: true;
-  /** How long the API itself may take. Default 5. */
+  /** The API's own time limit. Default 5. */
   readonly timeoutSeconds?: number;
 };
 
@@ -40,7 +41,7 @@ type Flat<T> = { [K in keyof T]: T[K] };
 type Present<T> = [NonNullable<T>] extends [never] ? Nothing : NonNullable<T>;
 type JsonOf<T> = T extends { content: { 'application/json': infer Body } } ? Body : Nothing;
 
-/** Path, query and body fields of an operation side by side; their names never collide. */
+/** Path, query and body fields of an operation in one object. Their names never collide. */
 export type Input<Id extends OperationId> = Flat<
   Present<operations[Id]['parameters']['path']> &
     Present<operations[Id]['parameters']['query']> &
@@ -49,11 +50,14 @@ export type Input<Id extends OperationId> = Flat<
 
 type Successes<Responses> = Responses[keyof Responses];
 type BodyOf<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : undefined;
-/** What an operation answers when it succeeds. */
+/** The answer of an operation that succeeds. */
 export type Output<Id extends OperationId> = BodyOf<Successes<operations[Id]['responses']>>;
 
 export type Answer<Id extends OperationId> = Promise<Output<Id>>;
 
 type ItemOf<Page> = Page extends { data: readonly (infer Item)[] } ? Item : never;
-/** A page when awaited; with `for await` every item of it and of all pages after it, each page asked for when reached. */
+/**
+ * Awaited, a page. With `for await`, every item of it and of all following pages, each loaded when
+ * it is reached.
+ */
 export type Listing<Id extends OperationId> = Answer<Id> & AsyncIterable<ItemOf<Output<Id>>>;

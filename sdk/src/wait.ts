@@ -1,11 +1,14 @@
 const FIRST_MS = 250;
 const LONGEST_MS = 10_000;
 
-/** How long to wait before a repeat that nobody named a time for: doubling, with jitter so that clients do not march in step. */
+/**
+ * The pause before a retry if the API names none: it doubles, with jitter so that clients do not
+ * synchronise.
+ */
 export const backoffMs = (tries: number): number =>
   Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
 
-/** @throws the signal's reason when it is aborted */
+/** @throws the signal's reason if it is aborted */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -25,7 +25,10 @@ export const config = z
       .pipe(z.array(z.url({ protocol: /^https?$/ })).min(1)),
     GENESIS_HASH: SolanaAddress,
     USDC_MINT: SolanaAddress,
-    /** The first pays; the others co-sign what was prepared with them (docs/operations.md, Fee payer). */
+    /**
+     * The first pays; the others co-sign what was prepared with them (docs/operations.md, Fee
+     * payer).
+     */
     FEE_PAYER_KEYS: NumberedSecretKeys,
     /** The highest number serves new onboardings. */
     DELEGATE_AUTHORITY_KEYS: NumberedSecretKeys.transform(newestFirst),
@@ -45,8 +48,9 @@ export const config = z
       .optional(),
     ...hourlyCapsConfig,
     /**
-     * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more than a tenth of each.
-     * Fees of settles: five million payments, each with the co-signature of a refund.
+     * Lamports a UTC day that the fee payer may spend (docs/economics.md). No account uses more
+     * than a tenth of each. Fees of settles: five million payments, each with the co-signature of a
+     * refund.
      */
     SETTLE_FEES_LAMPORTS_PER_DAY: LamportBudget(100_000_000_000n),
     /** Token accounts that quotes promise: about 2,400. */
@@ -57,13 +61,17 @@ export const config = z
     USER_RENT_LAMPORTS_PER_DAY: LamportBudget(5_000_000_000n),
     /** 100,000 revocations. */
     REVOKE_FEES_LAMPORTS_PER_DAY: LamportBudget(1_000_000_000n),
-    /** Transactions that an account may have co-signed in a UTC day; `npm run ops -- budgets set` raises them for one. */
+    /**
+     * Transactions that an account may have co-signed in a UTC day; `npm run ops -- budgets set`
+     * raises them for one.
+     */
     COSIGNATURES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(50),
     REVOKES_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(10),
     /**
-     * Least pause between two looks at transactions in flight, so the greatest rate of getSignatureStatuses: 50 a second,
-     * however many payments. The pause grows by itself with the time that the chain takes, and on a chain that confirms at once,
-     * which is no network's, it is shorter (broadcast/poll-interval.ts).
+     * Least pause between two looks at transactions in flight, so the greatest rate of
+     * getSignatureStatuses: 50 a second, however many payments. The pause grows by itself with the
+     * time that the chain takes, and on a chain that confirms at once, which is no network's, it is
+     * shorter (broadcast/poll-interval.ts).
      */
     POLL_MS: z.coerce.number().int().min(10).max(5000).default(20),
   })
@@ -73,7 +81,8 @@ export const config = z
       context.addIssue({ code: 'custom', path: ['SOLANA_RPC_URLS'], message });
     if (new Set(urls).size !== urls.length) refuse('the providers must be different');
     if (ENVIRONMENT === 'live' && urls.length < 2) refuse('live needs two providers');
-    // A fee payer that is an authority too could be made to move tokens by whoever may make it pay a fee.
+    // A fee payer that is an authority too could be made to move tokens by whoever may make it pay
+    // a fee.
     const numbered = [...value.FEE_PAYER_KEYS, ...value.DELEGATE_AUTHORITY_KEYS];
     const addresses = [...numbered.map(({ signer }) => signer), value.FUNDING_AUTHORITY_KEY].flatMap((key) =>
       key === undefined ? [] : [key.publicKey],

@@ -10,17 +10,18 @@ import { everyMs } from '../../shared/lib/periodic.ts';
 import { operatorHandlers } from '../../shared/operator/handlers.ts';
 import { expireInFlight } from './broadcast/expiry.ts';
 import { createInFlightTransactions } from './broadcast/in-flight.ts';
-import { startPolling } from './broadcast/poller.ts';
+import { startPoller } from './broadcast/poller.ts';
 import { rebroadcast } from './broadcast/rebroadcast.ts';
 import { tokenAccountOf } from './chain/addresses.ts';
+import { createBlockhashes } from './chain/blockhashes.ts';
 import { findPayment } from './chain/find-payment.ts';
 import type { Network } from './chain/model/network.ts';
 import { observeChain } from './chain/observe-chain.ts';
 import { observeTransfers } from './chain/observe-transfers.ts';
 import { observeWallet } from './chain/observe-wallet.ts';
 import { observeWallets } from './chain/observe-wallets.ts';
-import { createRpc, lamportsReader } from './chain/rpc-pool.ts';
-import { createChainView } from './chain/token-accounts.ts';
+import { createLamportsReader, openRpcPool } from './chain/rpc-pool.ts';
+import { createTokenAccounts } from './chain/token-accounts.ts';
 import { verifyNetwork } from './chain/verify-network.ts';
 import { limitsOf, config as schema } from './config.ts';
 import { createTokenAccount } from './intents/create-token-account.ts';
@@ -31,18 +32,18 @@ import { settle } from './intents/settle.ts';
 import { sweep } from './intents/sweep.ts';
 import { startWorker } from './intents/worker.ts';
 import { createCosigning } from './limits/cosigning.ts';
-import { createOwnBudgets } from './limits/own-transactions.ts';
-import { reserveTokenAccount } from './limits/reserve-token-account.ts';
-import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
 import { getCaps } from './limits/get-caps.ts';
 import { getCosigningLimits } from './limits/get-cosigning-limits.ts';
+import { createOwnBudgets } from './limits/own-budgets.ts';
+import { reserveTokenAccount } from './limits/reserve-token-account.ts';
+import { setCosigningFactor } from './limits/set-cosigning-factor.ts';
 import { createCaps } from './limits/spending-caps.ts';
 import { releaseLapsedReservations } from './limits/store/grants.ts';
 import { collectBudgets, collectCaps, collectFeePayer, collectIntents } from './operator/gauges.ts';
 import { getAttemptReport } from './operator/get-attempt-report.ts';
+import { getSigning } from './operator/get-signing.ts';
 import { quarantineResolver } from './operator/quarantine.ts';
 import { setSigningPaused } from './operator/set-signing-paused.ts';
-import { getSigning } from './operator/get-signing.ts';
 import { cancelPrepared } from './user-signed/cancel-prepared.ts';
 import { checkPayoutAddress } from './user-signed/check-payout-address.ts';
 import { describeWallet } from './user-signed/describe-wallet.ts';
@@ -75,16 +76,16 @@ const network: Network = {
   feeAccount: tokenAccountOf(config.FEE_WALLET, config.USDC_MINT),
   computeBudget: config.COMPUTE_BUDGET ?? null,
 };
-const rpc = createRpc(config.SOLANA_RPC_URLS);
+const rpc = openRpcPool(config.SOLANA_RPC_URLS);
 try {
   await verifyNetwork(rpc, { genesisHash: config.GENESIS_HASH, network, logger });
 } catch (error) {
-  logger.fatal({ err: error }, 'the chain is not the configured one');
+  logger.fatal({ err: error }, 'chain differs from the configuration');
   process.exit(78); // EX_CONFIG of sysexits.h
 }
 
 const caps = hourlyLimits(config);
-const lamportsOf = lamportsReader(config.SOLANA_RPC_URLS);
+const lamportsOf = createLamportsReader(config.SOLANA_RPC_URLS);
 
 const limits = limitsOf(config);
 const limited = { pool, clock: clock.now, network, limits };
@@ -99,7 +100,8 @@ const parts = {
   network,
   keys: config.PUBLIC_KEYS,
   rpc,
-  chain: createChainView(rpc, network.mint),
+  tokenAccounts: createTokenAccounts(rpc, network.mint),
+  blockhashes: createBlockhashes(rpc),
   signers,
   caps: createCaps(pool, clock.now, caps),
   limits,
@@ -122,13 +124,13 @@ const signing = {
 };
 const worker = await startWorker(deps, () => ({
   jobs: [
-    everyMs(SECOND_MS, 'reconcile', () => sweep(deps), logger),
+    everyMs(SECOND_MS, 'sweep', () => sweep(deps), logger),
     everyMs(REBROADCAST_MS, 'rebroadcast', () => rebroadcast(deps), logger),
-    everyMs(SECOND_MS, 'release-lapsed', () => releaseLapsedReservations(pool), logger),
+    everyMs(SECOND_MS, 'release-lapsed-reservations', () => releaseLapsedReservations(pool), logger),
     everyMs(SECOND_MS, 'expire', () => expireInFlight(deps), logger),
     everyMs(HOUR_MS, 'delete-old-spending', () => deleteOldSpending(pool), logger),
   ],
-  poller: startPolling(deps, config.POLL_MS),
+  poller: startPoller(deps, config.POLL_MS),
 }));
 
 const consuming = [

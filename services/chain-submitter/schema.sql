@@ -10,7 +10,7 @@ create table cosigning_factors (
 create table grants (
   account_id text collate "C" not null,
   owner text collate "C" not null,
-  place smallint not null,
+  permit smallint not null,
   used_by text collate "C",
   used_slot bigint,
   reserved_lamports bigint,
@@ -20,8 +20,8 @@ create table grants (
   reserved_by text collate "C",
   created_at timestamp with time zone default app_now() not null,
   constraint grants_pkey PRIMARY KEY (account_id, owner),
-  constraint grants_account_id_place_key UNIQUE (account_id, place),
-  constraint grants_place_check CHECK (place >= 1 AND place <= 3),
+  constraint grants_account_id_permit_key UNIQUE (account_id, permit),
+  constraint grants_permit_check CHECK (permit >= 1 AND permit <= 3),
   constraint grants_reservation CHECK (reserved_lamports IS NULL OR reserved_budget IS NOT NULL AND reserved_on IS NOT NULL AND reserved_until IS NOT NULL),
   constraint grants_reserved_lamports_check CHECK (reserved_lamports > 0)
 );
@@ -35,7 +35,7 @@ create table intents (
   request jsonb not null,
   status text not null,
   generation integer default 0 not null,
-  tx_hash text collate "C",
+  signature text collate "C",
   slot bigint,
   failure_code text,
   failure_message text,
@@ -89,10 +89,10 @@ create table preparations (
   expires_at timestamp with time zone not null,
   status text default 'open'::text not null,
   submitted_message bytea,
-  tx_hash text collate "C",
+  signature text collate "C",
   created_at timestamp with time zone default app_now() not null,
   constraint preparations_pkey PRIMARY KEY (preparation_id),
-  constraint preparations_check CHECK ((status = 'submitted'::text) = (tx_hash IS NOT NULL)),
+  constraint preparations_check CHECK ((status = 'submitted'::text) = (signature IS NOT NULL)),
   constraint preparations_kind_check CHECK (kind = ANY (ARRAY['delegation'::text, 'withdrawal'::text, 'refund'::text])),
   constraint preparations_status_check CHECK (status = ANY (ARRAY['open'::text, 'replaced'::text, 'submitted'::text, 'cancelled'::text]))
 );

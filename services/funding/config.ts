@@ -5,7 +5,9 @@ import { MoonpayConfig } from './deposits/providers/moonpay.ts';
 
 export const config = z.object({
   ...serviceConfig,
-  /** True where chain-submitter holds a funding authority. Elsewhere dev/fund does not exist (404). */
+  /**
+   * True where chain-submitter holds a funding authority. Elsewhere dev/fund does not exist (404).
+   */
   DEV_FUND: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
   CURSOR_KEY: SecretBytes,
   /**

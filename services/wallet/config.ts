@@ -6,6 +6,8 @@ export const config = z.object({
   CURSOR_KEY: SecretBytes,
   /** How long a submit or a provision waits for the chain; docs/spec/decisions.md promises 15 s. */
   CHAIN_WAIT_MS: z.coerce.number().int().min(1000).max(15_000).default(15_000),
-  /** The pause between two polls of a wallet that is in use. An idle wallet is polled less often. */
+  /**
+   * The pause between two polls of a wallet that is in use. An idle wallet is polled less often.
+   */
   WATCH_EVERY_MS: z.coerce.number().int().min(100).max(60_000).default(5000),
 });

@@ -35,8 +35,8 @@ import { setDefault } from './wallets/set-default.ts';
 /** Checking, simulating, committing and co-signing takes longer than a read. */
 const SUBMIT_TIMEOUT_MS = 10_000;
 /**
- * Both together are shorter than the gateway's timeout: when the chain hangs, there must be time left
- * to answer with the stored snapshots.
+ * Both together are shorter than the gateway's timeout: when the chain hangs, there must be time
+ * left to answer with the stored snapshots.
  */
 const OBSERVE_TIMEOUT_MS = 3000;
 const SPENT_TIMEOUT_MS = 1000;

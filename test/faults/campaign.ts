@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replicas } from '../../deploy/local/stack/programs.ts';
-import { createClient, createActors } from './client.ts';
-import { readFinalState } from './final-state.ts';
+import { createActors, createClient } from './client.ts';
+import { type ClientLog, createClientLog, spanOf } from './client-log.ts';
 import type { Fault } from './fault.ts';
 import { allFaults, chooseFaults } from './faults/index.ts';
+import { readFinalState } from './final-state.ts';
+import { startHarness } from './harness.ts';
 import { type Break, judge } from './invariants.ts';
-import { createClientLog, type ClientLog, spanOf } from './client-log.ts';
 import { startLoad } from './load.ts';
+import { startMonitor } from './monitor.ts';
 import type { Mutation } from './mutations.ts';
 import { recoveryPhase, TERMINAL_MS, type Terminal } from './recovery.ts';
 import { createRng, type Rng } from './rng.ts';
-import { startMonitor } from './monitor.ts';
-import { startHarness } from './harness.ts';
 
 export type Options = {
   stateDir: string;
@@ -135,7 +135,9 @@ export const runCampaign = async (options: Options): Promise<Report> => {
     say('recovery phase: no more faults, nor new payments');
     const recovery = await recoveryPhase(harness, { client, clientLog, rng, healedAt, terminalMs });
     const seen = await monitor.stop();
-    say(`${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`);
+    say(
+      `${recovery.openAttempts} attempts were unanswered; the monitor checked ${seen.rounds} times; judging`,
+    );
 
     const finalState = await readFinalState(harness, clientLog);
     say(`read ${finalState.transactions.size} transactions and ${finalState.settlements.length} settlements`);

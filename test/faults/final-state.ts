@@ -3,8 +3,8 @@ import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { referenceOf } from '../../services/chain-submitter/transactions/reference.ts';
 import { placeOf, reconcile } from '../../tools/reconcile.ts';
 import type { ClientLog } from './client-log.ts';
-import { inParallel } from './recovery.ts';
 import type { Harness } from './harness.ts';
+import { inParallel } from './recovery.ts';
 
 const HANDS = 16;
 const PAGE = 1000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, Quote, Vendor } from '../../deploy/local/seed/actors.ts';
-import { type Client, FIRST_PRICE, type Newcomer, type Actors } from './client.ts';
-import type { Attempt, Hedge, ClientLog } from './client-log.ts';
+import { type Actors, type Client, FIRST_PRICE, type Newcomer } from './client.ts';
+import type { Attempt, ClientLog, Hedge } from './client-log.ts';
 import type { Rng } from './rng.ts';
 
 const TRIES = 3;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Break } from './invariants.ts';
 import type { Harness } from './harness.ts';
+import type { Break } from './invariants.ts';
 
 const EVERY_MS = 400;
 

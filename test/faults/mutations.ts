@@ -57,9 +57,9 @@ export const mutations: readonly Mutation[] = [
     patches: [
       noSearchForReference,
       {
-        file: 'services/chain-submitter/intents/settle.ts',
-        from: '$' + '{job.payment_attempt_id}`',
-        to: '$' + '{job.payment_attempt_id}:$' + '{Math.random()}`',
+        file: 'services/chain-submitter/intents/intent-id.ts',
+        from: '$' + '{payment_attempt_id}`',
+        to: '$' + '{payment_attempt_id}:$' + '{Math.random()}`',
       },
     ],
     faults: ['crash-before-submitter.afterIntent', 'redis-kill'],
@@ -88,8 +88,8 @@ export const mutations: readonly Mutation[] = [
       },
       {
         file: 'services/chain-submitter/broadcast/expiry.ts',
-        from: 'if (!(await isProvenDead(deps, flight)))',
-        to: 'if (isProvenDead.length === 0)',
+        from: 'if (!(await isExpired(deps, transaction, height)))',
+        to: 'if (isExpired.length === 0)',
       },
       noSearchForReference,
     ],
@@ -113,7 +113,7 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/poller.ts',
-        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : queryAllProviders(deps, transaction)',
+        from: 'deps.rpc.providers.length === 1 ? Promise.resolve([...views]) : readEveryView(deps, transaction)',
         to: 'Promise.resolve(views.filter(({ status }) => status?.err))',
       },
     ],
@@ -137,8 +137,8 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'services/chain-submitter/broadcast/poller.ts',
-        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK) polls',
-        to: 'if (flight.missed < 0) looks',
+        from: 'if (transaction.missedPolls >= MISSES_BEFORE_FORK)',
+        to: 'if (transaction.missedPolls < 0)',
       },
     ],
     faults: ['fork-original-never-lands'],

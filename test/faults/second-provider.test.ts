@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createRpc } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { openRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
 import { newPayer, signedTransfer, startChain, type TestChain } from '../support/local-chain.ts';
 import { INVENTED_SLOT } from './lies.ts';
 import { type SecondProvider, startSecondProvider } from './second-provider.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test('one provider tells, the other one lags behind it or has forgotten', async () => {
-  const [first, other] = createRpc([chain.url, second.urlOf(chain.url)]).providers;
+  const [first, other] = openRpcPool([chain.url, second.urlOf(chain.url)]).providers;
   const transaction = await signedTransfer(
     chain,
     await newPayer(chain),

@@ -1,6 +1,6 @@
 import { EPOCH, model } from './database.ts';
-import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 import type { Harness } from './harness.ts';
+import type { Delegate, Payer, Settlement } from './settlement-tables.ts';
 
 /** One of the attempts that services/settlement/settlements/store/accept-attempts.ts binds as JSON. */
 type Values = {

@@ -1,7 +1,7 @@
 import type { OutboxRow } from '../../shared/events/outbox.ts';
 import type { Relay } from '../../shared/events/relay.ts';
 import { Away, type Outbox } from './database.ts';
-import { isMistake, type Process, type Harness } from './harness.ts';
+import { type Harness, isMistake, type Process } from './harness.ts';
 
 const DUPLICATE_WINDOW_MS = 120_000;
 const ACK_WAIT_MS = 10_000;
@@ -131,7 +131,9 @@ export const createRelay = (
     await remove(row.outbox_id);
   };
   const sweep = async () => {
-    const old = [...outbox.rows.values()].filter(({ created_at }) => created_at < harness.now() - SWEEP_AGE_MS);
+    const old = [...outbox.rows.values()].filter(
+      ({ created_at }) => created_at < harness.now() - SWEEP_AGE_MS,
+    );
     for (const row of old) {
       await bus.publish(process, row);
       await remove(row.outbox_id);

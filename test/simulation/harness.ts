@@ -80,7 +80,10 @@ type Event = { at: number; order: number; run: () => void };
  */
 export type Harness = ReturnType<typeof createHarness>;
 
-export const createHarness = (seed: number, { off = null, faults }: { off?: Rule | null; faults: Faults }) => {
+export const createHarness = (
+  seed: number,
+  { off = null, faults }: { off?: Rule | null; faults: Faults },
+) => {
   const random: Random = createRandom(seed);
   const queue: Event[] = [];
   const lines: string[] = [];

@@ -1,15 +1,15 @@
 import { tokenAccountOf } from '../../services/chain-submitter/chain/addresses.ts';
 import { intents, SIGNING_GRACE_MS } from '../../services/chain-submitter/intents/model/state.ts';
 import { untrueRefusals } from '../support/refusals.ts';
+import { actors } from './actors.ts';
 import type { Chain } from './chain.ts';
 import type { Clients } from './clients.ts';
 import { EPOCH } from './database.ts';
 import type { FundingTables, Refund } from './funding-tables.ts';
-import { actors } from './actors.ts';
+import { Broken } from './harness.ts';
 import type { Vendor } from './refunds.ts';
 import type { SettlementTables } from './settlement-tables.ts';
 import type { SubmitterTables } from './submitter-tables.ts';
-import { Broken } from './harness.ts';
 
 export type Judged = {
   chain: Chain;

@@ -2,15 +2,16 @@ import { expireInFlight } from '../../services/chain-submitter/broadcast/expiry.
 import { createInFlightTransactions } from '../../services/chain-submitter/broadcast/in-flight.ts';
 import { createPolls, pollDue } from '../../services/chain-submitter/broadcast/poller.ts';
 import { rebroadcast } from '../../services/chain-submitter/broadcast/rebroadcast.ts';
+import { createBlockhashes } from '../../services/chain-submitter/chain/blockhashes.ts';
 import { observeWallet } from '../../services/chain-submitter/chain/observe-wallet.ts';
-import { rpcOver } from '../../services/chain-submitter/chain/rpc-pool.ts';
-import { createChainView } from '../../services/chain-submitter/chain/token-accounts.ts';
+import { createRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { createTokenAccounts } from '../../services/chain-submitter/chain/token-accounts.ts';
 import { createExecutor } from '../../services/chain-submitter/intents/executor.ts';
 import { createGroupCommit } from '../../services/chain-submitter/intents/group-commit.ts';
 import { settle as settleJob } from '../../services/chain-submitter/intents/settle.ts';
 import { upsertWorker } from '../../services/chain-submitter/intents/store/workers.ts';
 import { sweep } from '../../services/chain-submitter/intents/sweep.ts';
-import type { OwnBudgets } from '../../services/chain-submitter/limits/own-transactions.ts';
+import type { OwnBudgets } from '../../services/chain-submitter/limits/own-budgets.ts';
 import { cancelPrepared } from '../../services/chain-submitter/user-signed/cancel-prepared.ts';
 import { observePrepared } from '../../services/chain-submitter/user-signed/observe-prepared.ts';
 import { prepareTransfer } from '../../services/chain-submitter/user-signed/prepare-transfer.ts';
@@ -26,12 +27,12 @@ import { createTermsCache } from '../../services/settlement/settlements/terms-ca
 import type { Waiting } from '../../shared/bus/wake.ts';
 import { ServiceError } from '../../shared/contract/errors.ts';
 import type { Logger } from '../../shared/lib/logger.ts';
+import { actors } from './actors.ts';
 import { type Bus, createRelay } from './bus.ts';
 import type { Chain } from './chain.ts';
 import { type Database, EPOCH, type Outbox } from './database.ts';
-import { actors } from './actors.ts';
+import { type Harness, isMistake, type Process } from './harness.ts';
 import { createProvider, type Profile } from './providers.ts';
-import { isMistake, type Process, type Harness } from './harness.ts';
 
 /** Slow enough that a run is short, fast enough that a fork is seen before the end of a blockhash. */
 const POLL_MS = 400;
@@ -79,7 +80,7 @@ export const startSubmitter = (
   const providers = seenBy.map((profile, index) =>
     createProvider(harness, chain, actors, { process, number: index + 1, profile }),
   );
-  const rpc = rpcOver(providers, (ms) => harness.sleep(process, ms));
+  const rpc = createRpcPool(providers, (ms) => harness.sleep(process, ms));
   const pool = database.connect(process);
   const parts = {
     pool,
@@ -91,7 +92,8 @@ export const startSubmitter = (
     network: actors.network,
     keys: actors.publicKeys,
     rpc,
-    chain: createChainView(rpc, actors.mint),
+    tokenAccounts: createTokenAccounts(rpc, actors.mint),
+    blockhashes: createBlockhashes(rpc),
     signers: actors.signers,
     caps: {
       reserveMicro: async () =>
@@ -220,8 +222,7 @@ export const startSettlement = (
       refillsInSeconds: () => 3600,
       limits: { walletMicro: 0n, environmentMicro: 0n, ofWallet: new Map() },
     },
-    findWallet: async (accountId) =>
-      actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
+    findWallet: async (accountId) => actors.payers.find(({ account_id }) => account_id === accountId) ?? null,
     observeWallet: async (owner) => {
       const able = submitters().filter((one) => one.process.alive);
       const away = new ServiceError('service_unavailable', 'nobody answers', { money_moved: 'no' });

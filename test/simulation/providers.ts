@@ -1,4 +1,6 @@
-import { type Provider, RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { RpcRefused, RpcUnavailable } from '../../services/chain-submitter/chain/json-rpc.ts';
+import type { Provider } from '../../services/chain-submitter/chain/provider.ts';
+import { type Actors, decode, TOKEN_PROGRAM } from './actors.ts';
 import {
   type Chain,
   CONFIRMED_SLOTS,
@@ -10,8 +12,7 @@ import {
   type TokenAccount,
 } from './chain.ts';
 import { EPOCH } from './database.ts';
-import { decode, type Actors, TOKEN_PROGRAM } from './actors.ts';
-import type { Process, Harness } from './harness.ts';
+import type { Harness, Process } from './harness.ts';
 
 /**
  * How a provider errs. `lagSlots`: its whole view is that many slots old. `forgetfulUntil`: it keeps no history beyond a

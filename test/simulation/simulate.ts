@@ -1,11 +1,12 @@
+import { actors } from './actors.ts';
 import { createBus } from './bus.ts';
 import { createChain, readPayment } from './chain.ts';
 import { type Attempt, createClients, createQuote, OTHER_DELEGATE, type Quote } from './clients.ts';
 import { createDatabase } from './database.ts';
 import { type FundingReplica, startFunding } from './funding.ts';
 import { createFundingTables } from './funding-tables.ts';
+import { Broken, createHarness, type Faults, type Harness, type Process, type Rule } from './harness.ts';
 import { checkEnd, checkStep, isAtRest, type Judged } from './invariants.ts';
-import { actors } from './actors.ts';
 import {
   createWaiters,
   type SettlementReplica,
@@ -17,7 +18,6 @@ import type { Profile } from './providers.ts';
 import { createVendor } from './refunds.ts';
 import { createSettlementTables, type Delegate } from './settlement-tables.ts';
 import { createSubmitterTables } from './submitter-tables.ts';
-import { Broken, createHarness, type Faults, type Process, type Rule, type Harness } from './harness.ts';
 
 const QUIET: Faults = {
   loss: 0,
@@ -111,7 +111,10 @@ export const simulate = async (
       const database = databases.settlement;
       const waiting = waiters(process);
       replicas.push(
-        startSettlement({ harness, bus }, { process, database, outbox, waiting, submitters: () => submitters }),
+        startSettlement(
+          { harness, bus },
+          { process, database, outbox, waiting, submitters: () => submitters },
+        ),
       );
     },
     funding: (process: Process) => {

@@ -22,7 +22,7 @@ type Transaction = {
 type TransitionRow = {
   intent_id: string;
   generation: number;
-  tx_hash: string | null;
+  signature: string | null;
   slot: number | null;
   failure_code: IntentRow['failure_code'];
   failure_message: string | null;
@@ -31,7 +31,7 @@ type TransitionRow = {
   payload: unknown;
 };
 
-type Prepared = Omit<PreparationRow, 'request' | 'status' | 'submitted_message' | 'tx_hash'> & {
+type Prepared = Omit<PreparationRow, 'request' | 'status' | 'submitted_message' | 'signature'> & {
   json: string;
 };
 
@@ -68,7 +68,7 @@ export const createSubmitterTables = (
     const live = liveOf(intent.intent_id);
     return {
       ...intent,
-      signature: live?.signature ?? null,
+      live_signature: live?.signature ?? null,
       wire: live?.wire ?? null,
       last_valid_block_height: live?.last_valid_block_height ?? null,
       paused: now() < pausedUntil,
@@ -95,7 +95,7 @@ export const createSubmitterTables = (
         const intent: Intent = {
           ...row,
           status: 'accepted',
-          tx_hash: null,
+          signature: null,
           slot: null,
           failure_code: null,
           failure_message: null,
@@ -147,7 +147,7 @@ export const createSubmitterTables = (
         `${intent.object_id}: ${intent.status} → ${to} ${given.failure_message ?? ''}`,
       );
       intent.status = to;
-      intent.tx_hash = given.tx_hash ?? intent.tx_hash;
+      intent.signature = given.signature ?? intent.signature;
       if (event === 'fork') intent.slot = null;
       else if (given.slot !== null) intent.slot = BigInt(given.slot);
       intent.failure_code = given.failure_code;
@@ -201,7 +201,7 @@ export const createSubmitterTables = (
       Object.assign(intent, {
         status: intentMachine.to('sign'),
         generation,
-        tx_hash: signature,
+        signature,
         slot: null,
         next_at,
       });
@@ -214,8 +214,9 @@ export const createSubmitterTables = (
         status: 'live',
         signed_at: EPOCH + now(),
       });
-      const told = msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
-      return { changed_id: intent_id, told };
+      const published =
+        msg_id === null ? null : outbox.insert(JSON.stringify([{ subject, msg_id, payload }]));
+      return { changed_id: intent_id, published };
     });
   };
 
@@ -241,7 +242,7 @@ export const createSubmitterTables = (
     ),
     ...(['confirm', 'finalize', 'fork', 'fail'] as const).map((event) =>
       model<{ json: string }>(
-        new RegExp(`with given as .*update intents i set status = '${intentMachine.to(event)}'`, 's'),
+        new RegExp(`with input as .*update intents i set status = '${intentMachine.to(event)}'`, 's'),
         'json rest',
         (values) => transitionIntents(event, values),
       ),
@@ -256,7 +257,7 @@ export const createSubmitterTables = (
     model<{ signature: string }>(
       /select exists \(select from transactions where signature = \$1 and status = 'live'\)/,
       'signature',
-      ({ signature }) => [{ there: transactions.get(signature)?.status === 'live' }],
+      ({ signature }) => [{ is_committed: transactions.get(signature)?.status === 'live' }],
     ),
     model<{ signature: string }>(
       /update transactions t set status = 'expired' from open/,
@@ -290,7 +291,7 @@ export const createSubmitterTables = (
         if (to === null || transaction === undefined || transaction.intent_id !== id) return [];
         if (transactionMachine.next(transaction.status, 'revive') === null) return [];
         if (liveOf(id) !== undefined) throw new UniqueViolation('transactions_one_live');
-        Object.assign(intent, { status: to, tx_hash: signature, slot: null });
+        Object.assign(intent, { status: to, signature, slot: null });
         transaction.status = transactionMachine.to('revive');
         harness.trace('intents', `${signature} of ${intent.object_id} is live again`);
         const { wire, last_valid_block_height } = transaction;
@@ -330,21 +331,21 @@ export const createSubmitterTables = (
         const { preparation_id: id } = row;
         const known = preparations.get(id);
         if (known !== undefined && preparationMachine.next(known.status, 'prepare') === null) return [];
-        const ends = { status: 'open', submitted_message: null, tx_hash: null } as const;
+        const ends = { status: 'open', submitted_message: null, signature: null } as const;
         preparations.set(id, { ...row, message: bytesOf(row.message), request: JSON.parse(json), ...ends });
         harness.trace('preparations', `${id} is prepared`);
         return [{ preparation_id: id }];
       },
     ),
-    model<{ txHash: string; submitted: unknown; id: string; message: unknown }>(
+    model<{ signature: string; submitted: unknown; id: string; message: unknown }>(
       /update preparations set status = 'submitted'/,
-      'txHash submitted id message',
-      ({ txHash, submitted, id, message }) => {
+      'signature submitted id message',
+      ({ signature, submitted, id, message }) => {
         const row = preparations.get(id);
         if (row === undefined || !row.message.equals(bytesOf(message))) return [];
         const status = preparationMachine.next(row.status, 'submit');
         if (status === null) return [];
-        Object.assign(row, { status, tx_hash: txHash, submitted_message: bytesOf(submitted) });
+        Object.assign(row, { status, signature, submitted_message: bytesOf(submitted) });
         harness.trace('preparations', `${id} is submitted`);
         return [{ preparation_id: id }];
       },

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { forward } from '../../shared/bus/call.ts';
@@ -15,6 +14,7 @@ import { createTestBus } from './bus.ts';
 import { AUTHORITY, startChainStandIn } from './chain-stand-in.ts';
 import { createTestDatabase } from './database.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
+import { waitFor } from './wait.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
@@ -24,8 +24,8 @@ import {
 } from './webhooks.ts';
 
 /**
- * The funding service with both providers configured, called as the gateway calls it. The chain shows what a test
- * says that it shows; the providers' APIs answer what a test put there.
+ * The funding service with both providers configured, called as the gateway calls it. The chain
+ * shows the transfers that a test includes; the providers' APIs answer what a test has set.
  */
 type DepositView = z.infer<typeof Deposit>;
 type Provider = DepositView['provider'];
@@ -33,14 +33,14 @@ type Provider = DepositView['provider'];
 const ACCOUNT = newId('acct');
 const WALLET = newId('wal');
 export const OWNER = encodeBase58(new Uint8Array(32).fill(7));
-/** What webhooks are signed with. */
+/** The keys that webhooks are signed with. */
 export const KEYS = { moonpay: 'wk_test_key', coinbase: '123e4567-e89b-12d3-a456-426614174000' };
-/** What `tell` says that was bought. */
+/** The amount that `report` reports as bought. */
 export const AMOUNT = '48500000';
 /** The path of Coinbase's sessions at the stand-in. */
 export const SESSIONS = '/platform/v2/onramp/sessions';
 
-/** Coinbase's words for MoonPay's. */
+/** Coinbase's statuses for MoonPay's. */
 const CODES = {
   waitingPayment: 'AWAITING_PAYMENT',
   pending: 'IN_PROGRESS',
@@ -48,13 +48,13 @@ const CODES = {
   failed: 'FAILED',
 };
 
-/** An HTTP server in the place of both providers: 500 where a test has put no answer. */
+/** An HTTP server in place of both providers. It answers 500 where a test has set no answer. */
 const startProviders = async () => {
   const answers = new Map<string, { status: number; body: unknown }>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url!.split('?')[0]!;
-    asked.push(path);
+    requests.push(path);
     const { status, body } = answers.get(path) ?? { status: 500, body: 'oops' };
     request.resume();
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -62,7 +62,7 @@ const startProviders = async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     answers,
-    asked,
+    requests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stop: () => {
       server.closeAllConnections();
@@ -88,10 +88,10 @@ export const startDepositsFixture = async () => {
     account_id === ACCOUNT && wallet_id === WALLET
       ? { wallet_id: WALLET, owner: OWNER, token_account: OWNER, authority: AUTHORITY }
       : null;
-  // Nothing else is asked of it here.
+  // The funding service calls no other operation of wallet here.
   serve(await testBus.as('wallet'), wallet, { find } as unknown as Handlers<typeof wallet>);
 
-  const { url, answers, asked } = providers;
+  const { url, answers, requests } = providers;
   const config = {
     MOONPAY: JSON.stringify({
       publishable_key: 'pk',
@@ -110,7 +110,7 @@ export const startDepositsFixture = async () => {
     }),
   };
   let service: ServiceProcess | undefined;
-  /** Starts the service, or starts it anew with other settings. */
+  /** Starts the service, or restarts it with other settings. */
   const start = async (env: Record<string, string> = config): Promise<ServiceProcess> => {
     await service?.stop();
     service = await startService('funding', { CURSOR_KEY: 'a'.repeat(43), ...env }, { testBus, database });
@@ -132,8 +132,8 @@ export const startDepositsFixture = async () => {
   const newest = async () =>
     ((await asAccount('listDeposits', { limit: '1' })) as { data: DepositView[] }).data[0];
 
-  /** The code that the webhook's sender gets, `ok` for 200. */
-  const hook = (provider: Provider, { body, headers }: SignedWebhook): Promise<string> => {
+  /** Sends a webhook. @returns the error code of the answer, `ok` for 200 */
+  const sendWebhook = (provider: Provider, { body, headers }: SignedWebhook): Promise<string> => {
     const raw_body = Buffer.from(body).toString('base64');
     const input = { provider, environment: 'test', raw_body, raw_headers: headers };
     return forward(gateway, funding, 'providerWebhook', input, { kind: 'none' }, options).then(
@@ -142,8 +142,8 @@ export const startDepositsFixture = async () => {
     );
   };
 
-  /** A rightly signed webhook of the deposit's provider, in MoonPay's words for the state. */
-  const tell = (
+  /** Sends a correctly signed webhook of the deposit's provider. The statuses are MoonPay's. */
+  const report = (
     { deposit_id, provider }: DepositView,
     status: keyof typeof CODES,
     more: { hash?: string | null; wallet?: string; payment?: string } = {},
@@ -152,32 +152,27 @@ export const startDepositsFixture = async () => {
     const about = { deposit_id, wallet: to };
     if (provider === 'moonpay') {
       const data = { status, cryptoTransactionId: hash, ...(payment && { id: payment }) };
-      return hook(provider, moonpayWebhook(KEYS.moonpay, moonpayEvent(about, data)));
+      return sendWebhook(provider, moonpayWebhook(KEYS.moonpay, moonpayEvent(about, data)));
     }
     const data = {
       status: `ONRAMP_TRANSACTION_STATUS_${CODES[status]}`,
       txHash: hash ?? '',
       ...(payment && { transactionId: payment }),
     };
-    return hook(provider, coinbaseWebhook(KEYS.coinbase, coinbaseEvent(about, data)));
+    return sendWebhook(provider, coinbaseWebhook(KEYS.coinbase, coinbaseEvent(about, data)));
   };
 
-  const until = async (depositId: string, good: (deposit: DepositView) => boolean): Promise<DepositView> => {
-    for (const deadline = Date.now() + 25_000; ; await sleep(50)) {
-      const deposit = await get(depositId);
-      if (good(deposit)) return deposit;
-      if (Date.now() > deadline) throw new Error(`did not come about: ${JSON.stringify(deposit)}`);
-    }
-  };
+  const until = (depositId: string, good: (deposit: DepositView) => boolean): Promise<DepositView> =>
+    waitFor(() => get(depositId), good);
 
-  /** Statuses as the service that tells accounts hears them, by deposit. */
-  const told = new Map<string, string[]>();
+  /** The statuses of the events `depositChanged`, by deposit. */
+  const published = new Map<string, string[]>();
   const subscription = subscribe(
     await testBus.as('webhook'),
     funding,
     {
       depositChanged: async ({ account_id, deposit: { deposit_id, status } }) => {
-        if (account_id === ACCOUNT) told.set(deposit_id, [...(told.get(deposit_id) ?? []), status]);
+        if (account_id === ACCOUNT) published.set(deposit_id, [...(published.get(deposit_id) ?? []), status]);
       },
     },
     async () => {},
@@ -188,7 +183,7 @@ export const startDepositsFixture = async () => {
     chain,
     config,
     answers,
-    asked,
+    requests,
     start,
     create,
     /** The same with an Idempotency-Key. */
@@ -197,11 +192,17 @@ export const startDepositsFixture = async () => {
     count: async () => Number((await admin.query('select count(*) from deposits')).rows[0].count),
     get,
     newest,
-    hook,
-    tell,
+    sendWebhook,
+    report,
     until,
-    toldOf: (depositId: string): string[] => told.get(depositId) ?? [],
-    /** What the service keeps of the provider's words. */
+    publishedStatuses: (depositId: string): string[] => published.get(depositId) ?? [],
+    /** How often the deposit was polled since its last change. */
+    pollCount: async (depositId: string) =>
+      Number(
+        (await admin.query('select poll_count from deposits where deposit_id = $1', [depositId])).rows[0]
+          .poll_count,
+      ),
+    /** The reports of the provider that are recorded. */
     reports: async (depositId: string) =>
       (
         await admin.query<{ source: string }>(
@@ -209,8 +210,8 @@ export const startDepositsFixture = async () => {
           [depositId],
         )
       ).rows,
-    /** Lets the chain show a final transaction that transfers these amounts to whoever asks. */
-    land: (hash: string, ...amounts: string[]) =>
+    /** Includes a finalized transaction in the chain that transfers these amounts to any owner. */
+    include: (hash: string, ...amounts: string[]) =>
       chain.landed.set(hash, {
         status: 'finalized',
         transfers: amounts.map((amount, index) => ({ instruction: `${index}`, source: AUTHORITY, amount })),
@@ -226,5 +227,5 @@ export const startDepositsFixture = async () => {
 export type DepositsFixture = Awaited<ReturnType<typeof startDepositsFixture>>;
 
 let hashes = 0;
-/** A transaction hash that nobody used. */
+/** An unused transaction hash. */
 export const newHash = (): string => encodeBase58(Buffer.alloc(64, ++hashes));

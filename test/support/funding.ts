@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 import pg from 'pg';
 import { environmentKeys } from '../../deploy/local/stack/keys.ts';
 import { forward } from '../../shared/bus/call.ts';
@@ -21,12 +21,20 @@ import { createTestBus } from './bus.ts';
 import { AUTHORITY, startChainStandIn } from './chain-stand-in.ts';
 import { createTestDatabase } from './database.ts';
 import { faults, type ServiceProcess, startService } from './service-process.ts';
+import { waitFor } from './wait.ts';
 
 export type Account = Extract<Principal, { kind: 'jwt' }> & { owner: string; wallet_id: string };
 export type Vendor = Extract<Principal, { kind: 'service_key' }> & { payout: string };
 
-/** A sign-in that is fresh for every clock that a test may set: step-up has tests of its own. */
+/** A sign-in that is fresh for every clock that a test may set. Step-up has its own tests. */
 export const FRESH = Math.floor(Date.now() / 1000) + 2 * 86_400;
+
+/** The error code of a call, `ok` for none. */
+export const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  );
 
 let lastAddress = 0;
 const address = () => {
@@ -34,7 +42,7 @@ const address = () => {
   return encodeBase58(Uint8Array.from({ length: 32 }, (_, at) => (at === 0 ? lastAddress : (at * 7) % 251)));
 };
 
-/** Not part of who calls: the gateway would not send it. */
+/** Adds fields that are not sent with the principal, because the gateway does not send them. */
 const hidden = <P extends object, H extends object>(principal: P, more: H): P & H =>
   Object.defineProperties(
     principal,
@@ -42,8 +50,9 @@ const hidden = <P extends object, H extends object>(principal: P, more: H): P & 
   ) as P & H;
 
 /**
- * The funding and the settlement service as processes over real Postgres and JetStream. The chain is a stand-in, so that
- * a test decides what becomes of a transfer; chain-submitter's own suites and the e2e tests use a real one.
+ * The funding and the settlement service as processes over real Postgres and JetStream. The chain
+ * is a stand-in, so that a test decides the outcome of a transfer. The tests of chain-submitter and
+ * the e2e tests use a real chain.
  */
 export const startFundingFixture = async () => {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'funding-test-'));
@@ -53,17 +62,21 @@ export const startFundingFixture = async () => {
   const gateway: Bus = await testBus.as('gateway');
   const chain = startChainStandIn(await testBus.as('chain-submitter'));
 
-  /** Statuses as the service that tells accounts hears them, by object id; what the contract does not read is `unread`. */
-  const told = new Map<string, string[]>();
-  const note = (id: string, status: string) => void told.set(id, [...(told.get(id) ?? []), status]);
+  /**
+   * The statuses of the events that the webhook service receives, by object id. A message that does
+   * not match the contract is recorded as `unread`.
+   */
+  const published = new Map<string, string[]>();
+  const record = (id: string, status: string) =>
+    void published.set(id, [...(published.get(id) ?? []), status]);
   const subscription = subscribe(
     await testBus.as('webhook'),
     contracts.funding,
     {
-      withdrawalChanged: async ({ withdrawal }) => note(withdrawal.withdrawal_id, withdrawal.status),
-      refundChanged: async ({ refund }) => note(refund.refund_id, refund.status),
+      withdrawalChanged: async ({ withdrawal }) => record(withdrawal.withdrawal_id, withdrawal.status),
+      refundChanged: async ({ refund }) => record(refund.refund_id, refund.status),
     },
-    async ({ subject }) => note('unread', subject),
+    async ({ subject }) => record('unread', subject),
   );
 
   const accounts = new Map<string, Account>();
@@ -85,7 +98,7 @@ export const startFundingFixture = async () => {
     },
   } as unknown as Handlers<typeof wallet>;
   serve(await testBus.as('wallet'), wallet, handlers);
-  // All that settlement asks of identity: nobody is frozen here.
+  // The only call of settlement to identity. No account is frozen here.
   (await testBus.as('identity')).nc.subscribe('int.identity.isFrozen', {
     callback: (_error, msg) => void msg.respond(JSON.stringify({ ok: { frozen: false } })),
   });
@@ -128,6 +141,28 @@ export const startFundingFixture = async () => {
       ...call,
     }) as Promise<T>;
 
+  /** A call of funding with an Idempotency-Key. `replayed`: the answer is that of an earlier call. */
+  const askOnce = async <T>(
+    who: Principal,
+    operation: string,
+    input: object,
+    { key, timeoutMs = 10_000 }: { key: string; timeoutMs?: number },
+  ): Promise<{ body: T; replayed: boolean }> => {
+    let replayed = false;
+    const onReplay = () => {
+      replayed = true;
+    };
+    const call = { idempotencyKey: key, onReplay, timeoutMs };
+    return { body: await as<T>({ ...who }, 'funding', operation, input, call), replayed };
+  };
+
+  /** Restarts the funding service, with failpoints or without. */
+  const restartFunding = async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
+    await funding.stop();
+    funding = await startFunding(failpoints);
+    return funding;
+  };
+
   const account = (balance = 10_000_000n): Account => {
     const account_id = newId('acct');
     const who = { kind: 'jwt', account_id, session_id: 'ses', auth_time: FRESH } as const;
@@ -152,7 +187,10 @@ export const startFundingFixture = async () => {
         { kind: 'service_key', key_id: 'k', account_id: newId('acct'), service_id: newServiceId() } as const,
         { payout: address() },
       ),
-    /** A payment of 1,000,000 micro-units, 10,000 of them the fee; its net is on the payout address. */
+    /**
+     * A payment of 1,000,000 micro-units, of which 10,000 are the fee. The net amount is at the
+     * payout address.
+     */
     paid: async (payer: Account, vendor: Vendor): Promise<string> => {
       const now = Date.now();
       const quote_token = signToken(
@@ -171,15 +209,17 @@ export const startFundingFixture = async () => {
       chain.account(vendor.payout).balance += 990_000n;
       return settled.settlement_id;
     },
-    /** What was told of an object once that many statuses were. */
     /**
-     * The statuses that the account was told, once the last of them is there. Without `submitted`: the chain's word may come
-     * before the submission is recorded, and then there was none to tell.
+     * The statuses that were published of an object, once the last of them has arrived. `submitted`
+     * is left out: the event of chain-submitter may be recorded before the submission, and then
+     * `submitted` is not published.
      */
-    toldOf: async (objectId: string, last: string): Promise<string[]> => {
-      for (let i = 0; i < 200 && told.get(objectId)?.at(-1) !== last; i += 1) await sleep(25);
-      const statuses = (told.get(objectId) ?? []).filter((status) => status !== 'submitted');
-      return [...statuses, ...(told.get('unread') ?? [])];
+    publishedStatuses: async (objectId: string, last: string): Promise<string[]> => {
+      const statuses = await waitFor(
+        () => published.get(objectId) ?? [],
+        (all) => all.at(-1) === last,
+      );
+      return [...statuses.filter((status) => status !== 'submitted'), ...(published.get('unread') ?? [])];
     },
     reserved: async (settlementId: string): Promise<string> => {
       const { rows } = await admin.query(
@@ -188,12 +228,19 @@ export const startFundingFixture = async () => {
       );
       return String(rows[0].refund_reserved);
     },
-    /** The funding service anew, with faults in it or without; the one before ends, or has ended by its fault. */
-    restartFunding: async (failpoints?: string): Promise<{ exited: Promise<number | null> }> => {
-      await funding.stop();
-      funding = await startFunding(failpoints);
-      return funding;
+    restartFunding,
+    /** Runs a call in a process that crashes at a failpoint, and restarts the service without it. */
+    crashAt: async (point: string, work: () => Promise<unknown>): Promise<void> => {
+      const { exited } = await restartFunding(`${point}=crash`);
+      const lost = codeOf(work());
+      expect(await exited).toBeNull();
+      expect(await lost).toBe('service_unavailable');
+      await restartFunding();
     },
+    askOnce,
+    /** How many rows of a table of funding match a condition. */
+    rows: async (table: string, where: string): Promise<number> =>
+      Number((await admin.query(`select count(*) from funding.${table} where ${where}`)).rows[0].count),
     stop: async (): Promise<(number | null)[]> => {
       const codes = await Promise.all([funding.stop(), settlements.stop()]);
       await subscription.stop();

@@ -18,8 +18,8 @@ import { type ServiceProcess, startService } from './service-process.ts';
 import { atOnce } from './stack.ts';
 
 /**
- * Two replicas of the service over a real bus and database. The events are published by the test as
- * settlement and funding publish them, so that their order and repeats are the test's to choose.
+ * Two replicas of the service over a real bus and database. The test publishes the events of
+ * settlement and funding itself, so that it decides their order and repeats.
  */
 export type Issued = z.infer<typeof settlement.events.issued>;
 export type List = z.infer<typeof transactionOperations.listTransactions.output>;
@@ -77,7 +77,7 @@ export const refusal = (work: Promise<unknown>): Promise<string> =>
     ({ code, message }: { code: string; message: string }) => `${code} ${message.split(':')[0]}`,
   );
 
-/** Published as a message of its own, so that the stream drops no repeat. */
+/** Publishes with a new message id, so that the stream does not drop a repeat. */
 export const publishOne = ({ subject, payload }: Pick<Message, 'subject' | 'payload'>): Promise<void> =>
   publish(subject.startsWith('evt.settlement') ? settlementBus! : fundingBus!, {
     subject,
@@ -119,7 +119,7 @@ export const movedEvent = (rest: Partial<Moved> & Pick<Moved, 'type'>): Message 
     ...rest,
   });
 
-/** Reads until it is as expected; the last reading is compared, so that a failure shows it. */
+/** Reads until the value is as expected. A failure shows the last value. */
 export const expectSoon = async <T>(read: () => Promise<T>, expected: unknown): Promise<void> => {
   for (let tries = 0; tries < 300; tries += 1) {
     try {

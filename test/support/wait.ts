@@ -15,7 +15,8 @@ export const waitFor = async <T>(
   for (;;) {
     const value = await read();
     if (good(value)) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${ms} ms, the last value: ${JSON.stringify(value)}`);
+    if (Date.now() > deadline)
+      throw new Error(`not within ${ms} ms, the last value: ${JSON.stringify(value)}`);
     await sleep(PAUSE_MS);
   }
 };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRpc } from '../../services/chain-submitter/chain/rpc-pool.ts';
+import { openRpcPool } from '../../services/chain-submitter/chain/rpc-pool.ts';
 
 const LOOK_EVERY_MS = 1000;
 const TELL_EVERY = 10;
@@ -10,7 +10,7 @@ const TELL_EVERY = 10;
  * provider, not by a clock (docs/design/settle.md, rule 11).
  */
 export const startWaiting = async (urls: readonly string[]) => {
-  const { providers } = createRpc(urls);
+  const { providers } = openRpcPool(urls);
   const newest = await Promise.all(providers.map((provider) => provider.latestBlockhash()));
   // The last of all: one provider may lag behind the one that gave chain-submitter its last blockhash.
   const after = Math.max(...newest.map(({ value }) => value.lastValidBlockHeight));

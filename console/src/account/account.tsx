@@ -8,9 +8,9 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Properties,
   Loading,
   Page,
+  Properties,
   Section,
   Stack,
   Time,
@@ -19,7 +19,7 @@ import { Passkeys } from './passkeys.tsx';
 import { Settings } from './settings.tsx';
 import { SignIns } from './sign-ins.tsx';
 
-/** The account: who it is, how it is signed into, and what it wants to be told. */
+/** The account: its data, its sign-ins, and its notifications. */
 const AccountPage = () => {
   const account = useRead(['account'], (client, options) => client.identity.getAccount({}, options));
   return (
@@ -67,7 +67,7 @@ const You = ({ account }: { account: Output<'identity.getAccount'> }) => (
   />
 );
 
-/** For who tries the API by hand; whoever has the token can act as the account until it ends. */
+/** For manual calls of the API. Whoever has the token can act as the account until it expires. */
 const AccessToken = () => {
   const [token, setToken] = useState<string | null>(null);
   return (

@@ -1,4 +1,4 @@
-import type { PageEntry } from '../routes.ts';
+import type { PageEntry } from '../page-entry.ts';
 
 export const accountPages: readonly PageEntry[] = [
   { path: '/account', nav: 'Account', load: () => import('./account.tsx') },

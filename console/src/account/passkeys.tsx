@@ -21,7 +21,7 @@ import {
 type Passkey = Output<'identity.listPasskeys'>['data'][number];
 const CHANGES = [['passkeys']];
 
-/** The passkeys that sign into this account: made and removed here. A passkey keeps the name that it was made with. */
+/** Adds and removes the passkeys of this account. The name of a passkey cannot be changed. */
 export const Passkeys = ({ passkeys }: { passkeys: Items<Passkey> }) => {
   const [adding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Passkey | null>(null);

@@ -6,7 +6,10 @@ import { Button, ErrorNotice, Loading, Row, Section, Stack, Switch, TextField, t
 
 type Values = Output<'identity.getSettings'>;
 
-/** Name, mails and the spending alert. Switches act at once, text when it is saved. */
+/**
+ * Name, mails and the spending alert. Switches take effect at once, text fields when they are
+ * saved.
+ */
 export const Settings = () => {
   const settings = useRead(['settings'], (client, options) => client.identity.getSettings({}, options));
   return (

@@ -6,7 +6,7 @@ import { Badge, Button, ConfirmDialog, Empty, Section, Table, Time, toast } from
 type SignIn = Output<'identity.listSessions'>['data'][number];
 const HOW = { email: 'Link by mail', passkey: 'Passkey' };
 
-/** The open sign-ins of this account, each of which can be ended from here. */
+/** The open sign-ins of this account. Each can be revoked here. */
 export const SignIns = ({ sessions }: { sessions: Items<SignIn> }) => {
   const [ended, setEnded] = useState<SignIn | null>(null);
   const end = useAction((client, session_id: string) => client.identity.deleteSession({ session_id }), {

@@ -2,7 +2,7 @@ import { useSearchParams } from 'wouter';
 import { Button, Select, TextField } from '../ui/index.ts';
 import { DIRECTIONS, type Filters, NAMES, STATUSES, TYPES } from './activity-query.ts';
 
-/** A list of choices must have a value for "no choice"; in the address it is left out. */
+/** A select needs a value for "no filter". The URL omits it. */
 const ALL = 'all';
 
 export const useFilters = () => {
@@ -31,7 +31,7 @@ export const ActivityFilters = ({
   services,
   delegates,
 }: ReturnType<typeof useFilters> & {
-  /** Those that were paid lately, by id. */
+  /** Services with recent payments, by id. */
   services: readonly (readonly [id: string, name: string])[];
   delegates: readonly (readonly [id: string, name: string])[];
 }) => {
@@ -42,7 +42,7 @@ export const ActivityFilters = ({
     options: readonly (readonly [string, string])[],
   ) => {
     const value = filters[name];
-    // What an address names is shown, also where it is in no list: a delegate that was revoked.
+    // A value of the URL is shown even if it is in no list, for instance a revoked delegate.
     const known = value === '' || options.some(([each]) => each === value);
     return (
       <Select

@@ -1,7 +1,10 @@
 import type { Input } from '../../../sdk/src/main.ts';
 import { SERVICE_ID } from './delegate-form.ts';
 
-/** What the list is narrowed to. It stands in the address, so that a link or the way back shows the same list. */
+/**
+ * The filters of the list. They are in the URL, so that a link or the back button shows the same
+ * list.
+ */
 
 type Query = NonNullable<Input<'wallet.listTransactions'>>;
 export type Filters = Record<(typeof NAMES)[number], string>;
@@ -25,7 +28,7 @@ export const STATUSES = [
 ] as const;
 const DELEGATE_ID = /^del_[0-9a-z]{26}$/;
 
-/** The moment at which a day of the reader's own calendar begins; nothing for what is no day. */
+/** The start of a day in the reader's time zone. Undefined if the text is not a day. */
 const beginOf = (day: string, plusDays = 0): string | undefined => {
   const [year, month, date] = day.split('-').map(Number);
   const at = new Date(year ?? Number.NaN, (month ?? 1) - 1, (date ?? 1) + plusDays);
@@ -35,7 +38,10 @@ const beginOf = (day: string, plusDays = 0): string | undefined => {
 const oneOf = <T extends string>(choices: readonly (readonly [T, string])[], value: string): T | undefined =>
   choices.find(([each]) => each === value)?.[0];
 
-/** As the API is asked: the days are whole ones, the last one included. An address may say anything; what is no choice is nothing. */
+/**
+ * The filters as a query of the API. Days are whole days, the last one included. The URL may
+ * contain anything, so unknown values are ignored.
+ */
 export const queryOf = ({ type, direction, status, service, delegate, from, to }: Filters): Query => {
   const query = {
     type: oneOf(TYPES, type),

@@ -23,7 +23,7 @@ const KIND: Record<`${Transaction['type']} ${Transaction['direction']}`, string>
   'dev_fund in': 'Test funds',
   'dev_fund out': 'Test funds',
 };
-/** How many services the filter offers: those with the most spent in the last year. */
+/** How many services the filter lists: those with the highest spending of the last year. */
 const OFFERED = 20;
 
 const ActivityPage = () => {
@@ -106,7 +106,7 @@ const ActivityPage = () => {
 };
 export default ActivityPage;
 
-/** Its kind, leading to its own page, and for a payment to whom. */
+/** The kind, linked to the object's page, and the service of a payment. */
 const What = ({ row: { type, direction, object_id, service_id } }: { row: Transaction }) => {
   const text = KIND[`${type} ${direction}`];
   const to = { payment: `/payments/${object_id}`, deposit: '/deposits', withdrawal: '/withdrawals' }[

@@ -1,17 +1,21 @@
 import type { Output } from '../../../sdk/src/main.ts';
 
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
-export type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
+type Names = { service: (id: string) => string | null; delegate: (id: string) => string | null };
 
-/** Micro-units as exact USDC with all six decimals, for programs: no grouping, a plain minus, never a float. */
+/**
+ * Micro-units as exact USDC with all six decimals, for programs: no grouping, an ASCII minus, never
+ * a float.
+ */
 export const exactDecimal = (micro: bigint): string => {
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, '0');
   return `${micro < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 };
 
 /**
- * One cell of a CSV file (RFC 4180). A spreadsheet takes text that begins with one of these characters for a formula, and names
- * are chosen by vendors: such text gets an apostrophe before it (OWASP, CSV Injection). White space before it does not help.
+ * One cell of a CSV file (RFC 4180). A spreadsheet treats text that begins with one of these
+ * characters as a formula, also after white space, and vendors choose names. Such text gets a
+ * leading apostrophe (OWASP, CSV Injection).
  */
 export const textCell = (text: string): string => {
   const safe = /^[\s\p{Cc}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text;
@@ -39,9 +43,11 @@ const COLUMNS: readonly (readonly [string, (row: Transaction, names: Names) => s
   ['tx_hash', ({ tx_hash }) => tx_hash ?? ''],
 ];
 
-/** The header line of the file, with its end. */
+/** The header line of the file, with its line end. */
 export const csvHead = (): string => `${COLUMNS.map(([name]) => name).join(',')}\r\n`;
 
-/** A transaction as a line of the file, with its end. Amounts stand without a sign: `direction` says it. */
+/**
+ * A transaction as a line of the file, with its line end. Amounts have no sign; see `direction`.
+ */
 export const csvLine = (row: Transaction, names: Names): string =>
   `${COLUMNS.map(([, cell]) => textCell(cell(row, names))).join(',')}\r\n`;

@@ -6,9 +6,9 @@ import {
   Button,
   ConfirmDialog,
   Copyable,
-  Properties,
   Meter,
   Money,
+  Properties,
   Row,
   Section,
   Stack,
@@ -16,8 +16,8 @@ import {
   toast,
 } from '../ui/index.ts';
 import { EditDelegate } from './delegate-edit.tsx';
+import type { Delegate } from './delegate-form.ts';
 import { NewKeyOf } from './delegate-key.tsx';
-import type { Delegate } from './delegates.tsx';
 import { ServiceName } from './names.tsx';
 
 const PERIODS = [
@@ -26,7 +26,7 @@ const PERIODS = [
   ['total', 'Ever'],
 ] as const;
 
-/** One delegate: what it may, what it has spent and holds, and what can be done about it. */
+/** One delegate: its limits, what it has spent and holds, and its actions. */
 export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   const { delegate_id, name, status, limits, usage, allowed_service_ids, expires_at, created_at } = delegate;
   const [shown, setShown] = useState<'edit' | 'key' | 'revoke' | null>(null);
@@ -119,7 +119,7 @@ export const DelegateCard = ({ delegate }: { delegate: Delegate }) => {
   );
 };
 
-/** As many as fit a card; all of them are in its form. */
+/** How many services fit a card. The form has all of them. */
 const SHOWN = 3;
 
 const Allowed = ({ ids }: { ids: readonly string[] }) => (

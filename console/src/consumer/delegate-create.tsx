@@ -10,7 +10,7 @@ import { KeyShown } from './delegate-key.tsx';
 type Wallet = Output<'wallet.list'>['data'][number];
 type Created = Output<'identity.createDelegate'>;
 
-/** Makes a delegate and shows its key, once. */
+/** Creates a delegate and shows its key once. */
 export const CreateDelegate = ({ wallets, onClose }: { wallets: readonly Wallet[]; onClose: () => void }) => {
   const form = useTyped(typedOf(null));
   const [walletId, setWalletId] = useState(wallets[0]?.wallet_id ?? '');

@@ -2,12 +2,15 @@ import { type FormEvent, useState } from 'react';
 import { useAction } from '../lib/data.ts';
 import { Button, Dialog, DialogActions, ErrorNotice, Stack, toast } from '../ui/index.ts';
 import { DelegateFields, useTyped } from './delegate-fields.tsx';
+import type { Delegate } from './delegate-form.ts';
 import { changedBody, typedOf } from './delegate-form.ts';
-import type { Delegate } from './delegates.tsx';
 
-/** Changes name, limits, services and end of a delegate. Whatever lets the key do more asks for a fresh sign-in. */
+/**
+ * Changes name, limits, services and expiry of a delegate. A change that allows more needs a fresh
+ * sign-in.
+ */
 export const EditDelegate = ({ delegate, onClose }: { delegate: Delegate; onClose: () => void }) => {
-  // As it was when the form was opened: what is read anew meanwhile must not look like a change of this form.
+  // The values when the form was opened. A later read must not look like a change of this form.
   const [before] = useState(() => typedOf(delegate));
   const form = useTyped(before);
   const update = useAction(

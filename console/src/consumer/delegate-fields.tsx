@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Columns, Stack, TextField } from '../ui/index.ts';
 import { CAPS, faultsOf, type Typed } from './delegate-form.ts';
 
-/** The text of the form; what is wrong with it is said from the first attempt to send it on. */
+/** The fields of the form. Errors are shown from the first attempt to submit. */
 export const useTyped = (initial: Typed) => {
   const [typed, setTyped] = useState(initial);
   const [tried, setTried] = useState(false);
@@ -11,7 +11,7 @@ export const useTyped = (initial: Typed) => {
     typed,
     faults: tried ? faults : {},
     set: (name: keyof Typed) => (value: string) => setTyped((now) => ({ ...now, [name]: value })),
-    /** Whether it may be sent. */
+    /** True if the form may be submitted. */
     check: (): boolean => {
       setTried(true);
       return Object.keys(faults).length === 0;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import type { Delegate } from './delegate-form.ts';
 import { changedBody, faultsOf, newBody, typedOf } from './delegate-form.ts';
-import type { Delegate } from './delegates.tsx';
 
 const SERVICES = ['6b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f', '0b0f7c52-0d0f-4a5e-9f0b-0a1b2c3d4e5f'] as const;
 const empty = typedOf(null);
@@ -12,7 +12,7 @@ const delegate: Delegate = {
   limits: { per_payment: null, daily: '1234500001', monthly: null, total: '1' },
   usage: { daily: usage, monthly: usage, total: usage },
   allowed_service_ids: [SERVICES[0]],
-  // Between two minutes: what the form cannot show must not be changed by it.
+  // The form shows minutes, so it must not change the seconds of an unchanged time.
   expires_at: '2099-12-31T23:59:59.999Z',
   status: 'active',
   created_at: '2026-11-21T10:00:00.000Z',

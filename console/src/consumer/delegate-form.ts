@@ -1,7 +1,9 @@
+import type { Output } from '../../../sdk/src/main.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
-import type { Delegate } from './delegates.tsx';
 
-/** The form of a delegate: text as it was typed, and what of it is sent. */
+export type Delegate = Output<'identity.listDelegates'>['data'][number];
+
+/** The form of a delegate: the entered text, and the body that is sent. */
 
 export const CAPS = [
   ['per_payment', 'Of one payment'],
@@ -13,11 +15,11 @@ type Cap = (typeof CAPS)[number][0];
 export type Typed = Record<Cap, string> & { name: string; services: string; until: string };
 
 export const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** As browsers give a moment without its zone; Date alone would take half of one for a year. */
+/** The browser's format of a local time. Date would parse half of one as a year. */
 const MINUTE = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/;
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** A moment as a field of date and time shows it: the reader's own time, to the minute. */
+/** A moment as a datetime field shows it: in the reader's time zone, to the minute. */
 const localMinute = (iso: string): string => {
   const at = new Date(iso);
   const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
@@ -39,7 +41,7 @@ export const typedOf = (delegate: Delegate | null): Typed => {
 
 const idsOf = (services: string): string[] => services.split(/[\s,]+/).filter((id) => id !== '');
 
-/** What is wrong with what was typed, by field; an empty object when nothing is. */
+/** The errors of the entered text, by field. */
 export const faultsOf = (typed: Typed): Partial<Record<keyof Typed, string>> => {
   const faults: Partial<Record<keyof Typed, string>> = {};
   for (const [name] of CAPS)
@@ -55,7 +57,7 @@ export const faultsOf = (typed: Typed): Partial<Record<keyof Typed, string>> => 
   return faults;
 };
 
-/** The fields of the API's body, null for what is left empty. `typed` must be without faults. */
+/** The fields of the API's body, null for an empty field. `typed` must have no faults. */
 const bodyOf = (typed: Typed) => {
   const ids = idsOf(typed.services);
   return {
@@ -68,7 +70,7 @@ const bodyOf = (typed: Typed) => {
   };
 };
 
-/** To create one: what is not set is left out. */
+/** The body of a creation. It omits empty fields. */
 export const newBody = (typed: Typed) => {
   const { name, limits, allowed_service_ids, expires_at } = bodyOf(typed);
   const set = Object.entries(limits).filter(([, micro]) => micro !== null);
@@ -81,8 +83,8 @@ export const newBody = (typed: Typed) => {
 };
 
 /**
- * To change one: what was changed in the form and nothing else, so that what somebody else changed meanwhile stays, and a
- * fresh sign-in is asked for only where the key may do more.
+ * The body of a change: only the changed fields. So a concurrent change of another user stays, and
+ * a fresh sign-in is requested only if the change allows more.
  */
 export const changedBody = (before: Typed, typed: Typed) => {
   const body = bodyOf(typed);

@@ -13,10 +13,10 @@ import {
   Time,
   toast,
 } from '../ui/index.ts';
-import type { Delegate } from './delegates.tsx';
+import type { Delegate } from './delegate-form.ts';
 
-/** TypeScript that pays with the key; `perPayment` in micro-units as the wire has it. */
-export const snippetOf = (apiKey: string, perPayment: string | null): string =>
+/** TypeScript that pays with the key; `perPayment` in micro-units as the API sends it. */
+const snippetOf = (apiKey: string, perPayment: string | null): string =>
   [
     "import { payingFetch } from '@quittance/sdk/pay';",
     '',
@@ -28,14 +28,14 @@ export const snippetOf = (apiKey: string, perPayment: string | null): string =>
     "const answer = await pay('https://api.example.com/report');",
   ].join('\n');
 
-/** A key as it is shown, once: it is in this component's props and nowhere else, and gone with it. */
+/** Shows a key once. The key is only in this component's props. */
 export const KeyShown = ({
   apiKey,
   perPayment,
   onClose,
   children,
 }: {
-  /** Null: it was in an answer that was lost. */
+  /** Null if the answer with the key was lost. */
   apiKey: string | null;
   perPayment: string | null;
   onClose: () => void;
@@ -68,7 +68,7 @@ export const KeyShown = ({
 
 type Rotated = Output<'identity.rotateDelegateKey'>;
 
-/** Replaces the key: here and now, or by a link to the account's address. */
+/** Replaces the key at once, or by a link that is mailed to the account. */
 export const NewKeyOf = ({ delegate, onClose }: { delegate: Delegate; onClose: () => void }) => {
   const { delegate_id, name, limits } = delegate;
   const [atOnce, setAtOnce] = useState(false);

@@ -1,14 +1,12 @@
 import { useState } from 'react';
-import type { Output } from '../../../sdk/src/main.ts';
 import { useItems } from '../lib/data.ts';
 import { Button, Empty, ErrorNotice, LinkButton, Loading, Page } from '../ui/index.ts';
 import './delegates.css';
 import { DelegateCard } from './delegate-card.tsx';
 import { CreateDelegate } from './delegate-create.tsx';
+import type { Delegate } from './delegate-form.ts';
 
-export type Delegate = Output<'identity.listDelegates'>['data'][number];
-
-/** What a delegate has left changes while its program runs. */
+/** How often the list is read, because running programs change what delegates have left. */
 const EVERY_MS = 15_000;
 
 const DelegatesPage = () => {

@@ -32,7 +32,7 @@ const PROVIDERS = [
 const PROVIDER = Object.fromEntries(PROVIDERS) as Record<Provider, string>;
 const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'CAD', 'AUD'].map((code) => [code, code] as const);
 
-/** Between two looks at the list, while somebody looks at the page. */
+/** The pause between two reads of the list while the page is visible. */
 const EVERY_MS = 3000;
 
 const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
@@ -44,13 +44,16 @@ const OPEN: Partial<Record<Deposit['status'], (deposit: Deposit) => string>> = {
 };
 
 const wholes = new Intl.NumberFormat('en');
-/** "50" or "1234.5" as the API keeps it: "50.00", "1,234.50". */
+/** "50" or "1234.5" as the API stores it: "50.00", "1,234.50". */
 const formatFiat = (amount: string): string => {
   const [whole = '0', cents = ''] = amount.split('.');
   return `${wholes.format(BigInt(whole))}.${cents.padEnd(2, '0')}`;
 };
 
-/** The provider's page, when it may be opened: nothing that an answer holds becomes a script or an unsafe page. */
+/**
+ * The provider's page, if it may be opened. A URL of an answer must never become a script or an
+ * unsafe page.
+ */
 const payPage = ({ redirect_url, status }: Deposit): string | null => {
   if (redirect_url === null || (status !== 'created' && status !== 'awaiting_payment')) return null;
   const url = URL.parse(redirect_url);
@@ -58,7 +61,9 @@ const payPage = ({ redirect_url, status }: Deposit): string | null => {
   return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && local)) ? url.href : null;
 };
 
-/** Puts money of a bank or card into a wallet, at one of two providers, and follows it until the chain has it. */
+/**
+ * Buys USDC by bank or card at one of two providers, and shows the progress until it is on chain.
+ */
 const DepositsPage = () => {
   const chosen = useWalletChoice();
   const { wallets, choose } = chosen;
@@ -161,10 +166,10 @@ const NewDeposit = ({
   );
 };
 
-/** So many are told of in words; the list has all. */
+/** How many pending deposits are described above the list, which has all of them. */
 const SHOWN = 3;
 
-/** What is on its way, in words that change by themselves. */
+/** The pending deposits, with a text that updates by itself. */
 const UnderWay = ({ deposits }: { deposits: readonly Deposit[] }) => (
   <Section title="On its way">
     <div role="status">

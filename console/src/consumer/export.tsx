@@ -8,7 +8,7 @@ import { serviceNameOf } from './names.tsx';
 type Query = NonNullable<Input<'wallet.listTransactions'>>;
 type Transaction = Output<'wallet.listTransactions'>['data'][number];
 
-/** All transactions of a list, page by page; `read` is told after each how many there are so far. */
+/** Reads all transactions of a list, page by page. `read` gets the count after each page. */
 const readAll = async (client: Client, query: Query, signal: AbortSignal, read: (count: number) => void) => {
   const rows: Transaction[] = [];
   let cursor: string | undefined;
@@ -27,11 +27,11 @@ const download = (name: string, parts: string[]) => {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it after the click.
+  // The browser reads the URL after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };
 
-/** The filtered list as a CSV file, made in this page from all pages of the list; it can be cancelled. */
+/** Exports the filtered list as a CSV file, built in this page. The user can cancel it. */
 export const ExportCsv = ({
   query,
   nameOf,
@@ -63,7 +63,7 @@ export const ExportCsv = ({
       const lines = rows.map((row) =>
         csvLine(row, { service: (id) => names.get(id) ?? null, delegate: nameOf }),
       );
-      // An export of test money says so in its name. The mark makes spreadsheets read names as UTF-8.
+      // The file name contains the environment. The byte order mark makes spreadsheets read UTF-8.
       const name = `quittance-${environment}-${new Date().toISOString().slice(0, 10)}.csv`;
       download(name, ['\ufeff', csvHead(), ...lines]);
       toast(`${rows.length.toLocaleString('en')} transactions are in ${name}.`);

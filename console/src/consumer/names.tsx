@@ -1,12 +1,12 @@
 import type { Client } from '../../../sdk/src/main.ts';
 import { useRead } from '../lib/data.ts';
 
-/** Services are known to their buyers by what they have paid: a name is what the vendor called it in the last quote. */
+/** Buyers know a service from their payments: its name is the one in the latest quote. */
 
-/** Of the newest payments, by one call: most services that a page shows are among them. */
+/** One call reads the newest payments, which cover most services of a page. */
 const RECENT = '50';
 
-/** Null for a service that nothing was paid to, or got by. */
+/** Null for a service without a payment by or to this account. */
 export const serviceNameOf = async (
   client: Client,
   service_id: string,
@@ -19,17 +19,17 @@ export const serviceNameOf = async (
   return null;
 };
 
-/** Names by id of the services that were paid lately; undefined until they are there. */
+/** Names by id of recently paid services. Undefined until they are loaded. */
 export const useRecentNames = (): ReadonlyMap<string, string> | undefined => {
   const { data, error } = useRead(['service-names'], async (client, options) => {
     const { data: payments } = await client.settlement.list({ limit: RECENT }, options);
-    // The newest comes first, and its name counts.
+    // The newest payment comes first, and its name counts.
     return new Map(payments.toReversed().map(({ service_id, service_name }) => [service_id, service_name]));
   });
   return error === null ? data : new Map();
 };
 
-/** The name where it is known, else the beginning of the id; the id itself on hover. */
+/** The name if it is known, or the beginning of the id. The id is shown on hover. */
 export const ServiceName = ({ id }: { id: string }) => {
   const recent = useRecentNames();
   const known = recent?.get(id);
@@ -39,7 +39,10 @@ export const ServiceName = ({ id }: { id: string }) => {
   return <span title={id}>{known ?? data ?? <code>{id.slice(0, 8)}…</code>}</span>;
 };
 
-/** Names by id of all delegates that are not revoked; undefined until they are there, or where they cannot be read. */
+/**
+ * Names by id of all delegates that are not revoked. Undefined until they are loaded, or if they
+ * cannot be read.
+ */
 export const useDelegateNames = (): ReadonlyMap<string, string> | undefined =>
   useRead(['delegates', 'names'], async (client, options) => {
     const names = new Map<string, string>();

@@ -1,4 +1,4 @@
-import type { PageEntry } from '../routes.ts';
+import type { PageEntry } from '../page-entry.ts';
 
 export const consumerPages: readonly PageEntry[] = [
   { path: '/wallet', nav: 'Wallet', load: () => import('./wallet.tsx') },

@@ -6,7 +6,7 @@ import { checkTokens, type TokenCheck } from './token-check.ts';
 
 type Payment = Output<'settlement.get'>;
 
-/** What this page found out about the two signed tokens of a payment, in words. */
+/** The result of this page's check of a payment's two signed tokens. */
 export const ReceiptTokens = ({ payment }: { payment: Payment }) => {
   const { environment } = useSession();
   const { quote_token, settlement_token } = payment;
@@ -112,7 +112,7 @@ const TokenNotice = ({
   );
 };
 
-/** What the check says, for who does not write programs. */
+/** The reasons of a failed check for users who do not write programs. */
 const WHY: Record<string, string> = {
   'the token signature is invalid':
     'Its signature does not fit its content: one of the two was changed after the system signed it.',

@@ -8,11 +8,11 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Properties,
   Loading,
   Money,
   Notice,
   Page,
+  Properties,
   Section,
   Stack,
   Time,
@@ -22,7 +22,7 @@ import { ReceiptTokens } from './receipt-tokens.tsx';
 
 type Payment = Output<'settlement.get'>;
 
-/** While the chain still works on it. */
+/** How often the payment is read while it is not finalized. */
 const EVERY_MS = 3000;
 
 const ReceiptPage = () => {
@@ -67,7 +67,7 @@ const CHAIN: Record<Payment['chain_status'], string> = {
   failed: 'It did not come about on the chain.',
 };
 
-/** On paper there is no coloured band. */
+/** The printed page has no coloured band. */
 const ENVIRONMENT = { test: 'Test environment: this is not real money.', live: 'Live environment.' };
 const STATUS: Record<Payment['status'], string> = {
   pending: 'The payment is under way.',
@@ -170,7 +170,7 @@ const Receipt = ({ payment }: { payment: Payment }) => {
   );
 };
 
-/** In the reader's time and, since a receipt is read elsewhere too, in UTC. */
+/** In the reader's time zone and in UTC, because a receipt may be read in another zone. */
 const Moment = ({ at }: { at: string }) => (
   <>
     <Time at={at} />

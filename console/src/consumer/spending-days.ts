@@ -5,7 +5,7 @@ export type Summary = Output<'wallet.spendingSummary'>;
 const DAY_MS = 86_400_000;
 const monthDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** So many whole UTC days, today among them, as the API counts days. */
+/** The last so many whole UTC days, today included, as the API counts days. */
 export const lastDays = (days: number, now = Date.now()): { from: string; to: string } => {
   const tomorrow = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
   return {
@@ -14,7 +14,7 @@ export const lastDays = (days: number, now = Date.now()): { from: string; to: st
   };
 };
 
-/** A bar for every day of the time, also for those without a payment: a gap in time must look like one. */
+/** A bar for every day of the period, also for days without a payment. */
 export const pointsOf = ({ from, to, groups }: Summary) => {
   const spent = new Map(groups.map(({ key, spent: micro }) => [key, BigInt(micro)]));
   const points = [];

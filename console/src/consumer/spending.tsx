@@ -4,9 +4,9 @@ import {
   Chart,
   Empty,
   ErrorNotice,
-  Properties,
   Loading,
   Money,
+  Properties,
   Section,
   Select,
   Stack,
@@ -29,7 +29,7 @@ const VIEWS = [
   ['delegate', 'By delegate'],
 ] as const;
 
-/** What was spent: by day as bars, by service and by delegate as a ranking. */
+/** Spending by day as bars, and by service or delegate as a ranking. */
 export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string }) => {
   const [days, setDays] = useState<(typeof PERIODS)[number][0]>('30');
   const [view, setView] = useState<GroupBy>('day');
@@ -57,7 +57,7 @@ export const Spending = ({ nameOf }: { nameOf: (delegateId: string) => string })
   );
 };
 
-/** One summary of the last so many days; the same key gives the same answer to whoever asks. */
+/** The summary of the last so many days. All callers with the same key share the answer. */
 export const useSummary = (days: number, groupBy: GroupBy) =>
   useRead(['spending', days, groupBy], (client, options) =>
     client.wallet.spendingSummary({ ...lastDays(days), group_by: groupBy }, options),
@@ -97,7 +97,7 @@ const Grouped = ({
   );
 };
 
-/** So many lines by themselves; the rest is one line, so that the shares add up. */
+/** How many lines are listed. The rest is one line, so that the shares add up. */
 const LINES = 10;
 
 const Ranking = ({

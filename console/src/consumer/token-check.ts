@@ -6,20 +6,20 @@ import {
   type SettlementClaims,
 } from '../../../sdk/src/tokens.ts';
 
-/** The two tokens of a payment, checked in this page against the published keys and against what the record says. */
+/** Checks the two tokens of a payment in this page, against the published keys and the record. */
 
 type Payment = Output<'settlement.get'>;
-export type Keys = Output<'gateway.jwks'>['keys'];
+type Keys = Output<'gateway.jwks'>['keys'];
 
 export type TokenCheck<C> =
-  /** `disagree`: what the record says otherwise, in words; empty when it agrees in everything. */
+  /** `disagree`: the differences from the record as text. Empty if there are none. */
   | { is: 'genuine'; claims: C; publicKey: string; disagree: string[] }
   | { is: 'bad'; why: string }
   | { is: 'absent' };
 type Claims = { quote: QuoteClaims; settlement: SettlementClaims };
-export type TokenChecks = { quote: TokenCheck<QuoteClaims>; settlement: TokenCheck<SettlementClaims> };
+type TokenChecks = { quote: TokenCheck<QuoteClaims>; settlement: TokenCheck<SettlementClaims> };
 
-/** What both sides name, as pairs of words, the token's and the record's. */
+/** Compares values that token and record both contain. A triple is name, signed, recorded. */
 const differences = (pairs: readonly (readonly [string, string, string])[]): string[] =>
   pairs
     .filter(([, signed, recorded]) => signed !== recorded)
@@ -46,8 +46,8 @@ const check = async <T extends keyof Claims>(
 
 /**
  * Checks both tokens of a payment.
- * @param keys the published keys, those that sign no more among them: a receipt may be old
- * @throws what WebCrypto throws where it knows no Ed25519
+ * @param keys the published keys, retired ones included, because a receipt may be old
+ * @throws the error of WebCrypto if it does not support Ed25519
  */
 export const checkTokens = async (
   payment: Payment,

@@ -8,12 +8,12 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Properties,
   LinkButton,
   Loading,
   Money,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
@@ -26,7 +26,7 @@ import { nameOf } from '../wallet/select-wallet.tsx';
 import type { Wallet } from '../wallet/signing.tsx';
 
 type Deed = 'allow' | 'revoke' | 'fund' | 'passkey';
-/** The chain is looked at again by itself while somebody looks at the page. */
+/** How often the chain is read while the page is visible. */
 const EVERY_MS = 15_000;
 
 const MEANING: Record<Wallet['delegation']['status'], string> = {
@@ -39,7 +39,7 @@ const MEANING: Record<Wallet['delegation']['status'], string> = {
   revoked: 'The allowance was ended: payments are refused until you allow some.',
 };
 
-/** The wallets of the account: their money, what may be spent of it, and the ways to have one. */
+/** The wallets of the account: balance, allowance, and how to add one. */
 const WalletPage = () => {
   const wallets = useItems(
     ['wallets'],

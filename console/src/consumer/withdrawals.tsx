@@ -25,13 +25,18 @@ import { SignDialog, type Wallet } from '../wallet/signing.tsx';
 
 type Withdrawal = Output<'funding.listWithdrawals'>['data'][number];
 const CHANGES = [['withdrawals'], ['wallets']];
-/** Between two looks at the list, while somebody looks at the page. */
+/** The pause between two reads of the list while the page is visible. */
 const EVERY_MS = 3000;
 
-/** What is being signed; `prepared` is what its making answered, good for a minute or so. */
+/**
+ * The withdrawal to be signed. `prepared` comes from its creation and is valid for about a minute.
+ */
 type Approving = { withdrawal: Withdrawal; prepared: Prepared | null };
 
-/** Sends money from a wallet to an address outside: written down, signed by the wallet's owner, followed until it is final. */
+/**
+ * Sends money from a wallet to an external address: created, signed by the wallet's owner, and
+ * shown until it is finalized.
+ */
 const WithdrawalsPage = () => {
   const chosen = useWalletChoice();
   const { wallets, choose } = chosen;
@@ -187,7 +192,7 @@ const NewWithdrawal = ({
   );
 };
 
-/** The owner's signature. The person sees amount and destination as they are in the transaction. */
+/** Gets the owner's signature. The user sees amount and destination as the transaction has them. */
 const Approve = ({
   approving: { withdrawal, prepared },
   wallet,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time of this device in milliseconds, shown anew every second (or as said) while the page is seen. */
+/** The device's time in milliseconds, updated every second (or `everyMs`). */
 export const useNow = (everyMs = 1000): number => {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

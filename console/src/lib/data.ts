@@ -10,16 +10,19 @@ import { withFreshSignIn } from '../session/step-up.tsx';
 import { session } from '../session/store.ts';
 
 /**
- * How pages read and change things: by these three hooks, with the SDK's client of the sign-in that is shown. What was read
- * is kept per account and environment, and read anew after a change that names its key.
+ * Pages read and change data with these three hooks, which use the SDK client of the current
+ * sign-in. Data is cached per account and environment, and read again after a change that names its
+ * key.
  */
 
-/** What is read: `data` is undefined until it is there. */
-export type Read<T> = { data: T | undefined; error: unknown; isPending: boolean; again: () => void };
+/** The result of a read. `data` is undefined until it is loaded. */
+type Read<T> = { data: T | undefined; error: unknown; isPending: boolean; again: () => void };
 
 /**
- * Reads one thing: `useRead(['wallet', id], (client, options) => client.wallet.get({ wallet_id: id }, options))`.
- * @param every milliseconds after which it is read again while the page is seen; a function of the data to stop by itself
+ * Reads one object: `useRead(['wallet', id], (client, options) => client.wallet.get({ wallet_id: id
+ * }, options))`.
+ * @param every the interval in milliseconds while the page is visible, or a function of the data
+ *   that can stop it
  */
 export const useRead = <T>(
   key: QueryKey,
@@ -38,7 +41,7 @@ export const useRead = <T>(
   return { data, error, isPending, again: () => void refetch() };
 };
 
-/** A list as far as it was read. */
+/** The loaded part of a list. */
 export type Items<T> = {
   data: readonly T[];
   error: unknown;
@@ -51,8 +54,8 @@ export type Items<T> = {
 type Page<T> = { data: readonly T[]; next_cursor: string | null };
 
 /**
- * Reads a list page by page, for `Table`:
- * `useItems(['deposits'], (client, cursor, options) => client.funding.listDeposits({ cursor }, options))`.
+ * Reads a list page by page, for `Table`: `useItems(['deposits'], (client, cursor, options) =>
+ * client.funding.listDeposits({ cursor }, options))`.
  */
 export const useItems = <T>(
   key: QueryKey,
@@ -78,8 +81,8 @@ export const useItems = <T>(
   };
 };
 
-/** A change: `run` makes it and gives its answer, or undefined when it failed (then `error` says why). */
-export type Action<I, T> = {
+/** A change. `run` makes it and returns the answer, or undefined on failure (see `error`). */
+type Action<I, T> = {
   run: (input: I) => Promise<T | undefined>;
   /** For dialogs that show the error themselves. */
   runOrThrow: (input: I) => Promise<T>;
@@ -89,8 +92,8 @@ export type Action<I, T> = {
 };
 
 /**
- * Changes something. Where the API asks for a fresh sign-in, the person is asked for it and the change is made then. What is
- * under the `changes` keys is read anew afterwards.
+ * Changes data. If the API requires a fresh sign-in, the user is asked for it first. Afterwards
+ * the data under the `changes` keys is read again.
  */
 export const useAction = <I, T>(
   act: (client: Client, input: I) => Promise<T>,
@@ -98,7 +101,7 @@ export const useAction = <I, T>(
 ): Action<I, T> => {
   const queries = useQueryClient();
   const { mutateAsync, error, isPending, reset } = useMutation({
-    // An answer may hold a key that is shown once: it goes when the page that shows it does.
+    // An answer may hold a key that is shown once, so it must not stay in the cache.
     gcTime: 0,
     mutationFn: (input: I) => withFreshSignIn(() => act(session.get().client, input)),
     onSuccess: async (answer) => {
@@ -107,7 +110,7 @@ export const useAction = <I, T>(
     },
   });
   return {
-    // A form is sent by Enter too, while its button waits.
+    // Enter can submit a form again while its button is disabled.
     run: async (input) => (isPending ? undefined : mutateAsync(input).catch(() => undefined)),
     runOrThrow: mutateAsync,
     error,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseWhole, formatDuration } from './duration.ts';
+import { formatDuration, parseWhole } from './duration.ts';
 
 test.each([
   [900, '15 min'],

@@ -1,4 +1,4 @@
-/** Lengths of time in words. */
+/** Durations as text. */
 
 const UNITS = [
   [86_400, 'd'],
@@ -7,7 +7,9 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-/** 900 → "15 min", 90061 → "1 d 1 h": the two largest units, rounded down. Below a second: "0 s". */
+/**
+ * 900 → "15 min", 90061 → "1 d 1 h": the two largest units, rounded down. Below a second: "0 s".
+ */
 export const formatDuration = (seconds: number): string => {
   const whole = Math.max(0, Math.floor(seconds));
   const first = UNITS.findIndex(([size]) => whole >= size);
@@ -24,7 +26,7 @@ export const formatDuration = (seconds: number): string => {
     .join(' ');
 };
 
-/** What a person typed as a whole number within bounds, or null. */
+/** Parses a typed whole number within bounds, or returns null. */
 export const parseWhole = (typed: string, min: number, max: number): number | null => {
   const text = typed.trim().replaceAll(',', '');
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

@@ -1,9 +1,11 @@
-/** Money for people: bigint micro-units (1 USDC = 1,000,000) from and to text. Never a float. */
+/** Formats and parses money: bigint micro-units (1 USDC = 1,000,000), never a float. */
 
 const MICRO = 1_000_000n;
 const whole = new Intl.NumberFormat('en');
 
-/** 1234500000n → "1,234.50"; two decimals, or as many as there are. The sign is a minus, never brackets. */
+/**
+ * 1234500000n → "1,234.50"; two decimals, or as many as needed. A negative amount has a minus sign.
+ */
 export const formatUsdc = (micro: bigint): string => {
   const size = micro < 0n ? -micro : micro;
   const decimals = (size % MICRO)
@@ -13,7 +15,7 @@ export const formatUsdc = (micro: bigint): string => {
   return `${micro < 0n ? '−' : ''}${whole.format(size / MICRO)}.${decimals}`;
 };
 
-/** All that a hover says: "1,234.500000 USDC · 1234500000 micro-units". */
+/** The text on hover: "1,234.500000 USDC · 1234500000 micro-units". */
 export const exactUsdc = (micro: bigint): string => {
   const size = micro < 0n ? -micro : micro;
   const sign = micro < 0n ? '−' : '';
@@ -22,8 +24,8 @@ export const exactUsdc = (micro: bigint): string => {
 };
 
 /**
- * What a person typed as USDC, in micro-units: "12.5", "1,000", "0.000001". Null for anything that is not a plain amount
- * above zero with at most six decimals, so that nothing is rounded behind anybody's back.
+ * Parses typed USDC into micro-units: "12.5", "1,000", "0.000001". Null for anything but a plain
+ * amount above zero with at most six decimals, so that nothing is rounded.
  */
 export const parseUsdc = (typed: string): bigint | null => {
   const match = /^(\d{1,12}|\d{1,3}(?:,\d{3}){1,3})(?:\.(\d{1,6}))?$/.exec(typed.trim());

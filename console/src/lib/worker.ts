@@ -1,7 +1,7 @@
-/** Workers of the console. The page's policy lets no text become a script but what passes here. */
+/** Workers of the console. The page's policy allows only script URLs that pass here. */
 
 /**
- * The address as it is, when the build wrote a script there.
+ * Returns the address unchanged if it is a script of the build.
  * @throws TypeError for any other
  */
 export const scriptOfOurs = (address: string): string => {
@@ -16,8 +16,9 @@ const rules: Rules = { createScriptURL: scriptOfOurs };
 const policy = policies?.createPolicy('quittance-worker', rules) ?? rules;
 
 /**
- * Starts a worker by the address that the build gives it: `import address from './wallet-worker.ts?worker&url'`.
- * @throws TypeError when it is no script of ours
+ * Starts a worker by the address that the build gives it: `import address from
+ * './wallet-worker.ts?worker&url'`.
+ * @throws TypeError if it is not a script of the build
  */
 export const startWorker = (address: string): Worker =>
   new Worker(policy.createScriptURL(address), { type: 'module' });

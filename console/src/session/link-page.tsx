@@ -12,9 +12,10 @@ import { useSession } from './use-session.tsx';
 type Opened = Output<'identity.readMagicLink'>;
 
 /**
- * Where a sign-in link leads. Opening it uses nothing up and shows whose it is; the click signs in. Whoever sends his own
- * link to another person would have him work, link a wallet and pay in a stranger's account: so a link that this browser
- * did not ask for is confirmed by name.
+ * The page of a sign-in link. Opening it consumes nothing and shows the account; the click signs
+ * in. An attacker could send his own link to another person, who would then link a wallet and pay
+ * in the attacker's account. So the user confirms the account if this browser did not request the
+ * link.
  */
 const LinkPage = () => {
   const { client, status, account } = useSession();
@@ -96,7 +97,7 @@ const LinkPage = () => {
 };
 export default LinkPage;
 
-/** For a page of a mailed link that was opened without one, or with half of one. */
+/** Shown if the page was opened without a link, or with an incomplete one. */
 export const OpenTheLink = () => (
   <div className="section stack">
     <h1>Open the link from your mail</h1>
@@ -110,7 +111,7 @@ export const OpenTheLink = () => (
   </div>
 );
 
-/** For one that the API does not take any more. */
+/** Shown if the API refuses the link. */
 export const LinkIsGone = () => (
   <div className="section stack">
     <h1>This link no longer works</h1>

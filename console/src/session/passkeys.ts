@@ -3,12 +3,12 @@ import type { Input } from '../../../sdk/src/main.ts';
 import { session } from './store.ts';
 
 /**
- * Passkeys of this origin (docs/spec/decisions.md, Sign-in). What the browser itself refuses is
- * said in words by `passkeyTrouble`.
+ * Passkeys of this origin (docs/spec/decisions.md, Sign-in). `passkeyTrouble` explains
+ * errors of the browser.
  */
 
 /**
- * Signs in with a passkey of the shown environment, whichever account it belongs to.
+ * Signs in with a passkey of this environment, whichever account it belongs to.
  * @returns the account that is signed in now
  * @throws an error of the browser (`passkeyTrouble`), or of the API
  */
@@ -16,7 +16,7 @@ export const signInWithPasskey = async () => {
   const { client, environment } = session.get();
   const optionsJSON = await client.identity.passkeyLoginOptions({ environment });
   const given = await startAuthentication({ optionsJSON });
-  // What extensions gave is this page's business alone.
+  // The results of extensions stay in this page.
   const response = {
     ...given,
     clientExtensionResults: {},
@@ -27,8 +27,8 @@ export const signInWithPasskey = async () => {
 };
 
 /**
- * Registers a passkey, able to wrap a wallet's key where the authenticator can (`prf`). Needs a fresh sign-in.
- * @returns the passkey as the API keeps it
+ * Registers a passkey, with PRF if the authenticator supports it. Needs a fresh sign-in.
+ * @returns the passkey as the API stores it
  */
 export const registerPasskey = async (label: string) => {
   const { client } = session.get();
@@ -42,22 +42,22 @@ export const registerPasskey = async (label: string) => {
   return client.identity.passkeyRegisterVerify({ response, label });
 };
 
-/** A salt for whichever passkey of this site the person chooses, or for certain ones, as WebAuthn names them. */
-export type Salts =
+/** A salt for any passkey of this site, or one for each of certain passkeys. */
+type Salts =
   | { salt: Uint8Array<ArrayBuffer> }
   | { among: readonly { credentialId: string; salt: Uint8Array<ArrayBuffer> }[] };
 
 /**
- * Asks a passkey for the 32 bytes that its PRF makes of a salt: they are for this passkey and this salt alone, and are sent
- * to nobody. The person confirms it by the device's lock.
- * @returns null when the passkey has no PRF
+ * Gets the 32 bytes that a passkey's PRF derives from a salt. They are unique for this passkey and
+ * salt, and never leave the page. The user confirms with the device's lock.
+ * @returns null if the passkey has no PRF
  * @throws an error of the browser (`passkeyTrouble`), or of the API
  */
 export const passkeySecret = async (
   salts: Salts,
 ): Promise<{ credentialId: string; output: Uint8Array<ArrayBuffer> } | null> => {
   const { client, environment } = session.get();
-  // Its challenge is used by nobody: nothing of what comes back is an answer to the API.
+  // The challenge stays unused, because the result is not sent to the API.
   const options = await client.identity.passkeyLoginOptions({ environment });
   const prf =
     'salt' in salts
@@ -81,7 +81,7 @@ export const passkeySecret = async (
   return first === undefined ? null : { credentialId: given.id, output: new Uint8Array(first) };
 };
 
-/** What a refusal of the browser means, or null for an error that is none. */
+/** Explains an error of the browser. Null for any other error. */
 export const passkeyTrouble = (error: unknown): string | null => {
   const { name, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
   switch (cause?.name ?? name) {

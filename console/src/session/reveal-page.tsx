@@ -9,11 +9,14 @@ import { useSession } from './use-session.tsx';
 
 type Made = Output<'identity.verifyServiceReveal'> | Output<'identity.verifyDelegateReveal'>;
 
-/** Whose key it is; only these two shapes go into the path of a call. */
+/** The object of the key. Only these two formats are used in the path of a call. */
 const serviceId = /^[0-9a-f-]{36}$/.exec(mailedLink?.query.get('service') ?? '')?.[0];
 const delegateId = /^del_[0-9a-z]{26}$/.exec(mailedLink?.query.get('delegate') ?? '')?.[0];
 
-/** Where the mailed link to a new key leads: the click makes the key, which is shown this once. Nobody need be signed in. */
+/**
+ * The page of a mailed link to a new key. The click creates the key, which is shown once. It needs
+ * no sign-in.
+ */
 const RevealPage = () => {
   const { client } = useSession();
   const [made, setMade] = useState<Made | null>(null);

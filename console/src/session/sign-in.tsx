@@ -6,7 +6,7 @@ import { signInWithPasskey } from './passkeys.ts';
 import { session } from './store.ts';
 import { useSession } from './use-session.tsx';
 
-/** The door: by passkey, or by a link that is mailed. It stands in place of whatever page was asked for. */
+/** Signs in by passkey or by a mailed link. It is shown instead of the requested page. */
 export const SignInPage = () => {
   const { environment, status, client } = useSession();
   const [email, setEmail] = useState('');

@@ -7,12 +7,12 @@ import { signInWithPasskey } from './passkeys.ts';
 import { OtherAccountError, session } from './store.ts';
 
 /**
- * Step-up (docs/spec/decisions.md, Sign-in): what a stolen or forgotten page must not do asks for a
- * sign-in of the last five minutes.
+ * Step-up (docs/spec/decisions.md, Sign-in): sensitive actions need a sign-in of the last five
+ * minutes, so that a stolen or unattended page cannot do them.
  */
 
 /** The person closed the dialog. */
-export class NotConfirmedError extends Error {
+class NotConfirmedError extends Error {
   override readonly name = 'NotConfirmedError';
   constructor() {
     super('You did not sign in again, so nothing was done.');
@@ -47,9 +47,9 @@ const askForSignIn = () =>
   });
 
 /**
- * Runs a call; where the API answers that it needs a fresh sign-in, asks the person for one and runs it once more, in the
- * same account only.
- * @throws what the call throws; NotConfirmedError when the person did not sign in again
+ * Runs a call. If the API requires a fresh sign-in, it asks the user for one and runs the call once
+ * more, only in the same account.
+ * @throws what the call throws; NotConfirmedError if the user did not sign in again
  */
 export const withFreshSignIn = async <T,>(run: () => Promise<T>): Promise<T> => {
   try {
@@ -61,7 +61,7 @@ export const withFreshSignIn = async <T,>(run: () => Promise<T>): Promise<T> => 
   }
 };
 
-/** The dialog behind `withFreshSignIn`; once per page, by the frame. */
+/** The dialog of `withFreshSignIn`. The frame renders it once per page. */
 export const StepUpDialog = () => {
   const now = useSyncExternalStore(subscribe, () => asked);
   return now === null ? null : <StepUp asked={now} />;
@@ -72,7 +72,7 @@ const StepUp = ({ asked: { accountId, signInId, settle } }: { asked: Asked }) =>
   const [mailed, setMailed] = useState(false);
   const [error, setError] = useState<unknown>(null);
 
-  // However it comes about: by the passkey here, or by the link in another tab.
+  // The new sign-in may come from the passkey here, or from the link in another tab.
   useEffect(
     () =>
       session.subscribe(() => {

@@ -12,13 +12,13 @@ import {
  * separate accounts: one of them is shown, and switching signs into the other by its own cookie.
  */
 
-export type Environment = 'test' | 'live';
-export type Account = { account_id: string; email: string };
+type Environment = 'test' | 'live';
+type Account = { account_id: string; email: string };
 export type SessionState = {
   environment: Environment;
   /**
-   * `resuming`: asking whether the cookie still holds a sign-in; `unreachable`: nobody answered that; `ended`: it was
-   * good when the page last looked, and is not now.
+   * `resuming`: checking whether the cookie holds a sign-in. `unreachable`: the API did not answer.
+   * `ended`: the sign-in is no longer valid.
    */
   status: 'resuming' | 'unreachable' | 'signed-out' | 'ended' | 'signed-in';
   account: Account | null;
@@ -30,13 +30,13 @@ const REFRESH_PATH = '/v1/auth/refresh';
 const ENVIRONMENT_KEY = 'quittance.environment';
 const channel = new BroadcastChannel('quittance-session');
 
-/** What a token says of its account and sign-in. The page decides nothing by it that the API does not decide again. */
+/** The claims of a token about its account and sign-in. The API checks every decision again. */
 const claimsOf = (token: string): { sub: string; sid: string } => {
   const payload = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
   return JSON.parse(atob(payload)) as { sub: string; sid: string };
 };
 
-/** Another tab signed into another account meanwhile: the call is not made in that one's name. */
+/** Another tab signed into another account. The call must not be made for that account. */
 export class OtherAccountError extends Error {
   override readonly name = 'OtherAccountError';
   constructor() {
@@ -74,7 +74,8 @@ const createStore = () => {
           } else tokens = next;
         },
       },
-      // The refresh token is good once, and all tabs share it: one exchange at a time, so that none is taken for theft.
+      // A refresh token works once, and all tabs share it. Concurrent exchanges would look like
+      // theft.
       fetch: async (url, init) =>
         url.endsWith(REFRESH_PATH)
           ? await navigator.locks.request(`quittance-refresh-${environment}`, () => fetch(url, init))
@@ -82,8 +83,8 @@ const createStore = () => {
     });
 
   /**
-   * Takes up a sign-in. The one that it takes the place of is ended: its refresh token was in the cookie, and is nowhere
-   * any more.
+   * Adopts a sign-in. It revokes the previous one, whose refresh token was overwritten in the
+   * cookie.
    */
   const adopt = ({ access_token, account }: Pick<SignedIn, 'access_token' | 'account'>) => {
     const before = tokens;
@@ -91,12 +92,12 @@ const createStore = () => {
     set({ status: 'signed-in', account });
     if (before === null) return;
     const [old, now] = [claimsOf(before.access_token), claimsOf(access_token)];
-    // It ends by itself in time where this fails.
+    // If this fails, the old sign-in expires by itself.
     if (old.sub === now.sub && old.sid !== now.sid)
       void state.client.identity.deleteSession({ session_id: old.sid }).catch(() => undefined);
   };
 
-  /** Signs in by the cookie, where it holds a sign-in. */
+  /** Signs in with the cookie, if it holds a sign-in. */
   const resume = async (): Promise<void> => {
     const { client, environment } = state;
     try {
@@ -117,7 +118,7 @@ const createStore = () => {
 
   const environment = storedEnvironment();
   state = { environment, client: clientOf(environment), status: 'resuming', account: null };
-  // What another tab did to the cookie that both share: it signed in, or out.
+  // Another tab signed in or out, and so changed the shared cookie.
   channel.onmessage = ({ data }) => {
     if (data === state.environment && state.status !== 'resuming') void resume();
   };
@@ -129,28 +130,30 @@ const createStore = () => {
       return () => listeners.delete(listener);
     },
     resume,
-    /** Shows the other environment, signed in where its cookie still holds a sign-in. */
+    /** Switches to the other environment, signed in if its cookie holds a sign-in. */
     switchTo: async (next: Environment): Promise<void> => {
       if (next === state.environment) return;
       show(next);
       await resume();
     },
-    /** Takes up what a link or passkey answered, in its environment, and tells the other tabs. */
+    /** Adopts the sign-in of a link or passkey, in its environment, and notifies the other tabs. */
     signedIn: (answer: SignedIn, into: Environment): void => {
       if (into !== state.environment) show(into);
       adopt(answer);
       channel.postMessage(into);
     },
-    /** Ends the sign-in here and in the API; when nobody answers, the caller is told and stays signed in. */
+    /**
+     * Signs out here and in the API. If the API does not answer, it throws, and the sign-in stays.
+     */
     signOut: async (): Promise<void> => {
       await state.client.identity.logout();
       tokens = null;
       set({ status: 'signed-out', account: null });
       channel.postMessage(state.environment);
     },
-    /** Which sign-in this is: another one after a fresh sign-in. Null when signed out. */
+    /** The id of the sign-in, which changes with a fresh sign-in. Null when signed out. */
     signInId: (): string | null => (tokens === null ? null : claimsOf(tokens.access_token).sid),
-    /** For a person who tries the API by hand; good for some minutes. Null when signed out. */
+    /** For manual calls of the API; valid for some minutes. Null when signed out. */
     accessToken: (): string | null => tokens?.access_token ?? null,
   };
 };

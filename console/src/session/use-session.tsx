@@ -2,14 +2,14 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useSyncExternalStore } from 'react';
 import { type SessionState, session } from './store.ts';
 
-/** The sign-in as it stands; the component is shown anew when it changes. */
+/** The current sign-in. The component renders again when it changes. */
 export const useSession = (): SessionState => useSyncExternalStore(session.subscribe, session.get);
 
-/** What was read belongs to one account of one environment, and is forgotten with it. */
+/** Cached data belongs to one account of one environment, and is dropped with it. */
 export const DataOfAccount = ({ children }: { children: ReactNode }) => {
   const { environment, account } = useSession();
   const owner = `${environment}:${account?.account_id ?? ''}`;
-  // The SDK repeats what may be repeated: a second layer of that would only delay the message.
+  // The SDK already retries. A second layer would only delay the error.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new owner is the reason for a new store
   const client = useMemo(
     () =>

@@ -2,18 +2,20 @@ import type { ReactNode } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaProps } from 'react-aria-components';
 import { Link } from 'wouter';
 
-export type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
+type ButtonProps = Omit<AriaProps, 'children' | 'className' | 'style' | 'isPending'> & {
   children: ReactNode;
-  /** `primary`: the one thing this place is for. `danger`: what cannot be undone. `quiet`: beside others. */
+  /**
+   * `primary`: the main action. `danger`: an action that cannot be undone. `quiet`: next to others.
+   */
   variant?: 'plain' | 'primary' | 'danger' | 'quiet';
   size?: 'normal' | 'small';
-  /** While it works: what it does, in words ("Signing in…"). It cannot be pressed meanwhile. */
+  /** The label while the action runs ("Signing in…"). The button is disabled meanwhile. */
   busy?: string | false | undefined;
 };
 
 /**
- * A button. `busy` replaces its words while the work is under way, so that nobody waits for a wordless wheel; it keeps the
- * focus, does nothing meanwhile, and its words are read out.
+ * A button. `busy` replaces its label while the action runs. The button keeps the focus, ignores
+ * presses, and screen readers announce the label.
  */
 export const Button = ({
   children,
@@ -40,7 +42,9 @@ export const Button = ({
   );
 };
 
-/** A way to another page of the console that looks like a button. `to` is a path below /console. */
+/**
+ * A link to another page of the console that looks like a button. `to` is a path below /console.
+ */
 export const LinkButton = ({
   to,
   children,

@@ -1,8 +1,8 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { formatUsdc } from '../lib/money.ts';
-import type { Point } from './chart.tsx';
+import type { Point } from './chart-point.ts';
 
-/** Heights are drawn, not counted with: here alone an amount becomes a number, in whole USDC. */
+/** Heights are only drawn, so this is the one place where an amount becomes a float, in USDC. */
 const toUsdc = (micro: bigint): number => Number(micro) / 1e6;
 const text = (
   _value: unknown,
@@ -13,7 +13,7 @@ const text = (
   return [micro === undefined ? '' : `${formatUsdc(micro)} USDC`, name === 'usdc' ? '' : `${name} `];
 };
 
-/** The part of `Chart` that needs Recharts, loaded by it. */
+/** The part of `Chart` that needs Recharts. `Chart` loads it. */
 const Bars = ({ points, parts }: { points: readonly Point[]; parts?: readonly [string, string] }) => (
   <ResponsiveContainer width="100%" height="100%">
     <BarChart

@@ -1,17 +1,15 @@
 import { lazy, Suspense } from 'react';
 import { formatUsdc } from '../lib/money.ts';
+import type { Point } from './chart-point.ts';
 import { Loading } from './layout.tsx';
 import { Money } from './show.tsx';
-
-/** One bar: `micro` in micro-units, and in a chart of two parts `more` on top of it. */
-export type Point = { label: string; micro: bigint; more?: bigint };
 
 const Bars = lazy(() => import('./chart-bars.tsx'));
 
 /**
- * Amounts as bars, most pages' only chart. Its library is loaded when it is first shown; the same numbers stand in a table
- * below, for who does not see it and who wants them exactly.
- * @param parts what the two parts of a bar are, from below
+ * Amounts as bars. The library is loaded when the first chart is shown. A table below has the same
+ * numbers, for exact values and for screen readers.
+ * @param parts the names of the two parts of a bar, from the bottom
  */
 export const Chart = ({
   label,

@@ -1,6 +1,9 @@
 import { Checkbox, CheckboxGroup, Label } from 'react-aria-components';
 
-/** Any number of a few values, as boxes to tick. `options` are pairs of value and words; `onChange` gets all that are ticked. */
+/**
+ * A multiple choice as checkboxes. `options` are pairs of value and label. `onChange` gets all
+ * selected values.
+ */
 export const Choices = <T extends string>({
   label,
   options,

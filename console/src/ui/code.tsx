@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { Button } from './button.tsx';
 
 /**
- * Lines of code, a request or an answer, as they are: they scroll instead of breaking, also by keyboard. `copy` is what the
- * button copies where that is another text (the same call for a shell); null: no button.
+ * Code, a request or an answer, verbatim. Long lines scroll, also by keyboard. `copy` is what the
+ * button copies if that is another text (the same call for a shell). Null: no button.
  */
 export const Code = ({
   text,
@@ -12,10 +12,10 @@ export const Code = ({
   action = 'Copy',
 }: {
   text: string;
-  /** What it is, above it and for the button's name. */
+  /** The caption, which is also part of the button's name. */
   label: string;
   copy?: string | null;
-  /** The button's words where what it copies is not what is shown. */
+  /** The button's label if it copies something else than what is shown. */
   action?: string;
 }) => {
   const [said, setSaid] = useState<string | null>(null);

@@ -4,8 +4,8 @@ import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 
 /**
- * A dialog over the page: focus stays inside, Escape and a press outside close it unless `isFixed` (a key that is shown
- * once must not vanish by a slip). `children` gets nothing: close it by `onClose`.
+ * A dialog over the page. Focus stays inside. Escape and a press outside close it unless `isFixed`,
+ * because a key that is shown once must not disappear by accident.
  */
 export const Dialog = ({
   title,
@@ -40,14 +40,14 @@ export const Dialog = ({
   </ModalOverlay>
 );
 
-/** The buttons at the foot of a dialog, the one that acts last. */
+/** The buttons of a dialog. The main action comes last. */
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className="dialog-actions">{children}</div>
 );
 
 /**
- * Asks before something that cannot be undone. `onConfirm` does it; while it runs the button says `doing`; when it fails the
- * dialog stays and shows why, and closes by itself when it worked.
+ * Asks for confirmation before an action that cannot be undone. `onConfirm` runs the action. While
+ * it runs, the button shows `doing`. The dialog closes on success, and shows the error on failure.
  */
 export const ConfirmDialog = ({
   title,
@@ -60,9 +60,9 @@ export const ConfirmDialog = ({
   onConfirm,
 }: {
   title: string;
-  /** What will happen, and what it will not undo. */
+  /** What the action does and what it does not undo. */
   children: ReactNode;
-  /** Words of the button: the deed itself, "Remove passkey". */
+  /** The button's label: the action itself, "Remove passkey". */
   confirm: string;
   doing: string;
   danger?: boolean;

@@ -16,7 +16,7 @@ const ACTION: Record<SafeAction, string> = {
   raise_limit: 'Raise the limit or the allowance first.',
   stop: 'Do not try again; write to support with the request id.',
 };
-/** What a person can do about it, where the API's own message is made for programs. */
+/** What the user can do, for codes whose API message is meant for programs. */
 const TEXTS: Record<string, string> = {
   rate_limited: 'That was asked for too often. Wait a moment, then try again.',
   forbidden: 'This account may not do that.',
@@ -27,7 +27,7 @@ const TEXTS: Record<string, string> = {
     'Something went wrong on our side. Try again; if it stays, write to support with the request id.',
 };
 
-/** The notice box: `tone` colours its edge, and its words say the same. */
+/** The notice box. `tone` colours its edge; the text carries the same information. */
 export const Notice = ({
   tone,
   title,
@@ -44,8 +44,8 @@ export const Notice = ({
 );
 
 /**
- * Any error of a call, in words: what happened, whether money moved and what is safe to do (`safe_action`), the code and the
- * request id for support. `retry` adds a button.
+ * An error of a call as text: what happened, whether money moved, what is safe to do
+ * (`safe_action`), and the code and the request id for support. `retry` adds a button.
  */
 export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => void }) => {
   const again = retry !== undefined && (

@@ -19,8 +19,8 @@ import {
 type Common = { label: string; hint?: ReactNode; error?: string | null | undefined };
 
 /**
- * A line of text with its label. `error` is shown below and read out; `suffix` stands behind the input ("USDC"); `numeric`
- * aligns digits to the right; `lines` makes it a text area.
+ * A text field with its label. `error` is shown below and announced. `suffix` follows the input
+ * ("USDC"). `numeric` aligns digits to the right. `lines` makes it a text area.
  */
 export const TextField = ({
   label,
@@ -62,7 +62,7 @@ export const TextField = ({
   </AriaTextField>
 );
 
-/** One of a few values. `options` are pairs of value and words; `onChange` gets the value. */
+/** A single choice. `options` are pairs of value and label. `onChange` gets the value. */
 export const Select = <T extends string>({
   label,
   hint,
@@ -108,7 +108,7 @@ export const Select = <T extends string>({
   </AriaSelect>
 );
 
-/** On or off, acting at once; `hint` says what is different when it is on. */
+/** A switch that takes effect at once. `hint` explains what the "on" state changes. */
 export const Switch = ({
   children,
   hint,

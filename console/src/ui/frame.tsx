@@ -8,14 +8,15 @@ import { Button } from './button.tsx';
 import { nextTheme, useTheme } from './theme.ts';
 import { Toasts, toast } from './toast.tsx';
 
-/** What stands around every page: the band of the environment, and for who is signed in the navigation. */
+/** The frame of every page: the environment's band and, for signed-in users, the navigation. */
 export const Frame = ({ children, door = false }: { children: ReactNode; door?: boolean }) => {
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is what it is for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it must run for each new path
   useEffect(() => {
-    // Where a reader goes on after following a link inside the console; the first page begins at its beginning.
+    // Moves the focus after a link inside the console was followed. The first page starts at its
+    // top.
     if (!first.current) main.current?.focus();
     first.current = false;
   }, [path]);
@@ -38,7 +39,7 @@ export const Frame = ({ children, door = false }: { children: ReactNode; door?: 
 
 const TEXTS = { test: 'Its money is not real.', live: 'Real money moves here.' };
 
-/** Which environments this system serves; null while it is not known, and then both are offered. */
+/** The environments that this system serves. Null while they are unknown; then both are offered. */
 const useServed = (): readonly string[] | null => {
   const [served, setServed] = useState<readonly string[] | null>(null);
   const { client } = useSession();

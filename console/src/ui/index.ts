@@ -1,12 +1,13 @@
-/** All that a page is written with; each component says at its own place how. */
+/** All components that pages use. Each file documents its component. */
 export { Button, LinkButton } from './button.tsx';
-export { Chart, type Point } from './chart.tsx';
+export { Chart } from './chart.tsx';
+export type { Point } from './chart-point.ts';
 export { Choices } from './choices.tsx';
 export { Code } from './code.tsx';
 export { ConfirmDialog, Dialog, DialogActions } from './dialog.tsx';
 export { ErrorNotice, Notice } from './error-notice.tsx';
 export { Select, Switch, TextField } from './field.tsx';
-export { Columns, Empty, Properties, Loading, Page, Row, Section, Stack } from './layout.tsx';
+export { Columns, Empty, Loading, Page, Properties, Row, Section, Stack } from './layout.tsx';
 export { Badge, Copyable, Meter, Money, Time } from './show.tsx';
 export { type Column, Table } from './table.tsx';
 export { Tabs } from './tabs.tsx';

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useId, useState } from 'react';
 
-/** How a page is put together: `Page` around `Section`s. */
+/** The structure of a page: `Page` around `Section`s. */
 
-/** A page: its title, also the window's, one sentence about it, and what can be done on it (buttons). */
+/** A page: its title, which is also the window's, one sentence about it, and its buttons. */
 export const Page = ({
   title,
   about,
@@ -31,7 +31,7 @@ export const Page = ({
   );
 };
 
-/** A card with a heading. `about` says what it is for, where the heading does not. */
+/** A card with a heading. `about` explains it if the heading does not suffice. */
 export const Section = ({
   title,
   about,
@@ -56,12 +56,12 @@ export const Section = ({
   );
 };
 
-/** Things one below the other; `Row` beside each other; `Columns` as many beside each other as fit. */
+/** `Stack` is a column, `Row` a row, `Columns` as many columns as fit. */
 export const Stack = ({ children }: { children: ReactNode }) => <div className="stack">{children}</div>;
 export const Row = ({ children }: { children: ReactNode }) => <div className="row">{children}</div>;
 export const Columns = ({ children }: { children: ReactNode }) => <div className="columns">{children}</div>;
 
-/** Names and values of one thing. Values that are null or false are left out with their names. */
+/** Names and values of one object. A null or false value is omitted together with its name. */
 export const Properties = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="properties">
     {of
@@ -78,7 +78,7 @@ const Property = ({ name, value }: { name: string; value: ReactNode }) => (
   </>
 );
 
-/** Where there is nothing yet: what would be here, and how it comes here. */
+/** An empty state: what will appear here, and how it gets here. */
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <div className="empty">
     <strong>{title}</strong>
@@ -86,10 +86,10 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
   </div>
 );
 
-/** A service that does not answer is asked again for some 25 s (sdk): after so many, whoever waits is told. */
+/** The SDK repeats a call for about 25 s. After this time the user gets a message. */
 const LONG_MS = 6000;
 
-/** What is awaited, in words: "Asking for your wallets…". */
+/** What is being loaded: "Loading your wallets…". */
 export const Loading = ({ children }: { children: string }) => {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

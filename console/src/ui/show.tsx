@@ -3,11 +3,11 @@ import { Meter as AriaMeter } from 'react-aria-components';
 import { exactUsdc, formatUsdc } from '../lib/money.ts';
 import { Button } from './button.tsx';
 
-/** How single values are shown. */
+/** Components that show single values. */
 
 /**
- * An amount of USDC from micro-units (bigint, or the digits of the wire): two decimals or as many as there are, the
- * micro-units on hover. `sign` shows a plus as well; `large` is for the one figure of a section.
+ * An amount of USDC from micro-units (bigint, or digits as the API sends them): two decimals or as
+ * many as needed, and the micro-units on hover. `sign` adds a plus. `large` is for a main figure.
  */
 export const Money = ({
   micro,
@@ -27,13 +27,13 @@ export const Money = ({
   );
 };
 
-// Not dateStyle and timeStyle: those cannot name the zone.
+// dateStyle and timeStyle cannot show the time zone.
 const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 const clock = { ...date, hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
 const day = new Intl.DateTimeFormat(undefined, date);
 const near = new Intl.DateTimeFormat(undefined, clock);
 const nearest = new Intl.DateTimeFormat(undefined, { ...clock, second: '2-digit' });
-/** The clock with its zone stays in one line. */
+/** Formats a moment. The time and its zone stay on one line. */
 const formatMoment = (format: Intl.DateTimeFormat, moment: Date): string => {
   const parts = format.formatToParts(moment);
   const clockFrom = parts.findIndex(({ type }) => type === 'hour');
@@ -42,7 +42,10 @@ const formatMoment = (format: Intl.DateTimeFormat, moment: Date): string => {
     .join('');
 };
 
-/** A moment (ISO text, null for never) in the reader's own time, with its zone; UTC to the millisecond on hover. `date` leaves the clock out, `seconds` has them. */
+/**
+ * A moment (ISO text, null for never) in the reader's time zone; UTC to the millisecond on hover.
+ * `date` omits the time of day, `seconds` adds seconds.
+ */
 export const Time = ({
   at,
   never = 'never',
@@ -67,7 +70,10 @@ const GOOD = /^(active|confirmed|finalized|completed|redeemed|delivered|settled|
 const WAIT = /^(pending.*|submitted|processing|prepared|open|awaiting.*|held|retrying|grace|settling)$/;
 const BAD = /^(failed|expired|cancelled|revoked|rejected|reversed|exhausted|disabled|refused|mismatch)$/;
 
-/** A state of the API (`pending_signature`) as words with a colour that agrees with them. `tone` overrides the guess. */
+/**
+ * A state of the API (`pending_signature`) as text with a matching colour. `tone` overrides the
+ * colour.
+ */
 export const Badge = ({ state, tone }: { state: string; tone?: 'good' | 'wait' | 'bad' | 'none' }) => {
   const guessed = GOOD.test(state) ? 'good' : WAIT.test(state) ? 'wait' : BAD.test(state) ? 'bad' : 'none';
   return (
@@ -78,8 +84,8 @@ export const Badge = ({ state, tone }: { state: string; tone?: 'good' | 'wait' |
 };
 
 /**
- * An id, key or address with a button that copies it. `block` shows it whole, in lines (keys, snippets); else it is cut to
- * `shown` characters and whole on hover.
+ * An id, key or address with a button that copies it. `block` shows all of it, wrapped. Otherwise
+ * it is cut to `shown` characters, with the whole text on hover.
  */
 export const Copyable = ({
   text,
@@ -88,14 +94,14 @@ export const Copyable = ({
   shown,
 }: {
   text: string;
-  /** What it is, for the button's name: "Copy service id". */
+  /** The button's name: "Copy service id". */
   label: string;
   block?: boolean;
   shown?: number;
 }) => {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async () => {
-    // Over plain http browsers hand out no clipboard; the text is there to be selected.
+    // Browsers provide no clipboard over plain http. The user can select the text.
     const copied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
@@ -120,8 +126,8 @@ export const Copyable = ({
 };
 
 /**
- * How much of a limit is used: `spent` and `held` of `limit`, in micro-units. It says in words what the bar shows; what is
- * over the limit (a cap that was lowered) leaves nothing, never less.
+ * How much of a limit is used: `spent` and `held` of `limit`, in micro-units. The text repeats what
+ * the bar shows. Usage above the limit (a lowered cap) leaves 0, never less.
  */
 export const Meter = ({
   label,
@@ -134,10 +140,10 @@ export const Meter = ({
   spent: bigint;
   held?: bigint;
   limit: bigint;
-  /** Beside the rest, for instance when it begins anew. */
+  /** An additional note, for instance when the period resets. */
   note?: ReactNode;
 }) => {
-  // Thousandths, so that no amount of money becomes a float.
+  // Thousandths as bigint, so that no amount of money becomes a float.
   const share = (part: bigint): number =>
     limit === 0n ? 1000 : Number((part * 1000n) / limit > 1000n ? 1000n : (part * 1000n) / limit);
   const [used, both] = [share(spent), share(spent + held)];

@@ -4,7 +4,10 @@ import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './layout.tsx';
 
-/** A column: `show` makes a cell of an item; numbers and money are at the `end`. Without a heading: buttons of the row. */
+/**
+ * A column. `show` renders the cell of an item. Numbers and money are aligned to the `end`. A
+ * column without a heading holds the row's buttons.
+ */
 export type Column<T> = {
   heading: string;
   show: (item: T) => ReactNode;
@@ -12,8 +15,8 @@ export type Column<T> = {
 };
 
 /**
- * A list of the API as a table, with its loading, empty and failed states and a button for the next page. At phone width each
- * row becomes a card. `items` is what `useItems` gives.
+ * A list of the API as a table, with loading, empty and failed states and a button for the next
+ * page. At phone width each row becomes a card. `items` is what `useItems` returns.
  */
 export const Table = <T,>({
   label,
@@ -23,13 +26,13 @@ export const Table = <T,>({
   empty,
   waiting,
 }: {
-  /** What the table is of, for who does not see it. */
+  /** The table's name for screen readers. */
   label: string;
   columns: readonly Column<T>[];
   items: Items<T>;
   keyOf: (item: T) => string;
   empty: ReactNode;
-  /** Words while the first page is awaited: "Asking for your payments…". */
+  /** The text while the first page loads: "Loading your payments…". */
   waiting: string;
 }) => {
   const { data, error, isPending, hasMore, more, isLoadingMore, again } = items;
@@ -71,5 +74,7 @@ export const Table = <T,>({
   );
 };
 
-/** One thing, so that at phone width it stands as a whole beside its column's name; an empty cell is left out there. */
+/**
+ * One element, so that at phone width it stays next to its column's name. Empty cells are omitted.
+ */
 const cell = (content: ReactNode) => (content === null ? null : <div>{content}</div>);

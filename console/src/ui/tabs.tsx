@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 
-/** Views of the same thing, one at a time. `tabs` are triples of id, words and content; hidden content is not mounted. */
+/**
+ * Views of the same object, one at a time. `tabs` are triples of id, label and content. Hidden
+ * content is not mounted.
+ */
 export const Tabs = ({
   label,
   tabs,

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
-/** Light, dark, or (automatic) as the device says; kept for the next visit. */
-export type Theme = 'automatic' | 'light' | 'dark';
+/** Light, dark, or (automatic) the device's setting. Stored for the next visit. */
+type Theme = 'automatic' | 'light' | 'dark';
 
 const KEY = 'quittance.theme';
 const ORDER: readonly Theme[] = ['automatic', 'light', 'dark'];
@@ -9,13 +9,13 @@ const listeners = new Set<() => void>();
 const read = (): Theme => ORDER.find((theme) => theme === localStorage.getItem(KEY)) ?? 'automatic';
 let theme = read();
 
-/** Sets the page's colours; called once before the first thing is shown, and by every change. */
+/** Sets the page's colours. Called once before the first render, and by every change. */
 export const applyTheme = (): void => {
   if (theme === 'automatic') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 };
 
-/** The next one in turn. */
+/** Switches to the next theme. */
 export const nextTheme = (): void => {
   theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length]!;
   localStorage.setItem(KEY, theme);

@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
-/** Short words that something worked, for some seconds. What failed stays where it failed: use `ErrorNotice`. */
+/**
+ * A short message about a success, for some seconds. Errors stay where they occurred: use
+ * `ErrorNotice`.
+ */
 type Toast = { id: number; text: string };
 
 const SHOWN_MS = 5000;
@@ -13,7 +16,7 @@ const set = (next: readonly Toast[]) => {
   for (const listener of listeners) listener();
 };
 
-/** Says it, from anywhere. */
+/** Shows a toast, from anywhere. */
 export const toast = (text: string): void => {
   last += 1;
   const id = last;
@@ -26,7 +29,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Once per page, by the frame. */
+/** Rendered once per page, by the frame. */
 export const Toasts = () => (
   <div className="toasts" role="status" aria-live="polite">
     {useSyncExternalStore(subscribe, () => shown).map(({ id, text }) => (

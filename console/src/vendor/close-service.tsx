@@ -6,7 +6,7 @@ import { Button, Dialog, DialogActions, ErrorNotice, Loading, Notice, Section, t
 import type { Service } from './service-form.tsx';
 import './vendor.css';
 
-/** How a service ends: at once when nothing is open, else by closing. */
+/** Deletes a service at once if nothing is open, otherwise closes it. */
 export const ServiceEnd = ({ service }: { service: Service }) => {
   const [isAsking, setAsking] = useState(false);
   return (
@@ -86,7 +86,7 @@ const EndDialog = ({ service, onClose }: { service: Service; onClose: () => void
   );
 };
 
-/** What is open, as far as one page of each list tells. Whether it can end now is the API's word. */
+/** What is open, from one page of each list. The API decides whether the service can be deleted. */
 const useOpen = (serviceId: string) =>
   useRead(['open-payments', serviceId], async (client, options) => {
     const of = { service_id: serviceId, limit: '100' };
@@ -101,7 +101,7 @@ const useOpen = (serviceId: string) =>
       one: string,
       many: string,
     ) => {
-      // Asked by status, a list may still have what has run out since.
+      // A list by status may contain entries that have expired since.
       const count = data.filter((each) => each.status === status).length;
       if (count === 0) return [];
       return [count === 1 ? `1 ${one}` : `${next_cursor === null ? '' : 'over '}${count} ${many}`];

@@ -1,7 +1,7 @@
 import { useNow } from '../lib/clock.ts';
 import { formatDuration } from '../lib/duration.ts';
 
-/** How long it is until a moment (ISO text), second by second; `over` in its place afterwards. The moment itself on hover. */
+/** Counts down to a moment (ISO text) and shows `over` afterwards. The moment is shown on hover. */
 export const Countdown = ({ until, over }: { until: string; over: string }) => {
   const left = Date.parse(until) - useNow();
   return (

@@ -1,18 +1,18 @@
-/** Requests and answers as text to read and to copy, with secrets covered. */
+/** Requests and answers as text, with secrets masked. */
 
 export type Exchanged = {
   method: string;
   url: string;
-  /** As they were sent, names in lower case. */
+  /** As sent, with names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: string | null;
-  /** Null: no answer came. */
+  /** Null if no answer came. */
   answer: { status: number; headers: Readonly<Record<string, string>>; body: string } | null;
 };
-/** What must not be shown, each with the name of the variable that stands for it. */
+/** Secrets that must not be shown, each with the variable that replaces it. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** What says something about the exchange; the rest of an answer's headers is about browsers and caches. */
+/** The headers that matter for the exchange. The rest concerns browsers and caches. */
 const SHOWN_STATUS =
   /^(content-type|cache-control|retry-after|idempotent-replayed|x-(payment|settlement|request)-.*)$/;
 
@@ -35,20 +35,22 @@ const lines = (first: string, headers: Readonly<Record<string, string>>, body: s
   return [first, ...named, ...(body === null || body === '' ? [] : ['', readable(body)])].join('\n');
 };
 
-/** The request as it was sent; JSON is broken into lines. */
+/** The request as it was sent, with formatted JSON. */
 export const requestText = ({ method, url, headers, body }: Exchanged, secrets: Secrets): string =>
   shown(lines(`${method} ${url}`, headers, body), secrets);
 
-/** The answer with the headers that say something. */
+/** The answer with the relevant headers. */
 export const answerText = ({ answer }: Exchanged, secrets: Secrets): string => {
   if (answer === null) return 'no answer came';
-  const shownHeaders = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => SHOWN_STATUS.test(name)));
+  const shownHeaders = Object.fromEntries(
+    Object.entries(answer.headers).filter(([name]) => SHOWN_STATUS.test(name)),
+  );
   return shown(lines(String(answer.status), shownHeaders, answer.body), secrets);
 };
 
-/** The request for a shell; secrets are variables of it, which the reader sets. */
+/** The request for a shell. Secrets are variables, which the reader sets. */
 export const curlText = ({ method, url, headers, body }: Exchanged, secrets: Secrets): string => {
-  // Quoted first: what stands for a secret leaves the quotes.
+  // Quoted first, because a variable must be outside the quotes.
   const quoted = (text: string) =>
     cover(`'${text.replaceAll("'", `'\\''`)}'`, secrets, (name) => `'"$${name}"'`);
   const parts = [

@@ -1,10 +1,10 @@
 import { useSession } from '../session/use-session.tsx';
 import { Button, Copyable, Dialog, DialogActions, Notice, Time } from '../ui/index.ts';
 
-/** What a call that makes a key answers; of a repeat after a lost answer without the key. */
-export type KeyAnswer = { api_key: string } | { secret_already_shown: true };
+/** The answer of a call that creates a key. A repeat after a lost answer has no key. */
+type KeyAnswer = { api_key: string } | { secret_already_shown: true };
 
-/** A key, this once. Only the button closes it, so that it does not vanish by a slip. */
+/** Shows a key once. Only the button closes it, so that it does not disappear by accident. */
 export const NewKeyDialog = ({
   title,
   answer,
@@ -13,7 +13,7 @@ export const NewKeyDialog = ({
 }: {
   title: string;
   answer: KeyAnswer;
-  /** Until when the previous key works, where there was one and it goes on. */
+  /** Until when the previous key works, if there is one. */
   previousEnds?: string | null;
   onClose: () => void;
 }) => {

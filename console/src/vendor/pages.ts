@@ -1,4 +1,4 @@
-import type { PageEntry } from '../routes.ts';
+import type { PageEntry } from '../page-entry.ts';
 
 export const vendorPages: readonly PageEntry[] = [
   { path: '/services', nav: 'Services', load: () => import('./services.tsx') },

@@ -9,7 +9,7 @@ import type { Refund } from './settlement-history.ts';
 
 type Prepared = Output<'funding.createRefund'>;
 
-/** A refund from its amount to its submission; or, of one that was prepared before, its signature. */
+/** Creates a refund, from the amount to the submission, or signs one that was prepared before. */
 export const RefundDialog = ({
   settlement,
   left,
@@ -18,7 +18,7 @@ export const RefundDialog = ({
   onClose,
 }: {
   settlement: Settlement;
-  /** Of the net, in micro-units. */
+  /** What is left of the net amount, in micro-units. */
   left: bigint;
   refund: Refund | null;
   changes: readonly (readonly unknown[])[];

@@ -4,7 +4,7 @@ import { type Sales, useRefunded } from './sales-data.ts';
 import { funnelOf, percent, revenueByTime, revenueOf, type Sale } from './sales-figures.ts';
 import './vendor.css';
 
-/** How many of the quotes were paid, and how many of the paid delivered. */
+/** How many quotes were paid, and how many of those were delivered. */
 export const Conversion = ({ sales }: { sales: readonly Sale[] }) => {
   const { quoted, paid, delivered, unpaid, lapsed, open } = funnelOf(sales);
   const steps = [
@@ -49,7 +49,7 @@ const hour = new Intl.DateTimeFormat('en', {
   timeZone: 'UTC',
 });
 
-/** What stands with the vendor of this time's payments, by day or hour. */
+/** The vendor's revenue of the period, by day or hour. */
 export const RevenueSection = ({
   sales: { sales, since },
   now,
@@ -57,7 +57,7 @@ export const RevenueSection = ({
 }: {
   sales: Sales;
   now: number;
-  /** Whose refunds count. */
+  /** The services whose refunds count. */
   serviceIds: ReadonlySet<string> | null;
 }) => {
   const { gross, fees, net } = revenueOf(sales);

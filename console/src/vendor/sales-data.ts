@@ -3,22 +3,25 @@ import { type Items, useItems, useRead } from '../lib/data.ts';
 import { joinSales, type Quote, type Sale, type Settlement } from './sales-figures.ts';
 import { useServices } from './select-service.tsx';
 
-/** Reading sales. The API has no sum of them, so they are read as far back as is looked at, and summed here. */
+/**
+ * Reads sales. The API has no sums of them, so all sales of the period are read and summed here.
+ */
 
-/** A page of a list, and how many pages are read before the person is asked whether to go on. */
+/** The size of a page, and how many pages are read before the user is asked to continue. */
 const PAGE = '100';
 const MAX_PAGES = 10;
 /**
- * The newest are looked at this often, and the first pages this often; more pages less often by as much. With 12 + 10 calls a
- * minute of the 120 that each list allows, several tabs fit.
+ * How often the newest entries and the first pages are read. More pages are read proportionally
+ * less often. With 12 + 10 calls a minute of the 120 that each list allows, several tabs can be
+ * open.
  */
 const HEAD_MS = 5000;
 const BODY_MS = 60_000;
 
 /**
  * Reads a list back to a moment.
- * @param pages at most this many
- * @returns whether it came there
+ * @param pages the maximum number of pages
+ * @returns true if it reached the moment
  */
 const useBackTo = <T extends { created_at: string }>(
   items: Items<T>,
@@ -27,7 +30,7 @@ const useBackTo = <T extends { created_at: string }>(
 ): boolean => {
   const { data, error, isPending, hasMore, more, isLoadingMore } = items;
   const oldest = data.at(-1);
-  // A list that failed before anything was read says that there is no more.
+  // A list that failed before its first page reports that there is no more.
   const isRead = !isPending && (error === null || data.length > 0);
   const isThere = isRead && (!hasMore || (oldest !== undefined && Date.parse(oldest.created_at) < from));
   const goesOn =
@@ -39,14 +42,14 @@ const useBackTo = <T extends { created_at: string }>(
 };
 
 export type Sales = {
-  /** Of the window, newest first. */
+  /** The sales of the window, newest first. */
   sales: readonly Sale[];
-  /** From when on they are complete, in milliseconds: the window's begin, or later where not all is read. */
+  /** The time from which they are complete, in milliseconds: the window's start, or later. */
   since: number;
-  /** What of the window is not read: on its way, or to be asked for. */
+  /** The state of the unread part of the window: loading, or to be requested. */
   rest: 'none' | 'reading' | 'more';
   readMore: () => void;
-  /** Both lists were read at least once; before, no figure means anything. */
+  /** True once both lists were read. Before that, the figures are meaningless. */
   isKnown: boolean;
   error: unknown;
   again: () => void;
@@ -55,7 +58,7 @@ export type Sales = {
 const isWhole = (head: readonly unknown[] | undefined) => head !== undefined && head.length < Number(PAGE);
 
 /**
- * The sales of a window, kept fresh while they are looked at.
+ * The sales of a window, refreshed while the page is visible.
  * @param from milliseconds
  * @param serviceId only of this service
  */
@@ -95,7 +98,7 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
   for (const settlement of [...settlements.data, ...(heads.data?.settlements ?? [])])
     settlementOf.set(settlement.settlement_id, settlement);
 
-  // Where a list was not read to the window's begin, what is older than its last item is incomplete.
+  // If a list was not read to the window's start, entries older than its last item are incomplete.
   const reach = (list: readonly { created_at: string }[], isThere: boolean) =>
     isThere ? from : Math.max(from, Date.parse(list.at(-1)?.created_at ?? new Date(now).toISOString()));
   const since = Math.max(reach(quotes.data, areThere[0]!), reach(settlements.data, areThere[1]!));
@@ -120,7 +123,7 @@ export const useSales = (from: number, now: number, serviceId: string | undefine
   };
 };
 
-/** All services of the account by id, for names and filters. Not read yet, or not readable: `isKnown` is false. */
+/** All services of the account by id. `isKnown` is false until they are loaded. */
 export const useAllServices = () => {
   const services = useServices();
   const isKnown = useBackTo(services, 0, MAX_PAGES);
@@ -128,8 +131,8 @@ export const useAllServices = () => {
 };
 
 /**
- * What was given back since a moment, of these services: refunds that an account gets itself are not among them. Null while
- * that is not known.
+ * The refunds of these services since a moment, without refunds that the account received. Null
+ * while unknown.
  */
 export const useRefunded = (since: number, serviceIds: ReadonlySet<string> | null): bigint | null => {
   const refunds = useItems(

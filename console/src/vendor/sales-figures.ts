@@ -1,14 +1,14 @@
 import type { Output } from '../../../sdk/src/main.ts';
 
-/** Sales: what a vendor's quotes and settlements say together. Pure; amounts are bigint micro-units. */
+/** Sales: a vendor's quotes joined with their settlements. Pure; amounts are bigint micro-units. */
 
 export type Quote = Output<'quote.list'>['data'][number];
 export type Settlement = Output<'settlement.list'>['data'][number];
 
-/** How far a sale has come. `lapsed`: paid, and its window ended before it was redeemed; the money stays. */
+/** The stage of a sale. `lapsed`: paid, but not redeemed within the window; the money stays. */
 export type Stage = 'quoted' | 'paying' | 'paid' | 'delivered' | 'unpaid' | 'lapsed' | 'failed' | 'reversed';
 
-/** One sale. A payment whose quote was made before what was read has no quote, and the other way round. */
+/** One sale. A payment has no quote if the quote is older than the window, and the reverse. */
 export type Sale = {
   id: string;
   at: string;
@@ -18,7 +18,7 @@ export type Sale = {
   settlement: Settlement | null;
 };
 
-/** @param now milliseconds; what has run out since it was read counts as run out */
+/** @param now milliseconds; entries that have expired since count as expired */
 export const stageOf = (quote: Quote | null, settlement: Settlement | null, now: number): Stage => {
   if (settlement !== null && settlement.status !== 'failed') {
     if (settlement.chain_status === 'failed') return 'reversed';
@@ -36,8 +36,8 @@ export const stageOf = (quote: Quote | null, settlement: Settlement | null, now:
 };
 
 /**
- * Quotes and settlements as sales, newest first. A quote that took several attempts is one sale, with the attempt that did
- * not fail.
+ * Quotes and settlements as sales, newest first. A quote with several attempts is one sale, with
+ * the attempt that did not fail.
  */
 export const joinSales = (
   quotes: Iterable<Quote>,
@@ -74,20 +74,20 @@ export const joinSales = (
   return sales.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? 1 : -1));
 };
 
-export type Funnel = {
+type Funnel = {
   quoted: number;
-  /** Of `quoted`, whether or not it was delivered. */
+  /** Part of `quoted`, delivered or not. */
   paid: number;
   delivered: number;
-  /** Of `quoted`: its time is over and nobody paid. */
+  /** Part of `quoted` that expired unpaid. */
   unpaid: number;
-  /** Of `paid`. */
+  /** Part of `paid`. */
   lapsed: number;
-  /** Can still be paid, or is being paid. */
+  /** Part of `quoted` that can still be paid, or is being paid. */
   open: number;
 };
 
-/** Of the sales that begin with a quote that was read: how many came how far. What was reversed is not paid. */
+/** How many sales with a quote reached which stage. A reversed payment does not count as paid. */
 export const funnelOf = (sales: readonly Sale[]): Funnel => {
   const stages = sales.filter(({ quote }) => quote !== null).map(({ stage }) => stage);
   const count = (...wanted: Stage[]) => stages.filter((stage) => wanted.includes(stage)).length;
@@ -101,7 +101,7 @@ export const funnelOf = (sales: readonly Sale[]): Funnel => {
   };
 };
 
-/** 7 of 9 → "78 %"; never "100 %" or "0 %" of what is not all or nothing. */
+/** 7 of 9 → "78 %"; "100 %" and "0 %" only for all and nothing. */
 export const percent = (part: number, whole: number): string => {
   if (whole === 0) return '–';
   const rounded = Math.round((part / whole) * 100);
@@ -111,9 +111,9 @@ export const percent = (part: number, whole: number): string => {
 };
 
 const PAID: readonly Stage[] = ['paid', 'delivered', 'lapsed'];
-export type Revenue = { gross: bigint; fees: bigint; net: bigint };
+type Revenue = { gross: bigint; fees: bigint; net: bigint };
 
-/** What stands with the vendor: paid, delivered or not, and not reversed. */
+/** The revenue: paid and not reversed, delivered or not. */
 export const revenueOf = (sales: readonly Sale[]): Revenue => {
   const total = { gross: 0n, fees: 0n, net: 0n };
   for (const { stage, settlement } of sales) {
@@ -129,8 +129,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * The same, by UTC day (by UTC hour for a window of at most a day) in which the payment was made. Every one from `from`
- * up to `now` is there, also without a sale.
+ * The revenue by UTC day of the payment (by UTC hour for a window of at most a day). Every day from
+ * `from` up to `now` is listed, also without a sale.
  */
 export const revenueByTime = (
   sales: readonly Sale[],

@@ -43,16 +43,16 @@ const STAGES: readonly (readonly [Stage, string, 'good' | 'wait' | 'bad' | 'none
 const SERVICE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const AT_ONCE = 25;
 
-/** Quotes, payments and redeems as they happen, with what they come to. What is shown is in the address. */
+/** Quotes, payments and redeems as they happen, with their sums. The filters are in the URL. */
 const SalesPage = () => {
   const [search, setSearch] = useSearchParams();
-  // Figures move with the time; the rows' countdowns have their own second.
+  // Figures depend on the time. The countdowns of rows have their own timer.
   const now = useNow(5000);
   const [, text, span] = TIMES.find(([id]) => id === search.get('time')) ?? TIMES[2];
   const time = TIMES.find((each) => each[1] === text)![0];
   const { services, isKnown } = useAllServices();
   const nameOf = new Map(services.map(({ service_id, name }) => [service_id, name]));
-  // One that has ended is in no list, and its sales can be looked at all the same.
+  // A deleted service is in no list, but its sales can still be shown.
   const serviceId = SERVICE_ID.exec(search.get('service') ?? '')?.[0];
   const chosen: readonly string[] =
     serviceId === undefined || nameOf.has(serviceId) ? [...nameOf.keys()] : [...nameOf.keys(), serviceId];
@@ -125,7 +125,7 @@ const SalesPage = () => {
 };
 export default SalesPage;
 
-/** Since when the figures are complete, where that is not the whole window. */
+/** Shows since when the figures are complete, if that is not the whole window. */
 const Reach = ({ sales: { rest, since, readMore }, text }: { sales: Sales; text: string }) => {
   if (rest === 'none') return null;
   if (rest === 'reading') return <Loading>{`Reading back: ${text.toLowerCase()}…`}</Loading>;
@@ -213,7 +213,7 @@ const SalesTable = ({
   );
 };
 
-/** A sale that was paid, or was tried to be, has a page of its own. */
+/** A sale with a payment attempt has a page of its own. */
 const When = ({ at, id }: { at: string; id: string | undefined }) =>
   id === undefined ? (
     <Time at={at} />
@@ -228,7 +228,7 @@ const State = ({ sale: { stage } }: { sale: Sale }) => {
   return <Badge state={text} tone={tone} />;
 };
 
-/** What a sale waits for. */
+/** What a sale is waiting for. */
 const nextOf = ({ stage, quote, settlement }: Sale): ReactNode => {
   if (stage === 'quoted' && quote !== null)
     return (

@@ -5,13 +5,13 @@ import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts'
 
 export type Service = Output<'identity.listServices'>['data'][number];
 
-/** What an account sells, fifty at a time: one list for every page that shows or offers it. */
+/** The account's services, fifty at a time: one list for every page that uses it. */
 export const useServices = (): Items<Service> =>
   useItems(['services'], (client, cursor, options) =>
     client.identity.listServices({ cursor, limit: '50' }, options),
   );
 
-/** The services that still sell, and the one that is chosen: the first until another is. */
+/** The active services, and the selected one: the first until the user selects another. */
 export const useOwnServices = (): {
   services: Items<Service>;
   selling: readonly Service[];
@@ -25,7 +25,7 @@ export const useOwnServices = (): {
   return { services, selling, service, choose };
 };
 
-/** Chooses one of the own services; where there is none, says so and leads to making one. */
+/** Selects one of the account's services. If there is none, it links to creating one. */
 export const ChooseService = ({ services, selling, service, choose }: ReturnType<typeof useOwnServices>) => {
   if (services.isPending) return <Loading>Asking for your services…</Loading>;
   if (services.error !== null) return <ErrorNotice error={services.error} retry={services.again} />;

@@ -1,11 +1,11 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Input, Output } from '../../../sdk/src/main.ts';
-import { parseWhole, formatDuration } from '../lib/duration.ts';
+import { formatDuration, parseWhole } from '../lib/duration.ts';
 import { formatUsdc, parseUsdc } from '../lib/money.ts';
 import { Columns, ErrorNotice, Stack, Switch, TextField } from '../ui/index.ts';
 
 export type Service = Output<'identity.getService'>;
-/** All that is sent of a service. */
+/** The fields of a service that are sent. */
 export type Settings = Omit<Required<Input<'identity.createService'>>, 'allow_off_curve'> & {
   allow_off_curve?: true;
 };
@@ -23,7 +23,9 @@ const draftOf = (service?: Service): Draft => ({
 });
 
 type Wrong = Partial<Record<keyof Typed, string | undefined>>;
-/** The settings that a draft says, or what is wrong with it. Addresses are judged by the API, which looks at the chain. */
+/**
+ * Parses a draft into settings or errors. The API validates addresses, because it reads the chain.
+ */
 const readDraft = (draft: Draft): { settings: Settings } | { wrong: Wrong } => {
   const price = parseUsdc(draft.price);
   const window = parseWhole(draft.window, 30, 604_800);
@@ -52,7 +54,7 @@ const readDraft = (draft: Draft): { settings: Settings } | { wrong: Wrong } => {
 };
 
 /**
- * The settings of a service, new or as it stands. Settings that cannot be are said beside their fields and not sent.
+ * The settings of a new or existing service. Invalid settings show errors and are not sent.
  * @param actions the buttons below, of which one submits
  */
 export const ServiceForm = ({

@@ -28,16 +28,16 @@ const TEXTS: Record<string, string> = {
   'key.ended': 'ended',
 };
 
-/** The key of a service: replaced here or by a mailed link, and how long the one before it still works. */
+/** The key of a service: rotation here or by a mailed link, and how long the previous key works. */
 export const ServiceKey = ({ service }: { service: Service }) => {
   const [asking, setAsking] = useState<'rotate' | 'mail' | null>(null);
   const [rotated, setRotated] = useState<Rotated | null>(null);
   const [mailed, setMailed] = useState(false);
-  // What the answer of a rotation said: its event takes a moment. Undefined: nothing was rotated here.
+  // From the rotation's answer, because its event takes a moment. Undefined without a rotation.
   const [said, setSaid] = useState<string | null | undefined>();
   const { account } = useSession();
   const { service_id, name, key_grace_hours } = service;
-  // A key shows nothing of itself afterwards; what became of it is in the events, which are kept for 30 days.
+  // A key cannot be read afterwards. Its changes are in the events, which are stored for 30 days.
   const changes = useItems(
     ['key-events', service_id],
     (client, cursor, options) =>

@@ -5,11 +5,11 @@ import {
   Columns,
   Copyable,
   ErrorNotice,
-  Properties,
   LinkButton,
   Loading,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Time,
@@ -22,7 +22,7 @@ import { ServiceKey } from './service-key.tsx';
 import { ServiceState } from './services.tsx';
 import './vendor.css';
 
-/** One service: its settings, its key, its end. */
+/** One service: its settings, its key, its deletion. */
 const ServicePage = () => {
   const { service_id } = useParams<{ service_id: string }>();
   const service = useRead(['services', service_id], (client, options) =>
@@ -82,7 +82,10 @@ const Loaded = ({ service }: { service: Service }) => {
   );
 };
 
-/** A change of the payout address, in live for a day: the time in which the owner can notice that it was somebody else's. */
+/**
+ * A pending change of the payout address. In live it takes a day, so that the owner can notice a
+ * change by somebody else.
+ */
 const WaitingPayout = ({
   service: { service_id, payout_address },
   next,
@@ -116,7 +119,7 @@ const SettingsSection = ({ service }: { service: Service }) => {
     { changes: [['services']], done: () => toast('The settings are saved.') },
   );
   const send = (settings: Settings) => {
-    // What stays as it is is not sent: an unchanged payout address must not take a waiting one back unasked.
+    // Unchanged fields are not sent. An unchanged payout address would cancel a pending change.
     const changed = Object.fromEntries(
       Object.entries(settings).filter(
         ([field, value]) => field === 'allow_off_curve' || service[field as keyof Service] !== value,

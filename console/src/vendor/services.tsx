@@ -23,7 +23,7 @@ import { ServiceForm, type Settings } from './service-form.tsx';
 
 type Created = Output<'identity.createService'>;
 
-/** What an account sells. */
+/** The services of an account. */
 const ServicesPage = () => {
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
@@ -115,7 +115,7 @@ const ServicesPage = () => {
 };
 export default ServicesPage;
 
-/** Of a service: it sells, or it ends when its last payments are done. */
+/** The state of a service: active, or closed after its last payments. */
 export const ServiceState = ({ status }: { status: 'active' | 'closing' }) => (
   <Badge state={status} tone={status === 'active' ? 'good' : 'wait'} />
 );

@@ -44,7 +44,8 @@ const refund = (status: Refund['status'], amount: string, minute = 30): Refund =
   pending_until: at(59),
   reason: null,
 });
-const kindsOf = (entries: ReturnType<typeof storyOf>) => entries.map((e) => `${e.kind} ${e.at.slice(14, 16)}`);
+const kindsOf = (entries: ReturnType<typeof storyOf>) =>
+  entries.map((e) => `${e.kind} ${e.at.slice(14, 16)}`);
 
 test.each([
   ['under way', settlement({ status: 'pending', redeem_expires_at: null }), [], ['accepted 01']],

@@ -1,7 +1,7 @@
 import type { Output } from '../../../sdk/src/main.ts';
 import type { Quote, Settlement } from './sales-figures.ts';
 
-/** What happened to one payment, in its order. Pure. */
+/** The history of one payment, in order. Pure. */
 
 export type Refund = Output<'funding.listRefunds'>['data'][number];
 export type Event = Output<'webhook.listEvents'>['data'][number];
@@ -20,8 +20,8 @@ const KINDS = [
 export type Entry = { at: string; kind: (typeof KINDS)[number]; refund?: Refund };
 
 /**
- * Events tell when the chain confirmed; they are kept for 30 days and come a moment late, so what the settlement itself says
- * stands without them, at the time of the attempt.
+ * Events have the time of the confirmation. They are stored for 30 days and arrive a moment late.
+ * So the settlement's own states are listed without them, with the time of the attempt.
  */
 export const storyOf = (
   settlement: Settlement,
@@ -37,7 +37,7 @@ export const storyOf = (
   };
   add('quoted', quote?.created_at);
   const issuedAt = timeOf('settlement.issued') ?? created_at;
-  // Nothing is redeemed that was not paid: where the event is the later one, it was only written down later.
+  // A redeem never precedes its payment. If the event is later, it was only recorded later.
   const paidAt = redeemed_at !== null && redeemed_at < issuedAt ? redeemed_at : issuedAt;
   add('issued', paidAt, redeem_expires_at !== null);
   add('finalized', timeOf('settlement.finalized'), chain_status === 'finalized');
@@ -52,11 +52,13 @@ export const storyOf = (
   );
 };
 
-/** What a refund that is in none of these states has given back or may yet: it has its part of the net. */
+/** A refund in any other state has used its part of the net amount, or may still use it. */
 const GAVE_BACK: readonly Refund['status'][] = ['failed', 'cancelled', 'expired'];
 const MOVED: readonly Refund['status'][] = ['confirmed', 'finalized'];
 
-/** Of the net, in micro-units: what was given back, what is set aside for it, and what is left for another refund. */
+/**
+ * Parts of the net amount in micro-units: refunded, reserved for refunds, and left for another one.
+ */
 export const refundsOf = (net: bigint, refunds: readonly Refund[]) => {
   const sum = (of: readonly Refund[]) => of.reduce((all, { amount }) => all + BigInt(amount), 0n);
   const refunded = sum(refunds.filter(({ status }) => MOVED.includes(status)));

@@ -8,7 +8,7 @@ import './vendor.css';
 
 const EVERY_MS = 5000;
 
-/** The story of a payment, the oldest first, with what is still to come at its end. */
+/** The history of a payment, oldest first, followed by the pending steps. */
 export const Timeline = ({
   settlement,
   quote,
@@ -18,7 +18,7 @@ export const Timeline = ({
   settlement: Settlement;
   quote: Quote | undefined;
   refunds: readonly Refund[];
-  /** Nothing of the net is left, so it cannot be redeemed. */
+  /** The whole net amount is reserved for refunds, so it cannot be redeemed. */
   isShut: boolean;
 }) => {
   const { settlement_id } = settlement;
@@ -139,7 +139,7 @@ const Detail = ({
   return null;
 };
 
-/** What is awaited. */
+/** The next expected step. */
 const Open = ({
   settlement: { status, chain_status, redeem_expires_at },
   isShut,

@@ -9,12 +9,12 @@ import {
   Copyable,
   Empty,
   ErrorNotice,
-  Properties,
   LinkButton,
   Loading,
   Money,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
@@ -32,7 +32,7 @@ import { Timeline } from './settlement-timeline.tsx';
 
 const EVERY_MS = 5000;
 
-/** One payment that was received: its whole story, and what of it is given back. */
+/** One received payment: its history and its refunds. */
 const SettlementPage = () => {
   const { settlement_id } = useParams<{ settlement_id: string }>();
   const settlement = useRead(
@@ -189,7 +189,7 @@ const Refunds = ({
 }: {
   settlement: Settlement;
   refunds: ReturnType<typeof useItems<Refund>>;
-  /** Of the net for another refund, in micro-units; 0n also while that is not known. */
+  /** What is left for another refund, in micro-units. 0n while it is unknown. */
   left: bigint;
   isPaid: boolean;
 }) => {

@@ -1,6 +1,6 @@
 import { EXAMPLES } from '../generated/examples.ts';
 import { useSession } from '../session/use-session.tsx';
-import { Code, Copyable, Properties, LinkButton, Notice, Page, Section, Stack, Tabs } from '../ui/index.ts';
+import { Code, Copyable, LinkButton, Notice, Page, Properties, Section, Stack, Tabs } from '../ui/index.ts';
 import { ChooseService, useOwnServices } from './select-service.tsx';
 
 const FRAMEWORKS = [
@@ -10,10 +10,13 @@ const FRAMEWORKS = [
   ['next', 'Next', 'app/report/route.ts'],
 ] as const;
 
-/** A text of a script between single quotes. */
+/** Quotes a text for a shell script. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
-/** Code for the own service: out of the SDK's manual and the examples, with what is known here written above it. */
+/**
+ * Code for the user's service, from the SDK's README and the examples, with the known values on
+ * top.
+ */
 const SnippetsPage = () => {
   const { environment } = useSession();
   const own = useOwnServices();

@@ -5,11 +5,11 @@ import { createPaywall, memoryStore } from '../../../sdk/src/vendor/main.ts';
 import type { Exchanged } from './http-text.ts';
 
 /**
- * The whole 402 exchange in a page: the paywall of the SDK plays the vendor on web-standard Request and Response, the very code
- * of its middlewares; everything that it and the buyer ask of the API is real, and recorded.
+ * The whole 402 exchange in a page. The SDK's paywall is the vendor, on web-standard Request and
+ * Response, with the code of its middlewares. All calls of the API are real, and recorded.
  */
 
-/** Where the shop would be reached. It is signed into the quote; nothing is ever sent there. */
+/** The address of the imaginary shop. It is signed into the quote; nothing is sent there. */
 const SHOP = 'https://shop.example.com';
 export const RESOURCE = `${SHOP}/report`;
 
@@ -20,7 +20,7 @@ export type Trial = {
   call: () => Promise<Step>;
   redeem: () => Promise<Step>;
 };
-/** What came of a step. `trouble` says why it failed: an error of the SDK, or words. */
+/** The result of a step. `trouble` is why it failed: an error of the SDK, or a text. */
 export type Step = {
   /** Between buyer and vendor. */
   exchanged: readonly Exchanged[];
@@ -29,14 +29,14 @@ export type Step = {
   claims?: QuoteClaims;
   trouble: unknown;
 };
-export type TrialOptions = {
+type TrialOptions = {
   baseUrl: string;
   environment: Environment;
   service: { service_id: string; price: string };
   serviceKey: string;
-  /** Who pays: a delegate key, or an access token of the account, asked for when it is needed. */
+  /** The payer: a delegate key, or an access token of the account, requested when needed. */
   payer: () => Promise<string>;
-  /** Told of every secret as soon as it is known, so that nothing shows it. */
+  /** Called with every secret as soon as it is known, so that no output shows it. */
   onSecret: (secret: string, name: string) => void;
 };
 
@@ -55,7 +55,7 @@ const recorded = async (request: Request, body: string | null, response: Respons
 
 const isRedeem = ({ url }: Exchanged): boolean => url.endsWith('/redeem');
 
-/** Why the paywall let a call not through, for its vendor. */
+/** Why the paywall refused a call, as its vendor sees it. */
 const REASONS: Record<string, string> = {
   no_quote: 'The API gave no quote. Its answer is below: mostly the key is not one of this service.',
   vendor_configuration: 'The API refused the service key. Nothing was taken: the payment is still good.',
@@ -81,7 +81,7 @@ export const createTrial = ({
   let api: Exchanged[] = [];
   const record: Fetch = async (url, init) => {
     const body = typeof init.body === 'string' ? init.body : null;
-    // Beside its answer's headers a Request knows what would be sent, in lower case.
+    // A Request has the headers that would be sent, in lower case.
     const request = new Request(url, { method: init.method ?? 'GET', headers: init.headers ?? {} });
     const place =
       api.push({ method: request.method, url, headers: headersOf(request.headers), body, answer: null }) - 1;
@@ -109,7 +109,7 @@ export const createTrial = ({
     Response.json({ report: 'All is well.', delivered_at: new Date().toISOString() }),
   );
 
-  /** A step's calls are its own; what it throws is its trouble. */
+  /** Each step records its own calls, and its error is its trouble. */
   const step = async (run: () => Promise<Partial<Step>>): Promise<Step> => {
     api = [];
     const mine = api;
@@ -160,7 +160,7 @@ export const createTrial = ({
         settlement = { settlement_id: paid.settlement_id, settlement_token: paid.settlement_token };
         return {};
       }).then((done) => {
-        // Refused for good and nothing moved: a further try is another attempt.
+        // Refused for good, and nothing moved. A retry is a new attempt.
         const { moneyMoved } = (done.trouble ?? {}) as { moneyMoved?: string };
         if (moneyMoved === 'no') attempt = crypto.randomUUID();
         return done;
@@ -174,14 +174,14 @@ export const createTrial = ({
         };
       }).then((done) => {
         if (done.trouble !== null) return done;
-        // The middleware's redeem is what the next step is about.
+        // The next step is about the middleware's redeem.
         redeemed = done.api.filter(isRedeem);
         return { ...done, api: done.api.filter((each) => !isRedeem(each)) };
       }),
     redeem: () =>
       step(async () => {
         const client = createClient({ baseUrl, credential: serviceKey, fetch: record });
-        // By another name than the delivery's: what a thief of the token, or a second server, would do.
+        // With another id than the delivery's, as a thief of the token or a second server would.
         const { replayed } = await client.settlement.redeem({
           ...settlement!,
           redeem_id: crypto.randomUUID(),

@@ -15,7 +15,7 @@ import {
 import { ForWallet } from '../wallet/select-wallet.tsx';
 import type { Service } from './select-service.tsx';
 
-/** The vendor's key of a service: pasted, or made by rotating. It is in the memory of this page alone. */
+/** The service key: pasted, or created by a rotation. It stays in the memory of this page. */
 export const ServiceKey = ({
   service,
   value,
@@ -87,7 +87,7 @@ export const ServiceKey = ({
 
 export type PayBy = 'account' | 'delegate';
 
-/** Who plays the buyer: this account by its own wallet, or a delegate key. */
+/** The buyer: this account with its own wallet, or a delegate key. */
 export const Payer = ({
   by,
   onBy,
@@ -136,7 +136,7 @@ export const Payer = ({
   </Stack>
 );
 
-/** Whether the account's own wallet can pay this, and what is missing. */
+/** Shows whether the account's wallet can pay, and what is missing. */
 const OwnWallet = ({ price }: { price: bigint }) => {
   const wallets = useItems(
     ['wallets', 'to-try'],

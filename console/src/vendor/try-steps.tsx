@@ -5,10 +5,10 @@ import {
   Badge,
   Code,
   ErrorNotice,
-  Properties,
   LinkButton,
   Money,
   Notice,
+  Properties,
   Row,
   Section,
   Stack,
@@ -17,7 +17,7 @@ import {
 import { answerText, curlText, type Exchanged, requestText, type Secrets } from './http-text.ts';
 import { RESOURCE, type Step, type Trial } from './trial.ts';
 
-/** The steps in their order: their name, what happens in them, and what the next button says. */
+/** The steps in order: name, explanation, and the label of the next button. */
 export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode; next: string }[] = [
   {
     run: 'ask',
@@ -60,7 +60,7 @@ export const STEPS: readonly { run: keyof Trial; title: string; about: ReactNode
   },
 ];
 
-/** A step that was taken: what was sent and answered, and what went wrong. */
+/** A completed step: requests, answers and errors. */
 export const TakenStep = ({
   step,
   of: { run, title, about },
@@ -70,7 +70,7 @@ export const TakenStep = ({
   of: (typeof STEPS)[number];
   secrets: Secrets;
 }) => {
-  // Beside what buyer and vendor say the calls of the API are folded, unless they are what the step is about.
+  // API calls are collapsed unless they are the subject of the step.
   const isOpen = step.exchanged.length === 0 || step.trouble !== null || run === 'redeem';
   return (
     <Section
@@ -95,7 +95,7 @@ export const TakenStep = ({
           />
         ))}
         {step.api.map((each, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: what was recorded keeps its order
+          // biome-ignore lint/suspicious/noArrayIndexKey: the recorded order never changes
           <details key={`${index} ${each.url}`} open={isOpen}>
             <summary>
               {each.method} {new URL(each.url).pathname} → {each.answer?.status ?? 'no answer'}
@@ -134,7 +134,7 @@ const Claims = ({ of }: { of: QuoteClaims }) => (
   />
 );
 
-/** What helps where the payer’s wallet is not ready. */
+/** What to do if the payer’s wallet is not ready. */
 const WALLET_CODES = new Set(['not_found', 'insufficient_funds', 'delegation_inactive']);
 
 const Trouble = ({ of }: { of: unknown }) => {

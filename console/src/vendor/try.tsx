@@ -7,7 +7,10 @@ import { createTrial, type Step, type Trial } from './trial.ts';
 import { type PayBy, Payer, ServiceKey } from './try-setup.tsx';
 import { STEPS, TakenStep } from './try-steps.tsx';
 
-/** The 402 exchange on the running system, with the account's own service; the page plays buyer and vendor. */
+/**
+ * The 402 exchange on the running system, with the account's own service. The page is both buyer
+ * and vendor.
+ */
 const TryPage = () => {
   const { environment } = useSession();
   const own = useOwnServices();
@@ -48,7 +51,7 @@ const aboutOf = (next: Next, hasFailed: boolean): ReactNode => {
   return hasFailed ? 'Mend what is said above, then take the step again; nothing is paid twice.' : next.about;
 };
 
-/** A token of the sign-in that is good now: whatever reads by the session's own client renews it. */
+/** A valid access token. A read by the session's own client renews an expired one. */
 const freshAccessToken = async (): Promise<string> => {
   await session.get().client.identity.getAccount();
   return session.accessToken() ?? '';
@@ -70,7 +73,7 @@ const Exchange = ({ service }: { service: Service }) => {
 
   const keepSecret = (secret: string, name: string) =>
     setSecrets((known) => new Map(known).set(secret, name));
-  // Asked for when it pays: until then another payer may be chosen.
+  // Read when it pays, because the user may select another payer until then.
   const payer = useRef<() => Promise<string>>(freshAccessToken);
   payer.current = async () => {
     const [token, name] =
@@ -89,10 +92,10 @@ const Exchange = ({ service }: { service: Service }) => {
       onSecret: keepSecret,
     });
   };
-  /** Takes the next step, or all that are left; a failed one may be taken again. */
+  /** Runs the next step, or all remaining steps. A failed step can run again. */
   const go = async (all: boolean) => {
     setBusy(all ? 'all' : 'one');
-    // Until the first step has worked the key may be another one.
+    // The key may change until the first step has succeeded.
     if (done === 0 || trial.current === null) trial.current = begin();
     const steps = trial.current;
     for (let at = done; at < (all ? STEPS.length : done + 1); at += 1) {

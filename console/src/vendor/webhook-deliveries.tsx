@@ -22,7 +22,7 @@ import { type Attempt, type Delivery, type Endpoint, outcomeOf } from './webhook
 
 type Filter = 'all' | Delivery['status'];
 
-/** The log of an endpoint, newest first: what was sent, what was answered, and once more. */
+/** The deliveries of an endpoint, newest first, with requests, answers and redelivery. */
 export const Deliveries = ({ endpoint }: { endpoint: Endpoint }) => {
   const { endpoint_id, enabled } = endpoint;
   const [filter, setFilter] = useState<Filter>('all');
@@ -140,7 +140,9 @@ const LastTry = ({ attempt }: { attempt: Attempt | undefined }) =>
     </>
   );
 
-/** The request as it was sent, and every answer. The signature is of each try anew and is kept nowhere. */
+/**
+ * The request as it was sent, and every answer. Each try has a new signature, which is not stored.
+ */
 const requestOf = (
   { url }: Endpoint,
   { attempts }: Delivery,
@@ -260,7 +262,7 @@ const SinceDialog = ({ endpointId, onClose }: { endpointId: string; onClose: () 
               value={own}
               onChange={(typed) => {
                 setOwn(typed);
-                // The browser sends no form with a field that is said to be wrong.
+                // A field with an error would prevent the browser from submitting the form.
                 setWrong(null);
               }}
               error={wrong}

@@ -17,7 +17,10 @@ import {
 } from '../ui/index.ts';
 import { type Endpoint, WANTED_GROUPS, type Wanted } from './webhook-texts.ts';
 
-/** Makes an endpoint, or changes the given one. `onMade` gets the answer, with the secret that is shown once. */
+/**
+ * Creates an endpoint or changes the given one. `onMade` gets the answer with the secret, which is
+ * shown once.
+ */
 export const EndpointForm = ({
   endpoint,
   onMade,
@@ -40,7 +43,7 @@ export const EndpointForm = ({
       }
       await client.webhook.updateEndpoint({
         endpoint_id: endpoint.endpoint_id,
-        // Another url asks for a fresh sign-in; the same one, named, must not.
+        // A changed URL needs a fresh sign-in, so an unchanged one is not sent.
         ...(url.trim() === endpoint.url ? {} : { url: url.trim() }),
         description: text === '' ? null : text,
         event_types,
@@ -141,7 +144,7 @@ const WantedEvents = ({
   );
 };
 
-/** The secret of a new endpoint or a rotation: shown this once, and closed by its button alone. */
+/** Shows the secret of a new endpoint or a rotation once. Only its button closes it. */
 export const SecretDialog = ({
   answer,
   onClose,

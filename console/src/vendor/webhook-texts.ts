@@ -1,6 +1,6 @@
 import type { Output } from '../../../sdk/src/main.ts';
 
-/** What webhooks say, in a person's words. The compiler names what the API has and this does not. */
+/** Texts of webhook events for users. The compiler reports event types without a text. */
 
 export type Endpoint = Output<'webhook.getEndpoint'>;
 export type Delivery = Output<'webhook.listDeliveries'>['data'][number];
@@ -8,7 +8,7 @@ export type Attempt = Delivery['attempts'][number];
 export type Wanted = Endpoint['event_types'][number];
 type EventType = Delivery['type'];
 
-/** Every event that an endpoint may ask for; `webhook.test` comes by its button, whatever is asked for. */
+/** Every event that an endpoint may subscribe to. The test button sends `webhook.test` to any. */
 const EVENTS: Record<Exclude<EventType, 'webhook.test'>, string> = {
   'quote.settling': 'Somebody pays a quote',
   'quote.settled': 'It is paid',
@@ -56,23 +56,23 @@ const GROUPS = {
 } as const;
 type Group = keyof typeof GROUPS;
 
-export type WantedGroup = {
+type WantedGroup = {
   heading: string;
   all: `${Group}.*`;
   types: readonly (readonly [Wanted, string])[];
 };
-/** The groups with their types, as they are offered. */
+/** The groups with their event types, as the form lists them. */
 export const WANTED_GROUPS: readonly WantedGroup[] = (Object.keys(GROUPS) as Group[]).map((group) => ({
   heading: GROUPS[group],
   all: `${group}.*`,
   types: (Object.entries(EVENTS) as [Wanted, string][]).filter(([type]) => type.startsWith(`${group}.`)),
 }));
 
-/** "everything", or what it asks for by name. */
+/** "everything", or the names of the subscribed events. */
 export const wantedText = (wanted: readonly Wanted[]): string =>
   wanted.includes('*') ? 'everything' : wanted.join(', ');
 
-/** Why an endpoint gets nothing, and what brings it back. */
+/** Why an endpoint is disabled, and how to enable it. */
 export const OFF: Record<NonNullable<Endpoint['disabled_reason']>, string> = {
   owner: 'You turned it off.',
   failing:
@@ -94,7 +94,7 @@ const FAILURES: Record<NonNullable<Attempt['error']>, string> = {
 export const outcomeOf = ({ status_code, error }: Attempt): string =>
   [status_code, error === null ? null : FAILURES[error]].filter((part) => part !== null).join(', ');
 
-/** "23 h 59 min" until a moment, "a moment" when it is nearly there. */
+/** The time until a moment: "23 h 59 min", or "a moment" shortly before. */
 export const timeLeft = (until: string, now: number): string => {
   const minutes = Math.floor((Date.parse(until) - now) / 60_000);
   if (minutes < 1) return 'a moment';

@@ -8,11 +8,11 @@ import {
   ConfirmDialog,
   Copyable,
   ErrorNotice,
-  Properties,
   LinkButton,
   Loading,
   Notice,
   Page,
+  Properties,
   Row,
   Section,
   Stack,
@@ -23,7 +23,7 @@ import { Deliveries } from './webhook-deliveries.tsx';
 import { EndpointForm, SecretDialog } from './webhook-form.tsx';
 import { type Endpoint, OFF, timeLeft, wantedText } from './webhook-texts.ts';
 
-/** One endpoint with its log. */
+/** One endpoint with its deliveries. */
 const WebhookPage = () => {
   const { endpoint_id } = useParams<{ endpoint_id: string }>();
   const endpoint = useRead(
@@ -154,7 +154,7 @@ const Shown = ({ endpoint }: { endpoint: Endpoint }) => {
   );
 };
 
-/** What needs the owner's eye: that it is off, that it fails, that two secrets sign. */
+/** What the owner must know: the endpoint is disabled, it fails, or two secrets sign. */
 const DeliveryStatus = ({ endpoint }: { endpoint: Endpoint }) => {
   const { enabled, disabled_reason, failing_since, previous_secret_expires_at } = endpoint;
   const [now, setNow] = useState(Date.now);

@@ -8,7 +8,10 @@ import { CodeField, Trouble, type Wallet } from './signing.tsx';
 import { random } from './vault.ts';
 import { useWalletWorker } from './worker-client.ts';
 
-/** Lets one more passkey open a wallet that was made here: on a further device, or after one was lost. By the code alone. */
+/**
+ * Adds a passkey to a wallet that was created here: for another device, or after a loss. It needs
+ * the code.
+ */
 export const AddPasskeyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
   const worker = useWalletWorker();
   const { account } = useSession();

@@ -9,7 +9,9 @@ import { SignDialog, type Wallet } from './signing.tsx';
 const CHANGES = [['wallets'], ['wallet']];
 const NOT_AN_AMOUNT = 'An amount above zero, with at most six decimals: 25 or 12.50.';
 
-/** Lets the platform spend from a wallet up to an amount: chosen, shown as it will be signed, signed, submitted. */
+/**
+ * Approves an allowance for the platform: entered, shown as it will be signed, signed, submitted.
+ */
 export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
   const { allowance: now } = wallet.delegation;
   const [typed, setTyped] = useState(now === '0' ? '' : formatUsdc(BigInt(now)));
@@ -60,7 +62,7 @@ export const AllowanceDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: 
   );
 };
 
-/** Ends what the platform may spend. */
+/** Revokes the allowance of the platform. */
 export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
   const submitted = useSubmit('revoke', 'Nobody may spend from it any more.');
   const { wallet_id } = wallet;
@@ -76,7 +78,7 @@ export const RevokeDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () 
   );
 };
 
-/** Sends a signed delegation; the chain may take longer than the answer, which says `pending` then. */
+/** Submits a signed delegation. If the chain takes longer, the answer is `pending`. */
 const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
   useAction((client, signed: { wallet_id: string; transaction: string }) => client.wallet[name](signed), {
     changes: CHANGES,
@@ -86,7 +88,7 @@ const useSubmit = (name: 'delegate' | 'revoke', text: string) =>
     },
   });
 
-/** Test money, in the test environment. */
+/** Test funds, in the test environment. */
 export const TestMoneyDialog = ({ wallet, onClose }: { wallet: Wallet; onClose: () => void }) => {
   const [typed, setTyped] = useState('100');
   const amount = parseUsdc(typed);

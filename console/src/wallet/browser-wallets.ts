@@ -11,7 +11,7 @@ import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/f
 import { useSyncExternalStore } from 'react';
 import { session } from '../session/store.ts';
 
-/** Wallets that the person has in this browser: extensions and apps that speak the Wallet Standard. */
+/** Wallets in this browser: extensions and apps that implement the Wallet Standard. */
 
 type Features = StandardConnectFeature & SolanaSignMessageFeature & SolanaSignTransactionFeature;
 export type BrowserWallet = Wallet & { features: Features };
@@ -29,24 +29,24 @@ const subscribe = (listener: () => void) => {
     listener();
   };
   const ends = [registry.on('register', changed), registry.on('unregister', changed)];
-  // One that came before anybody listened; React looks once more after this.
+  // A wallet that registered before this subscription. React reads the snapshot again afterwards.
   usable = registry.get().filter(isUsable);
   return () => {
     for (const end of ends) end();
   };
 };
 
-/** Those that can be used here, also those that come later. */
+/** The usable wallets, including those that register later. */
 export const useBrowserWallets = (): readonly BrowserWallet[] =>
   useSyncExternalStore(subscribe, () => usable);
 
-/** The wallet's accounts that can sign for Solana, after the person has let this page see them. */
+/** The wallet's Solana accounts, after the user has connected it to this page. */
 export const connect = async (wallet: BrowserWallet): Promise<readonly WalletAccount[]> => {
   const { accounts } = await wallet.features[StandardConnect].connect();
   return accounts.filter(({ features }) => features.includes(SolanaSignTransaction));
 };
 
-/** Has the wallet sign the lines of a proof. */
+/** Lets the wallet sign the lines of a proof. */
 export const signProof = async (
   wallet: BrowserWallet,
   account: WalletAccount,
@@ -58,9 +58,10 @@ export const signProof = async (
 };
 
 /**
- * Has the wallet sign a transaction in base64. It may add guards of its own; the API looks at what comes back.
+ * Lets the wallet sign a base64 transaction. It may add guard instructions; the API checks the
+ * result.
  * @param address which of its accounts signs
- * @throws Error when the wallet does not hold that account
+ * @throws Error if the wallet does not have that account
  */
 export const signByWallet = async (
   wallet: BrowserWallet,

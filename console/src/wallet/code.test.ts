@@ -23,7 +23,7 @@ test('a slip is noticed: each character by another, two swapped, one missing', a
   const slips = [...code].flatMap((each, at) =>
     each === '-' ? [] : [code.slice(0, at) + (each === 'X' ? 'Y' : 'X') + code.slice(at + 1)],
   );
-  // Twelve bits of check: one of 4096 slips would pass; none of these does.
+  // With twelve check bits, one error of 4096 would pass. None of these does.
   for (const slip of [...slips, code.slice(1), `${code}0`, '', 'U'.repeat(28)])
     expect([slip, await readCode(slip)]).toEqual([slip, null]);
 });

@@ -1,6 +1,7 @@
 /**
- * The printed recovery code: 128 random bits in Crockford's base 32 (no I, L, O, U), with 12 bits of SHA-256 behind them, so
- * that a slip of the pen is told apart from a code of another wallet. Seven groups of four characters.
+ * The printed recovery code: 128 random bits in Crockford's base 32 (no I, L, O, U), followed by 12
+ * bits of SHA-256, which distinguish a typing error from the code of another wallet. Seven groups
+ * of four characters.
  */
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -24,11 +25,11 @@ export const writeCode = async (bytes: Uint8Array<ArrayBuffer>): Promise<string>
   return text.match(/.{4}/g)!.join('-');
 };
 
-/** What a person may type for a character: small letters, spaces, and the letters that look like digits. */
+/** Accepted alternatives: lower case, spaces, and letters that look like digits. */
 const plain = (typed: string): string =>
   typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
 
-/** The bytes of a typed code, or null when it is none: too short, a foreign character, or mistyped. */
+/** The bytes of a typed code. Null if it is too short, has a wrong character, or is mistyped. */
 export const readCode = async (typed: string): Promise<Uint8Array<ArrayBuffer> | null> => {
   const text = plain(typed);
   if (text.length !== CHARACTERS || [...text].some((each) => !ALPHABET.includes(each))) return null;
@@ -39,6 +40,6 @@ export const readCode = async (typed: string): Promise<Uint8Array<ArrayBuffer> |
   return (await checkOf(bytes)) === (value & 0xfffn) ? bytes : null;
 };
 
-/** Whether a person typed this group of the code, 0 to 6. */
+/** True if the text is this group of the code, 0 to 6. */
 export const isGroup = (code: string, group: number, typed: string): boolean =>
   code.split('-')[group] === plain(typed);

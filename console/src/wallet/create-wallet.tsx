@@ -21,7 +21,7 @@ import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 
 type Made = Awaited<ReturnType<WalletWorker['make']>>;
 
-/** The passkey says it cannot keep keys: the code alone would. */
+/** The passkey has no PRF, so only the code can open the wallet. */
 export class NoPrfError extends Error {
   constructor() {
     super(
@@ -31,8 +31,8 @@ export class NoPrfError extends Error {
 }
 
 /**
- * Makes a wallet in this browser: its key under a passkey and under a code to print. The wallet exists only after the
- * person has shown that the code is written down.
+ * Creates a wallet in this browser: its key is wrapped by a passkey and by a printed code. The
+ * wallet is created only after the user has proven to have the code.
  */
 export const MakeDialog = ({ onClose }: { onClose: () => void }) => {
   const worker = useWalletWorker();
@@ -159,7 +159,7 @@ const ShowCode = ({ made, onClose, onNext }: { made: Made; onClose: () => void; 
 
 const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'];
 
-/** Two different groups of the code, so that neither its beginning nor a screenshot's memory is enough. */
+/** Two different groups of the code, chosen at random. */
 const askedGroups = (): [number, number] => {
   const [a, b] = random(2) as unknown as [number, number];
   const one = a % 7;
@@ -185,7 +185,7 @@ const CheckCode = ({
   const [tried, setTried] = useState(false);
   const provision = useAction(
     async (client) => {
-      // The proof is good for five minutes, so it is made last.
+      // The proof is valid for five minutes, so it is made last.
       const proof = await worker.prove({ accountId: account!.account_id });
       const named = label === '' ? {} : { label };
       return client.wallet.provision({ public_key: made.address, proof, backup: made.backup, ...named });

@@ -18,7 +18,7 @@ import { proofMessage } from './proof.ts';
 
 type Connected = { wallet: BrowserWallet; accounts: readonly WalletAccount[] };
 
-/** Links a wallet that the person has in this browser, by a signed message that names account, address and time. */
+/** Links a wallet of this browser by a signed message that names account, address and time. */
 export const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   const [connected, setConnected] = useState<Connected | null>(null);
   return (

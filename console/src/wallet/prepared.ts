@@ -5,19 +5,20 @@ import type { Deed, Owner, Wanted } from './read-transaction.ts';
 import { useWalletWorker, type WalletWorker } from './worker-client.ts';
 
 /**
- * A prepared transaction is read by the worker before anybody is asked to sign it, whichever wallet
- * signs (ADR 32).
+ * The worker reads a prepared transaction before any wallet is asked to sign it (ADR 32).
  */
 
 export type Prepared = { transaction: string; expires_at: string };
 
-/** A person needs some seconds, and the chain too: what ends sooner is prepared anew. */
+/**
+ * The user and the chain need some seconds. A transaction that expires sooner is prepared again.
+ */
 const SOON_MS = 20_000;
 
 /**
- * The mint of USDC in the environment that is shown, from the configuration of the system. Neither a transaction nor an answer
- * about one object is asked for it.
- * @throws Error where the system is not configured with one: then nothing is signed
+ * The mint of USDC in this environment, from the system's configuration. It is never taken from a
+ * transaction or from an answer about one object.
+ * @throws Error if none is configured; then nothing is signed
  */
 const usdcMint = async (): Promise<string> => {
   const { client, environment } = session.get();
@@ -27,22 +28,22 @@ const usdcMint = async (): Promise<string> => {
   return mint;
 };
 
-/** A prepared transaction with what was read in it. */
+/** A prepared transaction with its content. */
 export type Read = Prepared & { deed: Deed };
 
-/** What has to be true of a transaction for it to be signed. */
-export type Terms = { wanted: Wanted; owner: Owner };
+/** The conditions for signing a transaction. */
+type Terms = { wanted: Wanted; owner: Owner };
 
 /**
- * Has a transaction prepared when the dialog opens, and again when it is about to run out.
- * @param prepare asks the service for it
+ * Prepares a transaction when the dialog opens, and again shortly before it expires.
+ * @param prepare requests it from the service
  */
 export const usePrepared = (address: string, wanted: Wanted, prepare: () => Promise<Prepared>) => {
   const worker = useWalletWorker();
   const prepared = useRef<Prepared | null>(null);
   const [read, setRead] = useState<Read | null>(null);
 
-  /** One that is good for a while, as the worker has read it, and what it was read by. */
+  /** A transaction that is still valid, its content, and the terms it was read with. */
   const ready = async (): Promise<{ worker: WalletWorker; terms: Terms; transaction: string }> => {
     if (worker === null) throw new Error('not started yet');
     const terms = { wanted, owner: { address, mint: await usdcMint() } };
@@ -56,16 +57,19 @@ export const usePrepared = (address: string, wanted: Wanted, prepare: () => Prom
     return { worker, terms, transaction };
   };
   const check = useAction(() => ready());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the worker is there
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs once, when the worker is ready
   useEffect(() => {
     if (worker !== null) void check.run(undefined);
   }, [worker]);
-  /** What was refused is not sent again: it is prepared anew, which for money that moved says so. */
+  /**
+   * A refused transaction is prepared again instead of sent again. If money moved, the answer says
+   * so.
+   */
   const discard = () => {
     prepared.current = null;
   };
   return {
-    /** What was read; null before. */
+    /** The content, or null before it was read. */
     read,
     error: check.error,
     isBusy: check.isBusy,

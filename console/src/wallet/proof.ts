@@ -1,6 +1,6 @@
 /**
- * The four lines that a wallet signs so that it becomes an account's (docs/spec/decisions.md,
- * Wallets); good for five minutes.
+ * The four lines that a wallet signs to be linked to an account (docs/spec/decisions.md,
+ * Wallets). Valid for five minutes.
  */
 export const proofMessage = (accountId: string, address: string): string =>
   [

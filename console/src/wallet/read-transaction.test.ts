@@ -22,7 +22,7 @@ import {
 } from '@solana/web3.js';
 import { type Owner, RefusedError, readTransaction, type Wanted } from './read-transaction.ts';
 
-/** Transactions as the service makes them (by web3.js), and as somebody would who wants something else. */
+/** Transactions as the service makes them (by web3.js), and as an attacker would. */
 const [owner, payer, authority, stranger, mint, payee] = Array.from(
   { length: 6 },
   () => Keypair.generate().publicKey,
@@ -47,7 +47,7 @@ const send = ({ to = theirs, amount = 25n, source = mine, of = mint } = {}) =>
 const create = (of = owner, paidBy = payer, at = account(of)) =>
   createAssociatedTokenAccountIdempotentInstruction(paidBy, at, of, mint);
 const revoke = createRevokeInstruction(mine, owner);
-/** A reference behind a transfer's own accounts, as the service adds one. */
+/** A reference key after a transfer's own accounts, as the service adds it. */
 const referenced = (instruction: TransactionInstruction) => {
   instruction.keys.push({ pubkey: stranger, isSigner: false, isWritable: false });
   return instruction;
@@ -165,7 +165,7 @@ test('nothing is signed for which this wallet pays the fee, or in whose form som
 
 test('a transaction that is right in all but the mint is refused: the mint is pinned, the account derived', async () => {
   const foreign = account(owner, otherMint);
-  // What an answer of the API may say of the wallet beside it.
+  // Further values that an answer of the API may have for the wallet.
   const said = { ...who, tokenAccount: foreign.toBase58() };
   for (const [wanted, instructions] of [
     [allow, [approve({ source: foreign, of: otherMint })]],

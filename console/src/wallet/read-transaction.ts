@@ -23,34 +23,34 @@ import {
 } from '@solana-program/token';
 
 /**
- * What is in a transaction before anybody signs it: exactly what was asked for, or it is refused
+ * Reads a transaction before it is signed. It contains exactly what was requested, or it is refused
  * (ADR 32).
  */
 
-/** What a page asks for. Amounts are micro-units; a destination is a wallet or a token account. */
+/** What a page requests. Amounts are micro-units. A destination is a wallet or a token account. */
 export type Wanted =
   | { kind: 'approve'; allowance: bigint }
   | { kind: 'revoke' }
   | { kind: 'transfer'; amount: bigint; destination: string };
 /**
- * Whose signature is asked for, and of which token: the mint comes from the environment's configuration. The token account is
- * derived from both and never believed.
+ * The signer and the token. The mint comes from the environment's configuration. The token account
+ * is derived from both and never taken from an answer.
  */
 export type Owner = { address: string; mint: string };
-/** An owner with the token account that was derived. */
+/** An owner with the derived token account. */
 type Holder = Owner & { tokenAccount: string };
 
-/** What was read from the bytes themselves, for the person to see. */
+/** What was read from the bytes, to be shown to the user. */
 export type Deed = (
   | { kind: 'approve'; allowance: bigint; delegate: string }
   | { kind: 'revoke' }
   | { kind: 'transfer'; amount: bigint; destination: string; tokenAccount: string }
 ) & {
-  /** It creates the token account first; the platform pays for it. */
+  /** True if it creates the token account first, at the platform's cost. */
   creates: boolean;
 };
 
-/** The transaction does something else than was asked for; its message is for the person. */
+/** The transaction does not do what was requested. The message is for the user. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   constructor(why: string) {
@@ -72,7 +72,7 @@ type Instruction = {
 };
 type Opened = { transaction: Transaction; feePayer: Address; instructions: Instruction[] };
 
-/** The transaction of a base64 text, when it has the one form that the service prepares. */
+/** Decodes a base64 transaction that has the one form that the service prepares. */
 const opened = (wire: string, owner: Owner): Opened => {
   const bytes = getBase64Encoder().encode(wire);
   const transaction = getTransactionDecoder().decode(bytes);
@@ -104,7 +104,7 @@ const tokenAccountOf = async (owner: string, mint: string): Promise<string> => {
   return (await findAssociatedTokenPda(seeds))[0];
 };
 
-/** The one instruction of the token program that does the deed, with whom it may create a token account for. */
+/** Finds the one instruction of the token program, and whose token account may be created. */
 const deedOf = async (
   instruction: Instruction,
   wanted: Wanted,
@@ -163,13 +163,14 @@ const deedOf = async (
   }
 };
 
-/** Bytes of data of the instructions that are let through; more would be read by nobody here. */
+/** The data lengths of the accepted instructions. Longer data would stay unread. */
 const DATA_BYTES = { approve: 10, revoke: 1, transfer: 10 } as const;
 
 /**
- * Reads a prepared transaction and compares it with what was asked for: the deed once, before it at most the creation of the
- * token account that it needs, paid by the platform; no other program, signer or account of ours.
- * @throws RefusedError saying what is otherwise
+ * Reads a prepared transaction and compares it with the request: the action once, before it at most
+ * the creation of the token account that it needs, paid by the platform, and no other program,
+ * signer or account of ours.
+ * @throws RefusedError with the difference
  */
 export const readTransaction = async (
   wire: string,

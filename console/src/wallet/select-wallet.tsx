@@ -6,8 +6,8 @@ import { Empty, ErrorNotice, LinkButton, Loading, Select } from '../ui/index.ts'
 import type { Wallet } from './signing.tsx';
 
 /**
- * Which wallet a page is about: the one that its address names (`?wallet=`), else the first, until another is chosen.
- * `choice` is null while they are awaited and when there is none.
+ * The wallet of a page: the one in the URL (`?wallet=`), or the first, until the user selects
+ * another. `choice` is null while the wallets load and if there is none.
  */
 export const useWalletChoice = () => {
   const wallets = useItems(['wallets', 'all'], (client, cursor, options) =>
@@ -24,8 +24,9 @@ export const useWalletChoice = () => {
 };
 
 /**
- * What a page does with the wallet it is about; until there is one, what it waits for, what went wrong, or the way to one.
- * @param none the title where the account has no wallet
+ * Renders a page's content for its wallet. Until there is one, it shows a loading state, an error,
+ * or how to get a wallet.
+ * @param none the title if the account has no wallet
  */
 export const ForWallet = ({
   of: { wallets, choice },
@@ -48,11 +49,11 @@ export const ForWallet = ({
   );
 };
 
-/** How a wallet is called where there are many: by its name, else by its address. */
+/** The display name of a wallet: its label, or its address. */
 export const nameOf = ({ label, address }: Pick<Wallet, 'label' | 'address'>): string =>
   label ?? `${address.slice(0, 4)}…${address.slice(-4)}`;
 
-/** Chooses among the account's wallets, with what is in them. */
+/** Selects one of the account's wallets, and shows their balances. */
 export const WalletSelect = ({
   label,
   wallets,

@@ -8,10 +8,10 @@ import {
   Dialog,
   DialogActions,
   ErrorNotice,
-  Properties,
   Loading,
   Money,
   Notice,
+  Properties,
   Stack,
   TextField,
 } from '../ui/index.ts';
@@ -22,12 +22,12 @@ import { passkeysOf, readBackup, type Secret } from './vault.ts';
 import { WalletError } from './worker-client.ts';
 
 export type Wallet = Output<'wallet.list'>['data'][number];
-/** How the person wants to sign: by what opens the key, or by a wallet of the browser. */
+/** How the user signs: with a secret that opens the key, or with a wallet of the browser. */
 type How = { by: 'passkey' } | { by: 'code'; code: string } | { by: 'wallet'; wallet: BrowserWallet };
 
 /**
- * Shows in words what a prepared transaction does, as it was read from its own bytes, and has the wallet's owner sign it.
- * @param prepare has the service prepare it (again: it is good for a minute or so)
+ * Shows what a prepared transaction does, as read from its bytes, and lets the wallet's owner sign.
+ * @param prepare requests the transaction, again after about a minute when it has expired
  * @param submit sends it back signed
  */
 export const SignDialog = ({
@@ -104,7 +104,7 @@ export const SignDialog = ({
   );
 };
 
-/** What the worker refuses is for the person to read, not for support. */
+/** A refusal of the worker is meant for the user, not for support. */
 export const Trouble = ({ error, retry }: { error: unknown; retry?: () => void }) =>
   error instanceof WalletError ? (
     <Notice tone="bad" title={error.name === 'LockedError' ? 'The key was not opened' : 'Nothing was signed'}>
@@ -123,7 +123,7 @@ const byPasskey = async (backup: string, address: string): Promise<Secret> => {
   return { kind: 'passkey', ...given };
 };
 
-/** What will happen, in words; all of it was read from the bytes that are signed. */
+/** What the transaction does. All values were read from the bytes to be signed. */
 const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
   const { delegate } = wallet.delegation;
   return (
@@ -172,7 +172,7 @@ const DeedProperties = ({ deed, wallet }: { deed: Deed; wallet: Wallet }) => {
   );
 };
 
-/** Where what is shown comes from, and who pays for it. */
+/** Where the shown values come from, and who pays the fee. */
 export const ReadFromIt = ({ deed }: { deed: Deed }) => (
   <p className="quiet">
     Read from the transaction itself. The platform pays the network’s fee
@@ -182,7 +182,7 @@ export const ReadFromIt = ({ deed }: { deed: Deed }) => (
 
 type SignProps = { busy: string | false; onClose: () => void; onSign: (how: How) => unknown };
 
-/** Where the recovery code is typed. */
+/** The field for the recovery code. */
 export const CodeField = ({ value, onChange }: { value: string; onChange: (typed: string) => void }) => (
   <TextField
     label="Recovery code"

@@ -3,7 +3,7 @@ import { getBase58Decoder } from '@solana/kit';
 import { writeCode } from './code.ts';
 import { addPasskey, passkeysOf, random, readBackup, seal, unseal } from './vault.ts';
 
-/** The wrapped key by WebCrypto itself, which Node and browsers share. */
+/** Uses WebCrypto itself, which Node and browsers share. */
 const make = async (passkey = { credentialId: 'cred-1', output: random(32), salt: random(32) }) => {
   const keys = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
   const raw = new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey));
@@ -84,7 +84,7 @@ test('a PRF that differs by one bit, another passkey, another code, a mistyped o
 });
 
 test('a backup of another wallet is refused, also under a name that was changed to this one', async () => {
-  // Both of one person: the same passkey opens both, so only the name inside tells them apart.
+  // The same passkey opens both wallets, so only the address inside distinguishes them.
   const mine = await make(made.passkey);
   expect(() => readBackup(mine.text, made.address)).toThrow('of another wallet');
   const renamed = mine.text.replace(mine.address, made.address);

@@ -3,10 +3,10 @@ import * as z from 'zod/mini';
 import { readCode } from './code.ts';
 
 /**
- * How the key of a wallet that was made here is kept (ADR 32): once under a passkey's PRF and once
- * under the printed recovery code, each a slot of the backup that the API keeps and cannot read.
- * HKDF of the secret gives an AES-GCM key; the wallet's own address is authenticated with the
- * ciphertext, so that nobody puts another key in its place.
+ * The backup of a wallet that was created here (ADR 32). The key is wrapped once by a passkey's PRF
+ * and once by the printed recovery code. Each is a slot of the backup, which the API stores and
+ * cannot read. HKDF derives an AES-GCM key from the secret. The wallet's address is authenticated
+ * with the ciphertext, so that nobody can substitute another key.
  */
 
 const bytesOf = (base64: string) => new Uint8Array(getBase64Encoder().encode(base64));
@@ -16,9 +16,9 @@ const base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]+={0,2}$/));
 const sealed = { salt: base64, iv: base64, key: base64 };
 const PasskeySlot = z.strictObject({
   kind: z.literal('passkey'),
-  /** As WebAuthn gives it, base64url. */
+  /** As WebAuthn returns it, base64url. */
   credential_id: z.string().check(z.regex(/^[\w-]+$/)),
-  /** What the passkey's PRF is asked for. */
+  /** The input of the passkey's PRF. */
   prf_salt: base64,
   ...sealed,
 });
@@ -28,24 +28,24 @@ const Backup = z.strictObject({
   public_key: z.string(),
   slots: z.array(z.discriminatedUnion('kind', [PasskeySlot, CodeSlot])),
 });
-export type Backup = z.infer<typeof Backup>;
+type Backup = z.infer<typeof Backup>;
 type Slot = Backup['slots'][number];
 type Kind = Slot['kind'];
 
-/** What opens a slot: what a passkey's PRF gave, or the code as it was typed. */
+/** What opens a slot: the output of a passkey's PRF, or the typed code. */
 export type Secret =
   | { kind: 'passkey'; credentialId: string; output: Uint8Array<ArrayBuffer> }
   | { kind: 'code'; code: string };
 
-/** The key was not opened; its message is for the person. */
-export class LockedError extends Error {
+/** The key was not opened. The message is for the user. */
+class LockedError extends Error {
   override readonly name = 'LockedError';
 }
 
 /**
- * The backup as the API gave it.
- * @param publicKey whose wallet it must be
- * @throws LockedError when it is of another form, or of another wallet
+ * Parses the backup from the API.
+ * @param publicKey the expected wallet
+ * @throws LockedError if it has another form, or belongs to another wallet
  */
 export const readBackup = (text: string, publicKey: string): Backup => {
   let backup: Backup;
@@ -99,7 +99,7 @@ const sealedUnder = async (
   return { salt: base64Of(salt), iv: base64Of(iv), key: base64Of(new Uint8Array(wrapped)) };
 };
 
-/** What a passkey gave when it was asked with `salt`. */
+/** The output of a passkey's PRF for `salt`. */
 export type PasskeySecret = Extract<Secret, { kind: 'passkey' }> & { salt: Uint8Array<ArrayBuffer> };
 
 const passkeySlot = async (key: CryptoKey, publicKey: string, passkey: PasskeySecret): Promise<Slot> => ({
@@ -110,9 +110,9 @@ const passkeySlot = async (key: CryptoKey, publicKey: string, passkey: PasskeySe
 });
 
 /**
- * The backup of an extractable private key, as text.
+ * Makes the backup of an extractable private key, as text.
  * @param code 16 bytes
- * @param passkey null where no passkey can keep it: then the code alone opens it
+ * @param passkey null if no passkey can open it; then only the code can
  */
 export const seal = async (
   key: CryptoKey,
@@ -133,7 +133,7 @@ export const seal = async (
   return JSON.stringify({ version: 1, public_key: publicKey, slots } satisfies Backup);
 };
 
-/** The backup with one more passkey that opens it, in the place of what that passkey opened before. */
+/** The backup with a further passkey. It replaces an earlier slot of the same passkey. */
 export const addPasskey = async (
   backup: Backup,
   key: CryptoKey,
@@ -147,7 +147,7 @@ export const addPasskey = async (
   return JSON.stringify({ ...backup, slots } satisfies Backup);
 };
 
-/** The passkeys that open a backup, and what the PRF of each is to be asked. */
+/** The passkeys that open a backup, with the PRF input of each. */
 export const passkeysOf = (backup: Backup): { credentialId: string; salt: Uint8Array<ArrayBuffer> }[] =>
   backup.slots.flatMap((slot) =>
     slot.kind === 'passkey' ? [{ credentialId: slot.credential_id, salt: bytesOf(slot.prf_salt) }] : [],
@@ -156,9 +156,9 @@ export const passkeysOf = (backup: Backup): { credentialId: string; salt: Uint8A
 const TYPO = 'This is not a recovery code of ours: look for a missing or mistaken character.';
 
 /**
- * The private key, which can sign.
- * @param toWrap whether it can be wrapped once more; else nobody can read it
- * @throws LockedError when the secret opens none of the slots
+ * Opens the private key for signing.
+ * @param toWrap true if it must be wrapped again; otherwise it is not extractable
+ * @throws LockedError if the secret opens no slot
  */
 export const unseal = async (
   backup: Backup,

@@ -12,12 +12,11 @@ import {
 import { addPasskey, type PasskeySecret, random, readBackup, type Secret, seal, unseal } from './vault.ts';
 
 /**
- * The only place where a wallet's private key is in the clear, and only while it signs (ADR 32).
- * What it signs is read here from the bytes and refused when it is anything else than what was
- * asked for.
+ * The only place with an unwrapped private key, and only while it signs (ADR 32). The worker reads
+ * the bytes first, and refuses everything that was not requested.
  */
 
-/** The key that was just made, until its wallet exists; the page ends this worker then. */
+/** The new key until its wallet exists. Then the page ends this worker. */
 let made: { keys: CryptoKeyPair; address: string } | null = null;
 
 const sign = async (key: CryptoKey, bytes: BufferSource): Promise<Uint8Array> =>
@@ -30,7 +29,7 @@ const proofBy = async (key: CryptoKey, accountId: string, address: string) => {
 };
 
 const operations = {
-  /** Makes a key. The code is shown to the person; the backup is for the API. */
+  /** Generates a key. The code is shown to the user, and the backup goes to the API. */
   make: async ({ passkey }: { passkey: PasskeySecret | null }) => {
     const keys = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
     const raw = new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey));
@@ -41,13 +40,13 @@ const operations = {
     return { address, backup, code: await writeCode(code) };
   },
   /**
-   * The proof that the key that was just made is this account's (docs/spec/decisions.md, Wallets).
+   * Proves that the new key belongs to this account (docs/spec/decisions.md, Wallets).
    */
   prove: async ({ accountId }: { accountId: string }) => {
     if (made === null) throw new Error('no key was made');
     return proofBy(made.keys.privateKey, accountId, made.address);
   },
-  /** A backup that one more passkey opens, with the proof that who replaces it holds the key. */
+  /** A backup with one more passkey, and a proof that the caller holds the key. */
   addPasskey: async ({
     accountId,
     address,
@@ -66,10 +65,10 @@ const operations = {
     const proof = await proofBy(key, accountId, address);
     return { backup: await addPasskey(read, key, address, passkey), proof };
   },
-  /** What a prepared transaction does. */
+  /** Reads what a prepared transaction does. */
   read: async ({ transaction, wanted, owner }: Asked): Promise<Deed> =>
     (await readTransaction(transaction, wanted, owner)).deed,
-  /** Signs it by the key that the secret opens. */
+  /** Signs it with the key that the secret opens. */
   sign: async ({
     transaction,
     wanted,
@@ -81,7 +80,7 @@ const operations = {
     const key = await unseal(readBackup(backup, owner.address), owner.address, secret);
     const bytes = new Uint8Array(read.transaction.messageBytes);
     const signature = await sign(key, bytes);
-    // Whatever was in the backup: only a signature of this wallet's own key leaves.
+    // Whatever the backup contained, only a signature of this wallet's own key leaves the worker.
     const raw = new Uint8Array(getAddressEncoder().encode(addressOf(owner.address)));
     const publicKey = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify']);
     if (!(await crypto.subtle.verify('Ed25519', publicKey, new Uint8Array(signature), bytes)))
@@ -90,8 +89,8 @@ const operations = {
   },
 };
 
-/** A transaction with what it must be. */
-export type Asked = { transaction: string; wanted: Wanted; owner: Owner };
+/** A transaction with its required content. */
+type Asked = { transaction: string; wanted: Wanted; owner: Owner };
 export type Operations = typeof operations;
 export type Question = { id: number; name: keyof Operations; input: never };
 export type Reply = { id: number } & ({ answer: unknown } | { error: { name: string; message: string } });

@@ -3,14 +3,14 @@ import { startWorker } from '../lib/worker.ts';
 import type { Operations, Question, Reply } from './wallet-worker.ts';
 import address from './wallet-worker.ts?worker&url';
 
-/** The wallet's worker as the page calls it. Secrets go in, signatures come out; no key ever does. */
+/** The page's client of the wallet worker. Secrets go in and signatures come out, never a key. */
 export type WalletWorker = {
   [name in keyof Operations]: (
     input: Parameters<Operations[name]>[0],
   ) => Promise<Awaited<ReturnType<Operations[name]>>>;
 };
 
-/** What the worker refused; `name` is its error's. */
+/** An error of the worker. `name` is the name of the original error. */
 export class WalletError extends Error {
   constructor({ name, message }: { name: string; message: string }) {
     super(message);
@@ -51,7 +51,7 @@ const start = (): { calls: WalletWorker; end: () => void } => {
   };
 };
 
-/** A worker for as long as a dialog is open: what was in its memory ends with it. Null for a moment. */
+/** A worker that lives as long as a dialog, together with its memory. Null at first. */
 export const useWalletWorker = (): WalletWorker | null => {
   const [calls, setCalls] = useState<WalletWorker | null>(null);
   useEffect(() => {

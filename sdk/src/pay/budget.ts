@@ -2,24 +2,28 @@ import type { QuoteClaims } from '../tokens.ts';
 import { PriceAboveCapError } from './errors.ts';
 
 /**
- * Caps over many calls of one `payingFetch`, in USDC micro-units. They are this process' own and begin anew with it: the limits
- * of the delegate are what holds for good.
+ * Caps over many calls of one `payingFetch`, in USDC micro-units. They exist only in this process.
+ * The delegate's limits are the lasting ones.
  */
 export type Budget = {
   /** Over all origins. */
   total?: bigint;
   /** Over each origin. */
   perOrigin?: bigint;
-  /** Counts what was paid in the last so many milliseconds, at every moment. Default: everything. */
+  /**
+   * The sliding period in milliseconds that counts. Default: everything.
+   */
   periodMs?: number;
 };
 
 type Entry = { origin: string; amountMicro: bigint; endsAt: number };
 
-/** Reserved before the payment, so that calls at once cannot together exceed what each alone would not. */
+/**
+ * Amounts are reserved before the payment, so that concurrent calls cannot exceed a cap.
+ */
 export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
   const entries = new Map<string, Entry>();
-  /** Paid for good where there is no period: only the sums are needed then. */
+  /** Paid amounts per origin, if there is no period; then only the sums are needed. */
   const paid = new Map<string, bigint>();
 
   const sum = (origin: string | null): bigint => {
@@ -31,7 +35,7 @@ export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
   };
 
   return {
-    /** Idempotent by id. @throws PriceAboveCapError when it does not fit */
+    /** Idempotent by id. @throws PriceAboveCapError if it exceeds a cap */
     reserve: (id: string, origin: string, quote: QuoteClaims): void => {
       if (entries.has(id)) return;
       const now = Date.now();
@@ -43,7 +47,7 @@ export const createLedger = ({ total, perOrigin, periodMs }: Budget) => {
         throw new PriceAboveCapError('perOrigin', quote);
       entries.set(id, { origin, amountMicro, endsAt: Number.POSITIVE_INFINITY });
     },
-    /** Nothing was paid, for certain. */
+    /** Releases a reservation for which certainly nothing was paid. */
     release: (id: string): void => {
       entries.delete(id);
     },

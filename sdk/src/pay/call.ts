@@ -12,13 +12,13 @@ export type Call = {
   body: Uint8Array<ArrayBuffer> | null;
   signal: AbortSignal | undefined;
   redirect: NonNullable<RequestInit['redirect']>;
-  /** What the platform's or the caller's own fetch knows besides. */
+  /** Further options of the platform's or the caller's own fetch. */
   more: RequestInit;
-  /** Method, address and body as a hash: what makes two calls the same request. */
+  /** A hash of method, address and body. Two calls with the same hash are the same request. */
   fingerprint: string;
 };
 
-/** What a Request carries besides what `Call` names. */
+/** The properties of a Request that `Call` does not name. */
 const PASSED_ON = [
   'cache',
   'credentials',
@@ -44,7 +44,7 @@ const fingerprintOf = async (method: string, url: string, body: Uint8Array): Pro
 };
 
 /**
- * The arguments of fetch, its body read into memory: what is asked for money has to be sent again.
+ * Reads the arguments of fetch, with the body in memory, because a paid request is sent again.
  * @throws BodyTooLargeError
  */
 export const readCall = async (
@@ -53,13 +53,13 @@ export const readCall = async (
   maxBodyBytes: number,
 ): Promise<Call> => {
   const source = typeof input === 'object' && 'headers' in input ? input : null;
-  // The platform knows best what a body is and which content type it gets; it asks for `duplex` where one is a stream.
+  // The platform determines the body's content type. It requires `duplex` for a stream.
   const request = new Request(input, { ...init, ...(init.body == null ? {} : { duplex: 'half' }) });
   const url = new URL(request.url);
   url.hash = '';
   const body = await readUpTo(request, maxBodyBytes);
   if (body === null)
-    throw new BodyTooLargeError(`a body of more than ${maxBodyBytes} bytes is not sent twice`);
+    throw new BodyTooLargeError(`The body has more than ${maxBodyBytes} bytes, so it cannot be sent twice.`);
   const { body: _body, headers: _headers, method: _method, redirect, signal, ...rest } = init;
   const headers = new Headers(request.headers);
   for (const name of PAYMENT_HEADERS) headers.delete(name);
@@ -76,8 +76,8 @@ export const readCall = async (
 };
 
 /**
- * Sends a call, with its payment where the record has one: then only to the address that was paid,
- * wherever it redirects.
+ * Sends a call. If the record has a payment, it is sent with the call, only to the paid address and
+ * without following redirects.
  * @param refused the id of a quote that another buyer has paid
  */
 export const sendCall = (

@@ -1,18 +1,23 @@
-/** How vendors ask for money and are shown the payment. Other protocols (x402, MPP) become further entries of `DIALECTS`. */
+/**
+ * How vendors request a payment and how it is presented. A further protocol would be another entry
+ * of `DIALECTS`.
+ */
 
 export type Settlement = { settlement_id: string; settlement_token: string };
 
-export type Dialect = {
-  /** What the JSON of a 402 says: a bill, that the payment shown is not accepted, or null: another language. */
+type Dialect = {
+  /**
+   * Reads the JSON of a 402: a quote, a refused payment, or null for another protocol.
+   */
   read: (body: unknown) => { quoteToken: string } | 'refused' | null;
-  /** How the payment is shown. */
+  /** The headers that present the payment. */
   headers: (settlement: Settlement) => Record<string, string>;
 };
 
 /**
- * docs/spec/interface.md, Vendor integration pattern with HTTP 402. Of the body nothing but the
- * signed token counts: amount, currency and expiry beside it are for display, and `settle_url`
- * could lead anywhere.
+ * docs/spec/interface.md, Vendor integration pattern with HTTP 402. Only the signed token of
+ * the body counts. Amount, currency and expiry next to it are for display, and `settle_url` could
+ * be any address.
  */
 const quittance: Dialect = {
   read: (body) => {
@@ -30,14 +35,14 @@ const quittance: Dialect = {
 
 const DIALECTS: readonly Dialect[] = [quittance];
 
-/** Names the logical request on every try of it: 1 to 128 characters of `[A-Za-z0-9._:-]`. */
+/** Identifies the logical request on every try: 1 to 128 characters of `[A-Za-z0-9._:-]`. */
 export const REQUEST_ID_HEADER = 'x-payment-request-id';
 /**
- * Names a quote that another buyer has paid: the vendor, who can look it up, answers with another
- * one.
+ * Names a quote that another buyer has paid. The vendor, who can verify that, answers with another
+ * quote.
  */
 export const REFUSED_HEADER = 'x-quote-refused';
-/** What this module sends, so that nothing of it comes from the caller. */
+/** The headers that this module sets. They are removed from the caller's request. */
 export const PAYMENT_HEADERS = [
   REQUEST_ID_HEADER,
   'x-settlement-id',
@@ -47,13 +52,13 @@ export const PAYMENT_HEADERS = [
 
 const MAX_BILL_BYTES = 65_536;
 
-/** At most so many bytes of a body: null when there are more. */
+/** Reads a body of at most so many bytes. Null if there are more. */
 export const readUpTo = async (
   body: Request | Response,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (!body.body) {
-    // Where a request's body is no stream (Firefox) it can be measured only afterwards.
+    // In Firefox a request's body is no stream, so its size is known only afterwards.
     const bytes = new Uint8Array(await body.arrayBuffer());
     return bytes.length > maxBytes ? null : bytes;
   }
@@ -65,7 +70,7 @@ export const readUpTo = async (
     if (done) break;
     length += value.length;
     if (length > maxBytes) {
-      // Not awaited: of two branches of a body it would wait for the other.
+      // Not awaited, because with two branches of a body it would wait for the other.
       reader.cancel().catch(() => undefined);
       return null;
     }
@@ -80,7 +85,9 @@ export const readUpTo = async (
   return bytes;
 };
 
-/** The JSON of an answer that stays readable for the caller; null when it is none or too long. */
+/**
+ * The JSON of an answer, which stays readable for the caller. Null if it is no JSON or too long.
+ */
 const jsonOf = async (response: Response): Promise<unknown> => {
   const bytes = await readUpTo(response.clone(), MAX_BILL_BYTES);
   try {
@@ -90,7 +97,7 @@ const jsonOf = async (response: Response): Promise<unknown> => {
   }
 };
 
-/** The bill in a 402; null when no dialect understands it. */
+/** The quote of a 402. Null if no dialect recognises it. */
 export const readBill = async (response: Response): Promise<ReturnType<Dialect['read']>> => {
   const body = await jsonOf(response);
   for (const dialect of DIALECTS) {
@@ -103,7 +110,7 @@ export const readBill = async (response: Response): Promise<ReturnType<Dialect['
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * How long a vendor asks to wait for a payment of another buyer to be decided; null: it does not.
+ * How long a vendor asks to wait until another buyer's payment is decided. Null if it does not.
  */
 export const readWait = async (response: Response): Promise<number | null> => {
   if (response.status !== 503) return null;
@@ -113,6 +120,6 @@ export const readWait = async (response: Response): Promise<number | null> => {
   return Math.min(LONGEST_WAIT_MS, Math.max(1, Number.isFinite(seconds) ? seconds : 1) * 1000);
 };
 
-/** The headers that show a payment. */
+/** The headers that present a payment. */
 export const paymentHeaders = (settlement: Settlement): Record<string, string> =>
   quittance.headers(settlement);

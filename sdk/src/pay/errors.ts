@@ -1,9 +1,9 @@
 import { type PaidElsewhereError, QuittanceError } from '../errors.ts';
 import type { QuoteClaims } from '../tokens.ts';
 
-/** What `payingFetch` throws besides what fetch, settle and the token check throw. */
+/** The errors of `payingFetch`, besides those of fetch, settle and the token check. */
 
-/** This client declined to pay; nothing was paid for this request. */
+/** This client declined to pay. Nothing was paid for this request. */
 export class PaymentDeclinedError extends QuittanceError {
   override readonly name: string = 'PaymentDeclinedError';
   /** The verified quote. */
@@ -15,58 +15,60 @@ export class PaymentDeclinedError extends QuittanceError {
   }
 }
 
-/** The quote is not for the address that was called: perhaps the bill of another site. */
+/** The quote is not for the called address. It may belong to another site. */
 export class ResourceMismatchError extends PaymentDeclinedError {
   override readonly name: string = 'ResourceMismatchError';
 }
 
-/** The price is above `maxAmount` or does not fit into what is left of the budget. */
+/** The price exceeds `maxAmount` or the rest of the budget. */
 export class PriceAboveCapError extends PaymentDeclinedError {
   override readonly name: string = 'PriceAboveCapError';
   readonly cap: 'maxAmount' | 'total' | 'perOrigin';
 
   constructor(cap: 'maxAmount' | 'total' | 'perOrigin', quote: QuoteClaims) {
-    super(`${quote.quote_amount} micro-units are more than ${cap} allows`, quote);
+    super(`${quote.quote_amount} micro-units exceed ${cap}.`, quote);
     this.cap = cap;
   }
 }
 
-/** The origin, service or mint is not one that may be paid, or `approve` said no. */
+/** The origin, service or mint is not allowed, or `approve` returned false. */
 export class NotAllowedError extends PaymentDeclinedError {
   override readonly name: string = 'NotAllowedError';
 }
 
-/** The quote's time is over by this machine's clock. */
+/** The quote has expired by this machine's clock. */
 export class QuoteLapsedError extends PaymentDeclinedError {
   override readonly name: string = 'QuoteLapsedError';
 }
 
-/** Another buyer pays the quote, and the vendor has none of its own for this request. */
+/** Another buyer pays the quote, and the vendor has no other quote for this request. */
 export class QuoteTakenError extends PaymentDeclinedError {
   override readonly name: string = 'QuoteTakenError';
-  /** Set where the other buyer is a delegate of the same account. */
+  /** Set if the other buyer is a delegate of the same account. */
   readonly elsewhere: PaidElsewhereError | null;
 
   constructor(quote: QuoteClaims, elsewhere: PaidElsewhereError | null = null) {
-    super('the quote is paid by another buyer', quote);
+    super('Another buyer pays the quote.', quote);
     this.elsewhere = elsewhere;
   }
 }
 
-/** The body is too large to be kept for the second try. */
+/** The body is too large to be held for the second try. */
 export class BodyTooLargeError extends QuittanceError {
   override readonly name: string = 'BodyTooLargeError';
 }
 
-/** The key stands for another request that is not delivered yet. */
+/** The key belongs to another request that is not delivered yet. */
 export class PaymentKeyReusedError extends QuittanceError {
   override readonly name: string = 'PaymentKeyReusedError';
 }
 
-/** Paid, and the vendor answered something else than the delivery. It is never paid again for the same request. */
+/**
+ * The vendor was paid and did not deliver. The same request is never paid again.
+ */
 export class NotDeliveredError extends QuittanceError {
   override readonly name: string = 'NotDeliveredError';
-  /** What to name to the vendor, who can refund it. */
+  /** Name it to the vendor, who can refund it. */
   readonly settlementId: string;
   /** `x-payment-request-id` of the request. */
   readonly paymentRequestId: string;
@@ -78,14 +80,17 @@ export class NotDeliveredError extends QuittanceError {
   }
 }
 
-/** The vendor answered the paid request with a redirect. It is not followed: the settlement is for its address alone. */
+/**
+ * The vendor answered the paid request with a redirect. It is not followed, because the settlement
+ * is only for its address.
+ */
 export class PaidRedirectError extends NotDeliveredError {
   override readonly name: string = 'PaidRedirectError';
-  /** Where to; browsers do not tell. */
+  /** The target. Browsers do not reveal it. */
   readonly location: string | null;
 
   constructor(location: string | null, settlementId: string, paymentRequestId: string) {
-    super('the paid request was answered with a redirect', settlementId, paymentRequestId);
+    super('The vendor answered the paid request with a redirect.', settlementId, paymentRequestId);
     this.location = location;
   }
 }

@@ -10,36 +10,39 @@ import type { Bill, Payments } from './payments.ts';
 import { addressOf, isPrepaid, refuseLapsed } from './rules.ts';
 import type { PaymentRecord } from './store.ts';
 
-export type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments };
+type ExchangeDeps = { fetch: Fetch; verify: TokenVerifier; payments: Payments };
 
-/** For so long a vendor delivers a settlement again to the request that redeemed it. */
+/** How long a vendor delivers a settlement again to the request that redeemed it. */
 const REDELIVERY_MS = 600_000;
-/** After these the same request may still be delivered; every other answer is the vendor's last. */
+/** After these statuses the same request may still be delivered. Every other answer is final. */
 const NOT_YET = new Set([401, 403, 408, 425, 429]);
 
 /**
- * So many quotes a call is refused because others pay them, and so often it hears of the same one
- * again.
+ * The maximum number of quotes that others pay, and of repeats of the same quote, before a call
+ * gives up.
  */
 const MOST_TAKEN = 10;
 const MOST_SAME = 5;
-/** While a vendor has nothing but the quote that is taken, and so long while it asks to wait. */
+/**
+ * The pause while a vendor only has the paid quote, and the longest wait that a vendor may ask for.
+ */
 const SAME_QUOTE_MS = 1000;
 const ASKING_MS = 60_000;
-/** Those who were refused at once do not come back at once. */
+/** Jitter, so that callers who were refused at the same time do not return at the same time. */
 const jittered = (ms: number): number => ms * (1 + Math.random() / 2);
 
 const isRedirect = ({ type, status }: Response): boolean =>
   type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
 
-/** Frees the connection of an answer that nobody will read. */
+/** Frees the connection of an unread answer. */
 const discard = (response: Response): void => {
   response.body?.cancel().catch(() => undefined);
 };
 
 /**
- * One logical request from its first try to the delivery. What holds throughout: it buys at most once; a purchase is kept
- * before it is sent and until it was delivered; a payment is shown to the address that was paid and to no other.
+ * One logical request from its first try to the delivery. Invariants: it buys at most once. A
+ * purchase is stored before it is sent and until it is delivered. A payment is presented only at
+ * the paid address.
  */
 export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   const inTurn = createLocks();
@@ -51,17 +54,18 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     hasUnits?: boolean,
   ): Promise<never> => {
     const { settlement_id } = record.settlement!;
-    // Where units are left no other request buys more of them from a vendor that does not serve
-    // what it was paid for.
+    // While units are left, no other request buys more from a vendor that does not deliver what was
+    // paid.
     if (!(hasUnits ?? (await payments.hasUnits(record))))
       await payments.dropPrepaid(record.url, settlement_id);
-    // Until a redelivery is out of the question an equal request offers what it paid again and does not buy; a key never does.
+    // While a redelivery is possible, an equal request presents the payment again and does not buy.
+    // With a key it never buys.
     const over = Date.now() - record.paidAt! > REDELIVERY_MS && !name.startsWith('key:');
     if (record.quoteToken === null || over) await payments.remove(name, record);
     throw new NotDeliveredError(message, settlement_id, record.id);
   };
 
-  /** The answer to a request that showed a payment and is not asked for another. */
+  /** Handles the answer to a request that presented a payment. */
   const conclude = async (
     name: string,
     record: PaymentRecord,
@@ -77,15 +81,15 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       try {
         await payments.remove(name, record);
       } catch {
-        // What was paid for is handed over all the same; the record left behind is offered once more and buys nothing.
+        // The delivery is returned nevertheless. The leftover record is presented once more and
+        // buys nothing.
       }
     }
     return response;
   };
 
   /**
-   * The answer to a call that waits for payments of others to be decided, where the vendor asks it
-   * to.
+   * Sends a call, and waits for the outcome of another buyer's payment if the vendor asks for it.
    */
   const sendPatiently = async (call: Call, record: PaymentRecord, refused?: string): Promise<Response> => {
     const until = Date.now() + ASKING_MS;
@@ -98,19 +102,19 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     }
   };
 
-  /** Shows what this request itself has paid for, or what it has adopted. */
+  /** Presents the payment of this request, or one that it has adopted. */
   const collect = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
     const isAdopted = record.adopted !== undefined;
     const response = await (isAdopted ? sendPatiently(call, record) : sendCall(fetch, call, record));
     if (response.status !== 402) return conclude(name, record, call, response);
     discard(response);
     if (isAdopted && !(await payments.hasUnits(record))) return payments.disown(name, record);
-    return notDelivered(name, record, 'the vendor was paid and does not accept the payment');
+    return notDelivered(name, record, 'The vendor was paid and does not accept the payment.');
   };
 
   /**
-   * What a vendor answers to a call that names a quote which another buyer pays: another bill, or
-   * what needs no payment.
+   * Asks the vendor for another quote, because another buyer pays this one. Returns the quote, or
+   * an answer that needs no payment.
    */
   const askForAnother = async (
     record: PaymentRecord,
@@ -128,7 +132,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   };
 
   /**
-   * Runs a purchase; where another buyer pays the quote, buys by the next one that the vendor has.
+   * Runs a purchase. If another buyer pays the quote, it buys with the vendor's next quote.
    */
   const orAnother = async <T extends Response | null>(
     name: string,
@@ -148,7 +152,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
         const isSame = bill?.quote.quote_id === error.quote.quote_id;
         if (isSame) same += 1;
         if (bill === null || same > MOST_SAME) throw error.elsewhere ?? error;
-        // The vendor may learn only in a moment that the quote is being paid. Or the other payment
+        // The vendor may not know yet that the quote is being paid. Or the other payment has
         // failed, and the quote can be paid after all.
         if (isSame) await sleep(jittered(SAME_QUOTE_MS), call.signal);
         next = () => buy(name, record, call, bill);
@@ -161,7 +165,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     return collect(name, await payments.buy(name, record, call, bill), call);
   };
 
-  /** With the prepaid settlement that serves the address; as it was when there is none. */
+  /** Adds the prepaid settlement of the address to the record, if there is one. */
   const riding = async (name: string, record: PaymentRecord, url: string): Promise<PaymentRecord> => {
     const prepaid = await payments.prepaid(url);
     if (prepaid === null) return record;
@@ -170,7 +174,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     return rides;
   };
 
-  /** Tries without a payment of its own; pays when it is asked to, once. */
+  /** Sends the request without a payment of its own, and pays once if the vendor requests it. */
   const request = async (name: string, first: PaymentRecord, call: Call): Promise<Response> => {
     let record = first;
     for (;;) {
@@ -181,16 +185,16 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       if (rode === null && (bill === null || bill === 'refused')) return response;
       discard(response);
       if (bill === null || bill === 'refused')
-        return notDelivered(name, record, 'the vendor does not accept the prepaid settlement any more');
+        return notDelivered(name, record, 'The vendor no longer accepts the prepaid settlement.');
       if (rode !== null) {
         if (await payments.hasUnits(record))
           return notDelivered(
             name,
             record,
-            'the vendor bills anew while the prepaid settlement has units',
+            'The vendor requests another payment while the prepaid settlement has units left.',
             true,
           );
-        // Used up. Nothing was taken from it for this request.
+        // The units are used up, and none was consumed for this request.
         await payments.dropPrepaid(record.url, rode.settlement_id);
         await payments.remove(name, record);
       }
@@ -202,7 +206,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
         orAnother(name, unpaid, call, () => buy(name, unpaid, call, { quote, quoteToken, url }));
       if (!isPrepaid(quote)) return purchase();
 
-      // Of many calls at once one buys and is served first; then the others ride on what it bought.
+      // Of many concurrent calls one buys and is served first. Then the others use what it bought.
       const turn = await inTurn(resourceOf(url), call.signal, async () => {
         const rides = await riding(name, unpaid, url);
         return rides.settlement === null ? { answer: await purchase() } : { rides };
@@ -215,7 +219,8 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
   const proceed = async (name: string, record: PaymentRecord, call: Call): Promise<Response> => {
     if (record.quoteToken === null) {
       if (record.settlement !== null) return request(name, record, call);
-      // Whoever is buying for this address is served first: its units may be just enough for it.
+      // A concurrent buyer of this address is served first, because its units may suffice only for
+      // it.
       const ride = () => riding(name, record, call.url);
       return request(name, await inTurn(resourceOf(call.url), call.signal, ride), call);
     }
@@ -224,7 +229,7 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
       const paid = await payments.resume(name, record, call);
       return paid === null ? null : collect(name, paid, call);
     };
-    // A new attempt needs a new id: the failed one sticks to its own.
+    // A new attempt needs a new id, because the failure belongs to the old id.
     return (await orAnother(name, record, call, resume)) ?? take(name, call);
   };
 
@@ -232,13 +237,13 @@ export const createExchange = ({ fetch, verify, payments }: ExchangeDeps) => {
     const record = await payments.claim(name, call);
     try {
       if (record.fingerprint !== call.fingerprint)
-        throw new PaymentKeyReusedError('the key stands for another request that is not delivered yet');
+        throw new PaymentKeyReusedError('The key belongs to another request that is not delivered yet.');
       return await proceed(name, record, call);
     } finally {
       payments.unclaim(record.id);
     }
   };
 
-  /** @param name where the store keeps this request: its key, or what makes it equal to another */
+  /** @param name the name of the request in the store: its key, or its fingerprint */
   return (call: Call, name: string): Promise<Response> => take(name, call);
 };

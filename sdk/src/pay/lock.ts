@@ -12,7 +12,10 @@ const untilAborted = async (before: Promise<void>, signal: AbortSignal | undefin
   }
 };
 
-/** Runs what has the same name one after another, in the order of the calls. Who gives up waiting does not run. */
+/**
+ * Runs calls with the same name one after another, in order. A call that is aborted while it waits
+ * does not run.
+ */
 export const createLocks = () => {
   const tails = new Map<string, Promise<void>>();
   return async <T>(name: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> => {

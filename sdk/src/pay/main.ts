@@ -25,24 +25,28 @@ export type { Rules } from './rules.ts';
 export { memoryPayments, type PaymentRecord, type PaymentStore } from './store.ts';
 
 export type PayOptions = Rules & {
-  /** Where the API is reached. Its keys judge every quote and payments go here, whatever a vendor's answer names. */
+  /**
+   * The address of the API. Its keys verify every quote, and payments go there, whatever a vendor's
+   * answer names.
+   */
   baseUrl: string;
-  /** `dk_test_…` or `dk_live_…`: also says which environment's quotes are paid. */
+  /** `dk_test_…` or `dk_live_…`: it also determines the environment. */
   delegateKey: string;
   budget?: Budget;
-  /** The last word on a quote that keeps all rules; false: it is not paid. */
+  /** The final decision on a quote that passes all rules. False: it is not paid. */
   approve?: (quote: QuoteClaims, call: { method: string; url: string }) => boolean | Promise<boolean>;
-  /** Default: in memory. Give a durable one where a crash must not lose what was paid for. */
+  /** Default: in memory. Use a durable store if a crash must not lose what was paid for. */
   store?: PaymentStore;
-  /** Bodies are kept in memory to be sent again. Default 1 MiB. */
+  /** Bodies are held in memory to be sent again. Default 1 MiB. */
   maxBodyBytes?: number;
 };
 
 export type PayInit = RequestInit & {
   /**
-   * Yours for one purchase: calls with the same key, at once or after a crash, pay once until it is delivered. Without a key a
-   * call first uses up what an equal request has paid and was not delivered; equal calls at once buy one each. Of calls with
-   * one key at once the first one's signal counts.
+   * Your id of one purchase. Calls with the same key, concurrent or after a crash, pay once until
+   * it is delivered. Without a key, a call first uses what an equal request has paid without a
+   * delivery, and concurrent equal calls buy one each. If several calls with one key run at once,
+   * the signal of the first counts.
    */
   paymentKey?: string;
 };
@@ -51,14 +55,14 @@ export type PayingFetch = (input: string | URL | Request, init?: PayInit) => Pro
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * A fetch that pays. A 402 with a bill of this payment system is verified, held against the rules,
- * paid with the delegate key and asked again; every other answer, a 402 in another language too,
- * comes back untouched. One call pays at most once. Where another buyer has paid the quote, the
- * vendor is asked for another one.
+ * A fetch that pays. A 402 with a quote of this payment system is verified, checked against the
+ * rules and paid with the delegate key, and the request is sent again. Every other answer,
+ * including a 402 of another protocol, is returned unchanged. One call pays at most once. If
+ * another buyer has paid the quote, the vendor is asked for another one.
  * @throws PaymentDeclinedError and its kinds, or BadTokenError: nothing was paid
- * @throws ApiError, PaymentUndecidedError or PaidElsewhereError of settle, when it did not pay or
- * it is not known yet
- * @throws NotDeliveredError when the vendor has the payment and does not deliver
+ * @throws ApiError, PaymentUndecidedError or PaidElsewhereError of settle, if it did not pay or
+ * the outcome is unknown
+ * @throws NotDeliveredError if the vendor has the payment and does not deliver
  */
 export const payingFetch = (
   fetch: Fetch,
@@ -73,7 +77,7 @@ export const payingFetch = (
   }: PayOptions,
 ): PayingFetch => {
   const environment = /^dk_(test|live)_/.exec(delegateKey)?.[1] as Environment | undefined;
-  // Said without the text: it may be another secret.
+  // The message omits the text, because it may be another secret.
   if (environment === undefined) throw new TypeError('delegateKey is not a delegate key');
   const client = createClient({ baseUrl, credential: delegateKey, fetch });
   const exchange = createExchange({
@@ -89,19 +93,22 @@ export const payingFetch = (
     }),
   });
 
-  /** Calls with a key that are under way: the others wait for the one and get copies of its answer. */
+  /**
+   * Calls with a key in progress. Further calls wait for the first and get copies of its answer.
+   */
   const inFlight = new Map<string, { fingerprint: string; answer: Promise<Response> }>();
 
   return async (input, { paymentKey, ...init } = {}) => {
     const call = await readCall(input, init, maxBodyBytes ?? MAX_BODY_BYTES);
-    // What is no request over HTTP (data:, blob:) costs nothing.
+    // Other schemes (data:, blob:) are never paid.
     if (!/^https?:/.test(call.url)) return fetch(call.url, init);
     if (paymentKey === undefined) return exchange(call, `call:${call.fingerprint}`);
     const under = inFlight.get(paymentKey);
     if (under !== undefined) {
       if (under.fingerprint !== call.fingerprint)
-        throw new PaymentKeyReusedError('the key stands for another request');
-      // In time: this was waiting for the answer itself, the first caller waits for one promise more before it can read.
+        throw new PaymentKeyReusedError('The key belongs to another request.');
+      // Cloning is still possible, because the first caller awaits one more promise before it
+      // reads.
       return (await under.answer).clone();
     }
     const answer = exchange(call, `key:${paymentKey}`).finally(() => inFlight.delete(paymentKey));

@@ -23,7 +23,9 @@ import {
   ResourceMismatchError,
 } from './main.ts';
 
-/** What a vendor, or somebody between, tries in order to be paid more, twice, or for another's bill. */
+/**
+ * What a vendor, or somebody between, tries in order to be paid more, twice, or for another's bill.
+ */
 
 let world: World;
 beforeEach(async () => {

@@ -11,7 +11,10 @@ import {
 } from '../../../test/support/scripted-vendors.ts';
 import { memoryPayments, NotDeliveredError } from './main.ts';
 
-/** Many calls on one payment: the quote's scope has `units`, the vendor takes one for each request id. */
+/**
+ * Many calls on one payment: the quote's scope has `units`, the vendor takes one for each request
+ * id.
+ */
 
 let world: World;
 beforeEach(async () => {

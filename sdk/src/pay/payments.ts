@@ -9,10 +9,10 @@ import { isPrepaid } from './rules.ts';
 import { createSettlementReader } from './settlement-reader.ts';
 import type { PaymentRecord, PaymentStore } from './store.ts';
 
-export type PaymentsDeps = {
+type PaymentsDeps = {
   settle: Settle;
   read: ReadSettlement;
-  /** Throws when this quote is not to be paid for this address. */
+  /** Throws if this quote must not be paid for this address. */
   check: (quote: QuoteClaims, url: string) => void;
   budget: Budget;
   approve: (quote: QuoteClaims, call: { method: string; url: string }) => boolean | Promise<boolean>;
@@ -27,15 +27,15 @@ const TAKEN = 'quote_already_settled';
 
 const prepaidName = (url: string): string => `prepaid:${resourceOf(url)}`;
 
-/** Buying, and remembering what was bought. Names are those of the store. */
+/** Buys, and stores what was bought. Names are those of the store. */
 export const createPayments = ({ settle, read, check, budget, approve, store }: PaymentsDeps) => {
   const ledger = createLedger(budget);
   const settlements = createSettlementReader(read);
-  /** Records that a call of this process works on: an equal call at once takes another. */
+  /** The records in use by calls of this process. A concurrent equal call uses another record. */
   const claimed = new Set<string>();
   /**
-   * Which record of this process pays a quote: vendors hand one quote to many, and each call buys
-   * for itself.
+   * The record of this process that pays a quote. Vendors give one quote to many callers, and each
+   * call buys for itself.
    */
   const payers = new Map<string, string>();
 
@@ -43,7 +43,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     if (payers.size >= MAX_QUOTES) payers.delete(payers.keys().next().value!);
     payers.set(quote.quote_id, id);
   };
-  /** This record did not pay the quote and will not. */
+  /** Removes a record that has not paid the quote and will not. */
   const giveUp = async (name: string, { id }: PaymentRecord, quote: QuoteClaims): Promise<void> => {
     if (payers.get(quote.quote_id) === id) payers.delete(quote.quote_id);
     ledger.release(id);
@@ -51,18 +51,18 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
   };
 
   /**
-   * Goes on with what another attempt of the account has paid for this quote, perhaps one whose
-   * process died.
+   * Adopts the payment of another attempt of the account for this quote, perhaps of a process that
+   * died.
    */
   const adopt = async (record: PaymentRecord, call: Call, paid: Paid): Promise<PaymentRecord> => {
     const { settlement_id, settlement_token, payment_attempt_id } = paid;
     const isBundle = isPrepaid(storedClaims(record.quoteToken!));
-    // Whoever paid and lives shows it within moments: taken from it, it would have paid for
-    // nothing.
+    // If the payer is alive, it presents the payment within moments. Using it here would leave the
+    // payer without a delivery.
     if (!isBundle) await settlements.untilRedeemed(settlement_id, call.signal);
     ledger.release(record.id);
-    // A read under the payer's own name is given its answer again. Whatever else was delivered is
-    // not taken for this call's.
+    // A read with the payer's own request id gets the payer's answer again. No other delivery is
+    // used for this call.
     const isRead = call.method === 'GET' || call.method === 'HEAD';
     const adopted = { requestId: isRead && !isBundle ? payment_attempt_id : record.id };
     return { ...record, settlement: { settlement_id, settlement_token }, paidAt: Date.now(), adopted };
@@ -89,14 +89,14 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       if (isPrepaid(quote)) await store.save(prepaidName(record.url), settled);
       return settled;
     } catch (error) {
-      // Without a clear "no" it may have been paid: the hold stays, and the record leads to the answer.
+      // Without an explicit "no" it may have been paid, so the hold and the record stay.
       if (!(error instanceof ApiError) || error.moneyMoved !== 'no') throw error;
       await giveUp(name, record, quote);
       throw error.code === TAKEN ? new QuoteTakenError(quote) : error;
     }
   };
 
-  /** A prepaid settlement serves no more. */
+  /** Removes a prepaid settlement that is used up. */
   const dropPrepaid = async (url: string, settlementId: string): Promise<void> => {
     const name = prepaidName(url);
     for (const { id, settlement } of await store.load(name))
@@ -104,7 +104,10 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
   };
 
   return {
-    /** What an equal request, or one with the same key, left behind; else a new one that is not kept yet. */
+    /**
+     * Returns the leftover record of an equal request or of the same key, or a new one that is not
+     * stored yet.
+     */
     claim: async (name: string, { fingerprint, url }: Call): Promise<PaymentRecord> => {
       const left = (await store.load(name)).find(({ id }) => !claimed.has(id));
       const fresh = {
@@ -122,7 +125,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     unclaim: (id: string): void => {
       claimed.delete(id);
     },
-    /** What an adopted settlement paid for was delivered to somebody else. */
+    /** Removes an adopted settlement whose delivery went to another request. */
     disown: async (name: string, record: PaymentRecord): Promise<never> => {
       const quote = storedClaims(record.quoteToken!);
       await dropPrepaid(record.url, record.settlement!.settlement_id);
@@ -133,8 +136,8 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     remove: (name: string, record: PaymentRecord) => store.remove(name, record.id),
 
     /**
-     * Pays a verified quote for this address. The record is kept before anything is sent.
-     * @throws QuoteTakenError when another buyer pays it
+     * Pays a verified quote for this address. The record is stored before anything is sent.
+     * @throws QuoteTakenError if another buyer pays it
      */
     buy: async (
       name: string,
@@ -145,7 +148,7 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       check(quote, url);
       if ((payers.get(quote.quote_id) ?? record.id) !== record.id) throw new QuoteTakenError(quote);
       recordPayer(quote, record.id);
-      // What it held for a quote that others have paid was perhaps another amount.
+      // Its hold for the previous quote may have another amount.
       ledger.release(record.id);
       const { adopted: _, ...own } = record;
       const begun = { ...own, url, quoteToken, settlement: null, paidAt: null };
@@ -163,18 +166,20 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
       try {
         return await pay(name, begun, call);
       } catch (error) {
-        // The attempt is this call's own and was refused for another: it has not paid. The record
-        // goes on to the next quote.
+        // This call's own attempt was refused because of another one, so it has not paid. The
+        // record continues with the next quote.
         const isTaken = error instanceof PaidElsewhereError && (error.cause as ApiError).code === TAKEN;
         throw isTaken ? new QuoteTakenError(quote, error) : error;
       }
     },
 
-    /** Goes on with a payment that was begun and whose end is not known. Null: it was not made and never will be. */
+    /**
+     * Continues a payment with an unknown outcome. Null if it was not made and never will be.
+     */
     resume: async (name: string, record: PaymentRecord, call: Call): Promise<PaymentRecord | null> => {
       const quote = storedClaims(record.quoteToken!);
       check(quote, record.url);
-      // Whatever another call does with the quote: of this attempt the API alone knows.
+      // Only the API knows the outcome of this attempt, whatever another call does with the quote.
       recordPayer(quote, record.id);
       ledger.reserve(record.id, new URL(record.url).origin, quote);
       try {
@@ -186,14 +191,14 @@ export const createPayments = ({ settle, read, check, budget, approve, store }: 
     },
 
     /**
-     * Whether requests can still be served from what a record has paid. The API is asked: a vendor
-     * gains by saying no.
+     * True if a record's payment has units left. The API answers, because a vendor would profit
+     * from a "no".
      */
     hasUnits: async ({ quoteToken, settlement }: PaymentRecord): Promise<boolean> => {
       if (quoteToken !== null && !isPrepaid(storedClaims(quoteToken))) return false;
       return settlements.hasUnits(settlement!.settlement_id);
     },
-    /** The prepaid settlement that serves this address, if one was bought. */
+    /** The prepaid settlement of this address, if one was bought. */
     prepaid: async (url: string): Promise<PaymentRecord | null> =>
       (await store.load(prepaidName(url))).at(-1) ?? null,
     dropPrepaid,

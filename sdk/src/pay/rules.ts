@@ -3,11 +3,14 @@ import type { QuoteClaims } from '../tokens.ts';
 import type { Call } from './call.ts';
 import { NotAllowedError, PriceAboveCapError, QuoteLapsedError, ResourceMismatchError } from './errors.ts';
 
-/** Whom and what this client pays. Everything is judged by the verified quote. */
+/** Whom and what this client pays. All rules apply to the verified quote. */
 export type Rules = {
-  /** The most that one payment may cost, in USDC micro-units. */
+  /** The maximum of one payment, in USDC micro-units. */
   maxAmount: bigint;
-  /** Each list: none means any. An origin of plain http beyond this machine is paid only when it is listed. */
+  /**
+   * A missing list allows any value. Plain http to another machine is paid only if its origin is
+   * listed.
+   */
   allow?: {
     origins?: readonly string[];
     serviceIds?: readonly string[];
@@ -17,13 +20,16 @@ export type Rules = {
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
-/** True where the scope has `units`: the settlement serves that many calls, or more or fewer as the vendor prices them. */
+/**
+ * True if the scope has `units`: the settlement serves several calls, whose price in units the
+ * vendor sets.
+ */
 export const isPrepaid = ({ scope }: QuoteClaims): boolean =>
   Number.isInteger(scope?.units) && Number(scope?.units) >= 1;
 
 /**
- * The address that a 402 asks money for: where redirects within the origin have led.
- * @throws ResourceMismatchError when they led to another origin, or cannot have kept the request
+ * The address that a 402 belongs to: the target of redirects within the origin.
+ * @throws ResourceMismatchError if a redirect led to another origin or may have changed the request
  */
 export const addressOf = (call: Call, response: Response, quote: QuoteClaims): string => {
   if (!response.redirected || response.url === '') return call.url;
@@ -37,27 +43,33 @@ export const addressOf = (call: Call, response: Response, quote: QuoteClaims): s
   return url.href;
 };
 
-/** What has to hold of every quote that is paid for an address, at its first try and when it is taken up again. */
+/**
+ * The rules for every quote that is paid for an address, at the first try and when a payment is
+ * resumed.
+ */
 export const createRules = ({ maxAmount, allow = {} }: Rules) => {
   if (typeof maxAmount !== 'bigint') throw new TypeError('maxAmount is a bigint of micro-units');
   const origins = allow.origins?.map((origin) => new URL(origin).origin);
   return (quote: QuoteClaims, url: string): void => {
     if (!isResourceOf(quote.scope?.resource, url))
-      throw new ResourceMismatchError(`the quote is not for ${new URL(url).origin}`, quote);
+      throw new ResourceMismatchError(`The quote is not for ${new URL(url).origin}.`, quote);
     const { origin, protocol } = new URL(url);
     if (origins !== undefined && !origins.includes(origin))
-      throw new NotAllowedError(`${origin} is not an origin to pay`, quote);
+      throw new NotAllowedError(`${origin} is not an allowed origin.`, quote);
     if (origins === undefined && protocol !== 'https:' && !LOOPBACK.test(origin))
-      throw new NotAllowedError('anybody on the way can change the bill of plain http', quote);
+      throw new NotAllowedError(
+        'A quote over plain http can be changed on the way. List the origin to pay it anyway.',
+        quote,
+      );
     if (allow.serviceIds?.includes(quote.service_id) === false)
-      throw new NotAllowedError(`${quote.service_id} is not a service to pay`, quote);
+      throw new NotAllowedError(`${quote.service_id} is not an allowed service.`, quote);
     if (allow.mints?.includes(quote.mint) === false)
-      throw new NotAllowedError(`${quote.mint} is not a mint to pay in`, quote);
+      throw new NotAllowedError(`${quote.mint} is not an allowed mint.`, quote);
     if (BigInt(quote.quote_amount) > maxAmount) throw new PriceAboveCapError('maxAmount', quote);
   };
 };
 
 /** @throws QuoteLapsedError */
 export const refuseLapsed = (quote: QuoteClaims): void => {
-  if (Date.parse(quote.expires_at) <= Date.now()) throw new QuoteLapsedError('the quote has expired', quote);
+  if (Date.parse(quote.expires_at) <= Date.now()) throw new QuoteLapsedError('The quote has expired.', quote);
 };

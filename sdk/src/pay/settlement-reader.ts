@@ -5,11 +5,10 @@ import { sleep } from '../wait.ts';
 
 type Shown = Pick<Output<'settlement.get'>, 'status' | 'chain_status' | 'units_remaining' | 'redeemed_at'>;
 
-/** Units can be drawn for so long after the first was. */
+/** How long units can be consumed after the first one. */
 const CONSUMABLE_MS = 30 * 86_400_000;
 /**
- * For so long it is the affair of whoever paid to show a settlement; it is asked so often whether
- * it was.
+ * How long the payer has to present a settlement, and how often its status is read meanwhile.
  */
 const PAYER_PRESENTS_MS = 5000;
 const POLL_MS = 1000;
@@ -18,12 +17,14 @@ const MAX_CLOSED = 1000;
 const isOpen = ({ status, chain_status, units_remaining, redeemed_at }: Shown): boolean => {
   if (chain_status === 'failed' || units_remaining === 0) return false;
   if (status === 'issued' || status === 'pending') return true;
-  return status === 'redeemed' && redeemed_at !== null && Date.now() - Date.parse(redeemed_at) < CONSUMABLE_MS;
+  return (
+    status === 'redeemed' && redeemed_at !== null && Date.now() - Date.parse(redeemed_at) < CONSUMABLE_MS
+  );
 };
 
-/** What the API says of settlements that a vendor does not accept. */
+/** Reads the status of settlements that a vendor does not accept. */
 export const createSettlementReader = (read: ReadSettlement) => {
-  /** Of no more use, for good: however many calls find out, it is asked once. */
+  /** Settlements that are used up for good. Each is read once, however many calls need it. */
   const closed = new Set<string>();
   const asking = new Map<string, Promise<boolean>>();
 
@@ -32,8 +33,8 @@ export const createSettlementReader = (read: ReadSettlement) => {
     try {
       open = isOpen(await read({ settlement_id }, {}));
     } catch (error) {
-      // Another key has paid it. Whatever else goes wrong, nobody knows: then nothing more is
-      // bought.
+      // NotFoundError: another key has paid it. After any other error the state is unknown, so
+      // nothing more is bought.
       open = !(error instanceof NotFoundError);
     }
     if (!open) {
@@ -44,7 +45,7 @@ export const createSettlementReader = (read: ReadSettlement) => {
   };
 
   return {
-    /** Whether a prepaid settlement serves more requests, so that the next one need not be paid. */
+    /** True if a prepaid settlement has units for further requests. */
     hasUnits: async (settlementId: string): Promise<boolean> => {
       if (closed.has(settlementId)) return false;
       const asked = asking.get(settlementId) ?? ask(settlementId).finally(() => asking.delete(settlementId));
@@ -52,7 +53,7 @@ export const createSettlementReader = (read: ReadSettlement) => {
       return asked;
     },
 
-    /** Waits a little for whoever paid a settlement to show it to the vendor. */
+    /** Waits a few seconds for the payer of a settlement to present it to the vendor. */
     untilRedeemed: async (settlement_id: string, signal?: AbortSignal): Promise<void> => {
       const until = Date.now() + PAYER_PRESENTS_MS;
       while (Date.now() < until) {

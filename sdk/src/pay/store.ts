@@ -1,40 +1,42 @@
 import type { Settlement } from './dialects.ts';
 
-/** One logical request that is being paid, or was paid and not delivered yet; plain JSON. */
+/** One logical request that is being paid, or is paid and not delivered yet. Plain JSON. */
 export type PaymentRecord = {
-  /** The payment attempt's id, and what `x-payment-request-id` says on every try. */
+  /** The payment attempt's id, which is also the `x-payment-request-id` of every try. */
   id: string;
-  /** Method, address and body of the request, as a hash. */
+  /** A hash of the request's method, address and body. */
   fingerprint: string;
-  /** The address that is paid: the one called, or where a redirect within its origin led. */
+  /** The paid address: the called one, or the target of a redirect within its origin. */
   url: string;
-  /** The quote that this request pays; null when it rides on a prepaid settlement that another has paid. */
+  /**
+   * The quote that this request pays. Null if it uses a prepaid settlement of another request.
+   */
   quoteToken: string | null;
   /** Null until the payment is confirmed. */
   settlement: Settlement | null;
   /** When it was confirmed, in milliseconds of this machine's clock. */
   paidAt: number | null;
   /**
-   * Present where another attempt of the account has paid the quote: what `x-payment-request-id`
-   * says of it. The vendor may have delivered it to somebody else.
+   * Set if another attempt of the account has paid the quote: the `x-payment-request-id` to use.
+   * The vendor may have delivered it to another request.
    */
   adopted?: { requestId: string };
 };
 
 /**
- * Where payments under way are kept, so that a crash between payment and delivery does not buy twice. What it holds entitles to
- * deliveries: keep it as private as the delegate key, and one for each key.
+ * Stores payments until their delivery, so that a crash in between does not buy twice. Its content
+ * gives access to deliveries. Protect it like the delegate key, and use one store per key.
  */
 export type PaymentStore = {
-  /** The records under this name, in the order they came. */
+  /** The records under this name, oldest first. */
   load: (name: string) => Promise<readonly PaymentRecord[]> | readonly PaymentRecord[];
-  /** Keeps a record, durably once it returns; it replaces the one with its id under this name. */
+  /** Stores a record durably. It replaces the record with the same id under this name. */
   save: (name: string, record: PaymentRecord) => Promise<void> | void;
-  /** Removes the record with this id under this name, if there is one. */
+  /** Removes the record with this id under this name, if it exists. */
   remove: (name: string, id: string) => Promise<void> | void;
 };
 
-/** A store that ends with the process. */
+/** A store in memory. */
 export const memoryPayments = (): PaymentStore => {
   const names = new Map<string, Map<string, PaymentRecord>>();
   return {

@@ -1,6 +1,12 @@
-/** What the paywall itself answers. Every one of them is about one request of one buyer: nothing may keep or share it. */
+/**
+ * The answers of the paywall itself. Each concerns one request of one buyer, so no cache may store
+ * or share it.
+ */
 
-/** Why a request gets no delivery. `reason` goes to the buyer and the log: a word, never a credential. */
+/**
+ * Why a request gets no delivery. `reason` goes to the buyer and the log. It is a code, never a
+ * credential.
+ */
 export type Refusal = {
   status: 400 | 402 | 413 | 503;
   error:
@@ -14,10 +20,12 @@ export type Refusal = {
   retryAfterSeconds?: number;
 };
 
-/** The payment stays what it is and can be used for another try, or is of no use for this: `reason` says which. */
+/**
+ * The payment is unchanged, but does not pay for this request. `reason` explains it.
+ */
 export const failed = (reason: string): Refusal => ({ status: 402, error: 'payment_failed', reason });
 
-/** Nothing was taken that the same request, sent again with the same payment, does not get. */
+/** A temporary failure. The same request with the same payment still gets its delivery. */
 export const unavailable = (reason: string, retryAfterMs: number | null = null): Refusal => ({
   status: 503,
   error: 'service_unavailable',
@@ -25,7 +33,10 @@ export const unavailable = (reason: string, retryAfterMs: number | null = null):
   retryAfterSeconds: Math.max(1, Math.ceil((retryAfterMs ?? 5000) / 1000)),
 });
 
-/** An answer of the paywall: JSON, stored by no cache, readable by a page of another origin where the vendor allows that. */
+/**
+ * An answer of the paywall: JSON, without caching, readable by pages of other origins if the vendor
+ * allows it.
+ */
 export const answer = (status: number, body: object, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), {
     status,
@@ -44,10 +55,10 @@ export const refuse = ({ status, error, reason, retryAfterSeconds }: Refusal): R
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** A delivery as it is stored to be given again; `body` is base64. */
+/** A stored delivery. `body` is base64. */
 export type StoredAnswer = { status: number; headers: [string, string][]; body: string };
 
-/** What belongs to one connection or one moment, so not to a second sending. */
+/** Headers of one connection or moment, which do not belong to a repeated answer. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -64,7 +75,7 @@ export const store = (
   chunks: Uint8Array[],
 ): StoredAnswer => {
   let binary = '';
-  // In pieces: a call takes only so many arguments.
+  // In pieces, because the number of arguments of a call is limited.
   for (const chunk of chunks)
     for (let at = 0; at < chunk.length; at += 8192)
       binary += String.fromCharCode(...chunk.subarray(at, at + 8192));
@@ -72,7 +83,7 @@ export const store = (
   return { status, headers: stored, body: btoa(binary) };
 };
 
-/** Statuses that a Response refuses to have a body with. */
+/** Statuses with which a Response cannot have a body. */
 const BODILESS = new Set([204, 205, 304]);
 
 export const restore = ({ status, headers, body }: StoredAnswer): Response => {
@@ -82,11 +93,14 @@ export const restore = ({ status, headers, body }: StoredAnswer): Response => {
   return response;
 };
 
-/** "Say who you are" and "try later": the same request, with other headers or in a moment, may still get its delivery. */
+/**
+ * After these statuses the same request may still get its delivery, with other headers or later.
+ */
 const NOT_YET = new Set([401, 403, 408, 425, 429]);
 
 /**
- * Whether the buyer has what was paid for. A failure of the vendor is asked again with the same payment; any other answer is
- * the answer, also "no such thing": what can be known before is to be refused before the paywall. The paying fetch judges alike.
+ * True if the buyer has the delivery. After a failure of the vendor the same payment can be used
+ * again. Any other answer is the delivery, also a 404, so a vendor refuses known failures before
+ * the paywall. The paying fetch uses the same rule.
  */
 export const isDelivered = (status: number): boolean => status < 500 && !NOT_YET.has(status);

@@ -1,7 +1,7 @@
 import { isDelivered, store } from './answers.ts';
 import type { Finish } from './deliveries.ts';
 
-/** Bytes of a delivery on their way out, kept as long as they are few. */
+/** Copies the bytes of a delivery up to a limit. */
 export const createCopy = (limit: number) => {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -11,7 +11,7 @@ export const createCopy = (limit: number) => {
       if (size > limit) chunks.length = 0;
       else chunks.push(chunk);
     },
-    /** What comes is not of a kind that can be kept. */
+    /** Marks the answer as not storable. */
     giveUp: () => {
       size = Number.POSITIVE_INFINITY;
       chunks.length = 0;
@@ -21,11 +21,14 @@ export const createCopy = (limit: number) => {
   };
 };
 
-/** What a handler answered, on to the buyer; ends the delivery when the last byte is there. Streams stay streams. */
+/**
+ * Passes a handler's answer to the buyer, and ends the delivery after its last byte. Streams stay
+ * streams.
+ */
 export const capture = async (response: Response, finish: Finish, limit: number): Promise<Response> => {
   const { status, body } = response;
   const headers = new Headers(response.headers);
-  // A cache that holds what was paid for hands it out for nothing.
+  // A cache would deliver paid content for free.
   if (!headers.has('cache-control')) headers.set('cache-control', 'private, no-store');
   const like = (content: ReadableStream<Uint8Array> | null) =>
     new Response(content, { status, statusText: response.statusText, headers });
@@ -49,7 +52,7 @@ export const capture = async (response: Response, finish: Finish, limit: number)
         return value;
       }
     } catch (error) {
-      // The handler's failure: what was short so far can be asked for again, what was long counts as delivered.
+      // The handler failed. A short answer can be requested again; a long one counts as delivered.
       await finish(copy.tooLong() ? null : 'failed');
       throw error;
     }
@@ -63,7 +66,7 @@ export const capture = async (response: Response, finish: Finish, limit: number)
         if (chunk === null) controller.close();
         else controller.enqueue(chunk);
       },
-      // The buyer is gone: read on for the one who comes back, unless it is too long to be kept.
+      // The buyer disconnected. The rest is read for a repeat, unless it is too long to be stored.
       cancel: async (reason) => {
         while (!copy.tooLong()) if ((await next()) === null) return;
         await finish(null);

@@ -19,9 +19,9 @@ const randomOf = (seed: number) => {
 };
 
 /**
- * Replicas, requests at once, a store and a gate that answer late, not at all, or after they did what they were asked,
- * handlers that fail, and processes that die at any await: whatever the order, one request gets the payment and its handler
- * never runs again once it has delivered.
+ * Replicas, requests at once, a store and a gate that answer late, not at all, or after they did
+ * what they were asked, handlers that fail, and processes that die at any await: whatever the
+ * order, one request gets the payment and its handler never runs again once it has delivered.
  */
 const campaign = async (seed: number) => {
   const random = randomOf(seed);

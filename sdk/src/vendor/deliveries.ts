@@ -2,20 +2,25 @@ import type { Refusal, StoredAnswer } from './answers.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
- * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per payment names the request it
- * pays for and the id with which the API's gate is opened; a lock lets one replica at a time work on it. The record is
- * written before the gate is asked, so that whoever comes after a crash asks with the same id and is let through.
+ * One delivery per payment, over crashes, replicas and repeats (docs/adr/0021). A record per
+ * payment names the request that it pays for and the id for the redeem. A lock lets one replica at
+ * a time work on it. The record is written before the redeem, so that a process that continues
+ * after a crash redeems with the same id and succeeds.
  */
 type PaymentRecord = {
-  /** Of the request that the payment is for. */
+  /** The hash of the request that the payment is for. */
   hash: string;
-  /** What the gate is opened with. */
+  /** The id for redeem or consume. */
   id: string;
-  /** Epoch milliseconds of the first request, then of the gate's opening: the window counts from there. */
+  /**
+   * Epoch milliseconds of the first request, later of the redeem. The window counts from there.
+   */
   since: number;
-  /** The gate is open: from here on the payment belongs to this request. Until then no handler has run. */
+  /**
+   * Redeemed: from here on the payment belongs to this request. Until then no handler has run.
+   */
   opened?: true;
-  /** Delivered: the answer to give again, null when it was not kept. */
+  /** Delivered: the stored answer, or null if it was not stored. */
   done?: StoredAnswer | null;
 };
 
@@ -26,27 +31,27 @@ type Begun =
   | { kind: 'busy' }
   | { kind: 'refused'; refusal: Refusal };
 /**
- * Ends a delivery: with its answer, with null when it was made but not kept, or `failed`, so that it can be asked for again.
- * Only the first call counts. Never throws.
+ * Ends a delivery: with its answer, with null if it was made but not stored, or with `failed`, so
+ * that it can be requested again. Only the first call counts. Never throws.
  */
 export type Finish = (outcome: StoredAnswer | null | 'failed') => Promise<void>;
-/** What the gate said: spent is for good, a refusal took nothing. */
+/** The result of redeem or consume. `spent` is final; a refusal consumed nothing. */
 export type Opening = 'open' | 'spent' | Refusal;
 
 type Payment = { key: string; hash: string; open: (id: string) => Promise<Opening> };
 
-/** How long the same request gets its delivery without a new bill. */
+/** How long the same request gets its delivery without a new payment. */
 const WINDOW_MS = 600_000;
-/** A replica that died holds a payment this long. */
+/** How long a replica that died holds a payment. */
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 
-/** Said before anything was taken; any other refusal may come after an answer that was lost. */
+/** True if nothing was redeemed for certain. Any other refusal may follow a lost answer. */
 const tookNothing = ({ status, reason }: Refusal): boolean => status === 402 || reason === 'rate_limited';
 
 const keepAlive = (beat: () => unknown): (() => void) => {
   const timer: unknown = setInterval(beat, HEARTBEAT_MS);
-  // In Node it must not keep the process up.
+  // In Node the timer must not keep the process alive.
   (timer as { unref?: () => void }).unref?.();
   return () => clearInterval(timer as number);
 };
@@ -56,7 +61,7 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     const text = await store.get(key);
     return text === null ? null : { text, record: JSON.parse(text) as PaymentRecord };
   };
-  /** What needs no work: null when there is some. */
+  /** The result that needs no further work, or null. */
   const settled = (record: PaymentRecord, hash: string): Begun | null => {
     if (record.hash !== hash) return record.opened === undefined ? null : { kind: 'spent' };
     if (record.done === undefined) return null;
@@ -71,25 +76,28 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     const write = async (next: PaymentRecord): Promise<boolean> => {
       const ttlMs = next.since + WINDOW_MS - Date.now();
       const json = JSON.stringify(next);
-      // Against the text that was read: whoever slept past the lease must not write over what another has done since.
+      // Compared with the text that was read, because a process that paused beyond its lease must
+      // not overwrite newer work.
       if (json !== text && (ttlMs <= 0 || !(await store.compareAndSet(key, text, json, ttlMs)))) return false;
       text = json;
       return true;
     };
 
     const base = found?.record ?? { id: crypto.randomUUID(), since: Date.now() };
-    // A record whose gate never opened goes on with its id also for another request: no handler has run for it.
+    // A record that was never redeemed keeps its id also for another request, because no handler
+    // has run for it.
     let record: PaymentRecord = { ...base, hash };
     if (!(await write(record))) return { kind: 'busy' };
     if (record.opened === undefined) {
       const opening = await open(record.id);
       if (opening === 'spent') {
-        // So that asking again and again costs no call.
+        // So that repeated requests cost no call.
         await write({ ...record, hash: '', opened: true });
         return { kind: 'spent' };
       }
       if (opening !== 'open') {
-        // The id was made for this one question. Kept by what cannot be taken, records by the thousand would cost nobody a cent.
+        // The id was created for this call. If it were stored for invalid payments, anybody could
+        // fill the store for free.
         if (found === null && tookNothing(opening)) await store.compareAndSet(key, text, null, 0);
         return { kind: 'refused', refusal: opening };
       }
@@ -112,8 +120,8 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
   };
 
   /**
-   * Begins the delivery that a payment is for, or says why there is none.
-   * @throws what the store throws; nothing is lost then
+   * Begins the delivery of a payment, or returns why there is none.
+   * @throws errors of the store; nothing is lost then
    */
   return async (payment: Payment): Promise<Begun> => {
     const found = await read(payment.key);
@@ -125,7 +133,8 @@ export const createDeliveries = (store: PaywallStore, onError: (error: unknown) 
     if (!(await store.compareAndSet(lock, null, lease, LEASE_MS))) return { kind: 'busy' };
     const startedAt = Date.now();
     const stop = keepAlive(async () => {
-      // A handler that never ends does not hold the payment for ever; past the window the record is gone anyway.
+      // A handler that never ends must not hold the payment without limit. After the window the
+      // record is gone anyway.
       if (Date.now() - startedAt > WINDOW_MS) return stop();
       try {
         await store.compareAndSet(lock, lease, lease, LEASE_MS);

@@ -3,7 +3,7 @@ import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the middleware uses of a request of Express 5. */
+/** The part of an Express 5 request that the middleware uses. */
 export type ExpressRequest = {
   method: string;
   originalUrl: string;
@@ -12,8 +12,8 @@ export type ExpressRequest = {
 export type ExpressResponse = NodeResponse & { appendHeader: (name: string, value: string) => unknown };
 
 /**
- * The body of a request: what a parser made of it, or the bytes themselves, which are then `request.body` as with
- * `express.raw()`. So parsers stand before the paywall.
+ * The body of a request: the parsed body, or the bytes, which then become `request.body` as with
+ * `express.raw()`. So parsers belong before the paywall.
  */
 const bodyOf = async (
   request: ExpressRequest & { body?: unknown },
@@ -37,7 +37,8 @@ const incomingOf = (request: ExpressRequest): Incoming => ({
 
 const send = async (response: ExpressResponse, said: Response): Promise<void> => {
   response.statusCode = said.status;
-  // Others have set some already (CORS): these take their place, and several of one name stay several.
+  // Earlier middleware may have set some (CORS). These replace them, and repeated headers stay
+  // repeated.
   const names = new Set<string>();
   for (const [name, value] of said.headers) {
     if (names.has(name)) response.appendHeader(name, value);

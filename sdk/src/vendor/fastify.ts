@@ -3,7 +3,7 @@ import { captureNode, headerOf, type NodeHeaders, type NodeResponse, parsedBytes
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the hook uses of a request and reply of Fastify 5. */
+/** The part of a Fastify 5 request and reply that the hook uses. */
 export type FastifyRequest = { method: string; originalUrl: string; headers: NodeHeaders };
 export type FastifyReply = {
   raw: NodeResponse;
@@ -16,15 +16,16 @@ const incomingOf = (request: FastifyRequest & { body?: unknown }): Incoming => (
   method: request.method,
   target: request.originalUrl,
   header: (name) => headerOf(request.headers, name),
-  // Fastify has parsed it, within its own limit. What a handler reads itself (uploads) is not part of the hash.
+  // Fastify has parsed it within its own limit. A body that a handler reads itself (uploads) is not
+  // hashed.
   body: () => Promise.resolve(parsedBytes(request.body)),
 });
 
 type Hook<R> = (request: R, reply: FastifyReply) => Promise<unknown>;
 
 /**
- * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) }, handler)`.
- * A `price` of a function may name Fastify's own request type, with its route's generics.
+ * A hook of a route: `app.get('/report', { preHandler: paid(paywall, { price: '50000' }) },
+ * handler)`. A `price` function may use Fastify's own request type with the route's generics.
  */
 export function paid(paywall: Paywall, route: PaidRoute<FastifyRequest>): Hook<FastifyRequest>;
 export function paid<R extends FastifyRequest>(paywall: Paywall, route: PaidRoute<R>): Hook<R>;

@@ -3,7 +3,7 @@ import { type Incoming, incomingOf } from './incoming.ts';
 import { setPayment } from './payment.ts';
 import type { PaidRoute, Paywall } from './paywall.ts';
 
-/** What the middleware uses of a context of Hono 4. */
+/** The part of a Hono 4 context that the middleware uses. */
 export type HonoContext = {
   req: { raw: Request; arrayBuffer: () => Promise<ArrayBuffer> };
   res: Response;
@@ -11,12 +11,15 @@ export type HonoContext = {
 
 const incoming = ({ req }: HonoContext): Incoming => ({
   ...incomingOf(req.raw),
-  // What was read before, by a validator, Hono has kept.
+  // Hono caches a body that was read before, for instance by a validator.
   body: async (limit) =>
     req.raw.bodyUsed ? new Uint8Array(await req.arrayBuffer()) : incomingOf(req.raw).body(limit),
 });
 
-/** Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`; `paymentOf(c)` in the handler. */
+/**
+ * Middleware of a route: `app.get('/report', paid(paywall, { price: '50000' }), handler)`;
+ * `paymentOf(c)` in the handler.
+ */
 export const paid =
   <C extends HonoContext>(paywall: Paywall, route: PaidRoute<C>) =>
   async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {

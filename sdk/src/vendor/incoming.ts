@@ -1,14 +1,14 @@
 import { REQUEST_ID_HEADER, readUpTo } from '../pay/dialects.ts';
 import { resourceOf } from '../resource.ts';
 
-/** A request as the paywall needs to see it, whatever framework it came through. */
+/** A request in the form that the paywall needs, independent of the framework. */
 export type Incoming = {
   method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as sent. */
   target: string;
   header: (name: string) => string | null;
   /**
-   * The body, read for a hash when a payment is there, and left readable. Null: longer than may be.
+   * Reads the body for its hash, and leaves it readable. Null if it is too long.
    * @param limit in bytes
    */
   body: (limit: number) => Promise<Uint8Array | null>;
@@ -23,25 +23,28 @@ export const sha256 = async (bytes: Uint8Array): Promise<string> =>
   hex(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
 
 /**
- * Address of what is sold: the vendor's own public address and the path, never the Host header that the caller chose.
- * Null for a target that is no path, or one that reads as another path once it is resolved (`/cheap/../dear`): what the
- * price, the signature and the handler see must be the same.
+ * The address of the resource: the vendor's public address and the path. The caller controls the
+ * Host header, so it is not used. Null for a target that is not a path, or that resolves to another
+ * path (`/cheap/../dear`), because price, signature and handler must see the same path.
  */
 export const resourceIn = (publicUrl: string, target: string): string | null => {
   const [path] = target.split(/[?#]/, 1);
   if (!path!.startsWith('/')) return null;
   const { origin } = new URL(publicUrl);
-  // Put together as text: a path that begins with two slashes is an address of its own to a URL parser.
+  // Concatenated as text, because a URL parser treats a path that begins with two slashes as
+  // another host.
   return new URL(`${origin}${path}`).pathname === path ? resourceOf(`${publicUrl}${path}`) : null;
 };
 
-/** The buyer's name for the request: null when there is none, undefined when it is not one. */
+/** The buyer's id of the request. Null if there is none, undefined if it is invalid. */
 export const requestIdOf = (incoming: Incoming): string | null | undefined => {
   const id = incoming.header(REQUEST_ID_HEADER);
   return id === null || REQUEST_ID.test(id) ? id : undefined;
 };
 
-/** What makes two requests the same one: method, path with query, body, and the buyer's own name for it. */
+/**
+ * Identifies a request by method, path with query, body, and the buyer's id.
+ */
 export const requestHash = async (
   { method, target }: Incoming,
   requestId: string | null,
@@ -51,7 +54,7 @@ export const requestHash = async (
   return sha256(new TextEncoder().encode(JSON.stringify(parts)));
 };
 
-/** All bytes of a stream, null when there are more than the limit. */
+/** All bytes of a stream. Null if they exceed the limit. */
 export const readAll = async (
   chunks: AsyncIterable<Uint8Array>,
   limit: number,
@@ -72,7 +75,7 @@ export const readAll = async (
   return all;
 };
 
-/** A web-standard request; its body is read from a copy. */
+/** Converts a web-standard request. The body is read from a copy. */
 export const incomingOf = (request: Request): Incoming => {
   const { pathname, search } = new URL(request.url);
   return {

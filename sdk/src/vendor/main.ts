@@ -1,4 +1,4 @@
-/** What a page of another origin must be allowed to send. */
+/** The headers that CORS must allow for pages of other origins. */
 export { PAYMENT_HEADERS } from '../pay/dialects.ts';
 export type { Environment } from '../tokens.ts';
 export type { Refusal } from './answers.ts';

@@ -1,7 +1,7 @@
 import type { PaidRoute, Paywall } from './paywall.ts';
 
 /**
- * A route handler of the App Router, which is a function of Request to Response, sold:
+ * Sells a route handler of the App Router, which is a function of Request to Response:
  * `export const GET = paid(paywall, { price: '50000' }, async (request) => Response.json(…))`.
  * Runs in the Node and edge runtimes; `paymentOf(request)` in the handler.
  */

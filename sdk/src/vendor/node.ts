@@ -2,7 +2,9 @@ import { isDelivered, type StoredAnswer, store } from './answers.ts';
 import { createCopy } from './capture.ts';
 import type { Finish } from './deliveries.ts';
 
-/** What the adapters for frameworks on Node's own server need of its objects: structural, so that no type of Node is. */
+/**
+ * Structural types for frameworks on Node's server, so that the SDK needs no type of Node.
+ */
 
 export type NodeHeaders = Record<string, string | string[] | undefined>;
 type Method = (...args: never[]) => unknown;
@@ -23,17 +25,20 @@ export const headerOf = (headers: NodeHeaders, name: string): string | null => {
   return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
 };
 
-/** A body that a parser has read: its bytes, or text that equal bodies have in common. */
+/** The bytes of a parsed body. Equal bodies have equal bytes. */
 export const parsedBytes = (body: unknown): Uint8Array => {
   if (body === undefined || body === null) return new Uint8Array();
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 };
 
-/** How long a handler may go on whose buyer hung up: then the buyer may ask again. */
+/**
+ * How long a handler may continue after its buyer disconnected. Then the buyer may repeat the
+ * request.
+ */
 const GRACE_MS = 30_000;
 
-/** Headers in each of the forms that writeHead takes, as pairs. */
+/** Converts each header format that writeHead accepts into pairs. */
 const pairs = (headers: unknown): [string, string][] => {
   if (typeof headers !== 'object' || headers === null) return [];
   const flat = Array.isArray(headers) && !Array.isArray(headers[0]);
@@ -52,11 +57,12 @@ const pairs = (headers: unknown): [string, string][] => {
 };
 
 /**
- * Watches what a handler sends and ends the delivery with it. What is kept is what the handler wrote, before whatever was
- * put around the response earlier (compression) changes it, so that giving it again goes the same way.
+ * Records what a handler sends, and ends the delivery with it. The stored copy is what the handler
+ * wrote, before earlier middleware (compression) changes it, so that a repeat passes through the
+ * same middleware.
  */
 export const captureNode = (response: NodeResponse, finish: Finish, limit: number): void => {
-  // A cache that holds what was paid for hands it out for nothing. A handler may still say otherwise.
+  // A cache would deliver paid content for free. A handler may override this.
   if (!response.hasHeader('cache-control')) response.setHeader('cache-control', 'private, no-store');
   const inner = response as unknown as Record<
     'writeHead' | 'write' | 'end' | 'destroy',
@@ -86,7 +92,7 @@ export const captureNode = (response: NodeResponse, finish: Finish, limit: numbe
       if (utf8) copy.add(new TextEncoder().encode(chunk));
       else copy.giveUp();
     } else if (ArrayBuffer.isView(chunk)) {
-      // A copy: the handler may use its buffer again.
+      // Copied, because the handler may reuse its buffer.
       copy.add(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice());
     }
   };
@@ -119,8 +125,8 @@ export const captureNode = (response: NodeResponse, finish: Finish, limit: numbe
   response.once('close', () => {
     if (ended) return;
     if (brokenOff || copy.tooLong()) return void finish(outcome(false));
-    // The buyer is gone and the handler is not: were a second run let in beside it, who reads a stream to just before its
-    // end and hangs up would have any number of them.
+    // The buyer disconnected while the handler runs. A second run in parallel would let a buyer who
+    // disconnects just before the end of a stream run the handler any number of times.
     const timer: unknown = setTimeout(() => void finish(outcome(false)), GRACE_MS);
     (timer as { unref?: () => void }).unref?.();
   });

@@ -1,10 +1,10 @@
-/** The payment behind a request that a handler is running for. */
+/** The payment of the request that a handler is running for. */
 export type PaywallPayment = {
   /** The settlement's id. */
   paymentId: string;
   /**
-   * The same at every run for one payment: after a crash a handler can run a second time, and what it does elsewhere is done
-   * once when it is keyed on this.
+   * The same in every run for one payment. After a crash a handler can run a second time; use this
+   * id to make its side effects idempotent.
    */
   deliveryId: string;
   /** The price, USDC micro-units. */
@@ -14,7 +14,7 @@ export type PaywallPayment = {
 
 const payments = new WeakMap<object, PaywallPayment>();
 
-/** The payment of a framework's request object, in its handler; undefined elsewhere. */
+/** The payment of a framework's request object inside its handler. Undefined elsewhere. */
 export const paymentOf = (request: object): PaywallPayment | undefined => payments.get(request);
 
 export const setPayment = (request: object, payment: PaywallPayment): void => {

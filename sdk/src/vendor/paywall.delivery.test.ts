@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import {
   at,
   RESOURCE,
+  readAnswer,
   reasonOf,
   type Sell,
   sellBy,
   startVendorApi,
-  readAnswer,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { memoryStore } from './main.ts';

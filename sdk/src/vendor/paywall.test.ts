@@ -3,11 +3,11 @@ import {
   at,
   PUBLIC_URL,
   RESOURCE,
+  readAnswer,
   reasonOf,
   type Sell,
   sellBy,
   startVendorApi,
-  readAnswer,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { type Dialect, memoryStore } from './main.ts';

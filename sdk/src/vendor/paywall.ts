@@ -11,7 +11,7 @@ import { type PaywallPayment, setPayment } from './payment.ts';
 import { quittanceDialect, WaitingError } from './quittance.ts';
 import { memoryStore, type PaywallStore } from './store.ts';
 
-/** What happened, for the vendor's log: ids and words, never a token, key or body. */
+/** An event for the vendor's log: ids and codes, never a token, key or body. */
 export type PaywallEvent = {
   event: 'quoted' | 'refused' | 'opened' | 'replayed' | 'delivered' | 'handler_failed' | 'error';
   resource: string | null;
@@ -24,33 +24,38 @@ export type PaywallEvent = {
 export type PaywallOptions = {
   /** The payment API, for instance `https://api.example.com`. */
   baseUrl: string;
-  /** `vendor_test_…` or `vendor_live_…`: must be of `environment`. */
+  /** `vendor_test_…` or `vendor_live_…`: it must belong to `environment`. */
   serviceKey: string;
   serviceId: string;
   environment: Environment;
   /**
-   * Where buyers reach this vendor, for instance `https://shop.example.com`, with the path that a proxy takes off, if one
-   * does. It is signed into every quote, so it is never taken from a request.
+   * The public address of this vendor, for instance `https://shop.example.com`, including a path
+   * that a proxy removes. It is signed into every quote, so it is never taken from a request.
    */
   publicUrl: string;
-  /** What the replicas share. Without one the deliveries of this process are all it knows, and it says so once. */
+  /**
+   * Shared by the replicas. Without a store the paywall only knows the deliveries of this process,
+   * and logs a warning.
+   */
   store?: PaywallStore;
-  /** Other ways to pay, offered and recognised beside ours. */
+  /** Further payment protocols, offered and recognised next to ours. */
   dialects?: readonly Dialect[];
   log?: (event: PaywallEvent) => void;
-  /** A request with a payment may have a body of this many bytes; it is hashed. Default 1 MiB. */
+  /** The maximum body of a request with a payment, which is hashed. Default 1 MiB. */
   maxBodyBytes?: number;
-  /** A delivery of at most this many bytes is kept, so that the buyer whose connection broke gets it. Default 64 KiB. */
+  /**
+   * The maximum size of a stored delivery, for a buyer whose connection broke. Default 64 KiB.
+   */
   maxStoredBytes?: number;
   /** Default: that of the platform. */
   fetch?: Fetch;
 };
 
-/** What a route costs: USDC micro-units as decimal digits, more than the fee. */
+/** The price of a route: USDC micro-units as decimal digits, more than the fee. */
 export type Price<R> = string | ((request: R) => string | Promise<string>);
 export type PaidRoute<R> = {
   price: Price<R>;
-  /** The price buys this many requests to the address, one on-chain payment for all of them. */
+  /** The price buys this many requests to the address with one on-chain payment. */
   prepaid?: { units: number };
 };
 
@@ -65,11 +70,11 @@ export type Admission =
 export type Paywall = {
   readonly maxStoredBytes: number;
   /**
-   * Decides about one request: what to answer, or that it is paid, taken and to be delivered, after which `finish` must be
-   * called. For adapters; routes of web-standard requests use `protect`.
+   * Decides about one request: an answer, or a delivery, after which `finish` must be called. It is
+   * meant for adapters; routes of web-standard requests use `protect`.
    */
   admit: <R>(incoming: Incoming, request: R, route: PaidRoute<R>) => Promise<Admission>;
-  /** A handler that runs when the request is paid for. */
+  /** Wraps a handler, which runs once the request is paid. */
   protect: <R extends Request, Rest extends unknown[]>(
     route: PaidRoute<R>,
     handler: (request: R, ...rest: Rest) => Response | Promise<Response>,
@@ -80,17 +85,17 @@ const AMOUNT = /^[1-9][0-9]{0,18}$/;
 
 const checked = ({ publicUrl, serviceKey, environment }: PaywallOptions): string => {
   if (!serviceKey.startsWith(`vendor_${environment}_`))
-    throw new TypeError(`serviceKey is not one of the ${environment} environment`);
+    throw new TypeError(`serviceKey must be a key of the ${environment} environment.`);
   const { search, hash, protocol } = new URL(publicUrl);
   if (!/^https?:$/.test(protocol) || search !== '' || hash !== '')
-    throw new TypeError('publicUrl must be an http address without query');
+    throw new TypeError('publicUrl must be an http(s) address without a query.');
   return publicUrl.replace(/\/+$/, '');
 };
 
 const billOf = async <R>(resource: string, request: R, route: PaidRoute<R>): Promise<Bill> => {
   const { price, prepaid } = route;
   const amount = typeof price === 'function' ? await price(request) : price;
-  if (!AMOUNT.test(amount)) throw new TypeError('a price is decimal digits of USDC micro-units');
+  if (!AMOUNT.test(amount)) throw new TypeError('A price must be decimal digits of USDC micro-units.');
   return { resource, amount, units: prepaid?.units ?? null, route };
 };
 
@@ -100,8 +105,8 @@ const reasonOf = (error: unknown): string =>
   error instanceof ApiError ? error.code : error instanceof Error ? error.name : 'unknown';
 
 /**
- * Sells routes by HTTP 402: quotes, checks, takes the payment and delivers once (docs/adr/0021).
- * @throws TypeError when the settings do not fit together
+ * Sells routes by HTTP 402: quotes, verifies, redeems and delivers once (docs/adr/0021).
+ * @throws TypeError if the settings contradict each other
  */
 export const createPaywall = (options: PaywallOptions): Paywall => {
   const { baseUrl, serviceKey, serviceId, environment, fetch, log = () => {} } = options;
@@ -109,19 +114,20 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
   const publicUrl = checked(options);
   if (options.store === undefined)
     console.warn(
-      'paywall: no store is given, so this process alone knows its deliveries. With replicas or restarts a buyer whose delivery failed cannot get it again: give a shared store, or memoryStore() where this is wanted.',
+      'paywall: no store is configured, so only this process knows its deliveries. With replicas or restarts a buyer whose delivery failed cannot get it again. Configure a shared store, or memoryStore() if this is intended.',
     );
-  // No repeats of its own: the buyer is told 503 and repeats, nobody's request hangs in ours.
+  // No retries: the buyer gets 503 and repeats, so no request waits here.
   const client = createClient({
     baseUrl,
     credential: serviceKey,
     maxRetries: 0,
     ...(fetch === undefined ? {} : { fetch }),
   });
-  // With the keys that were retired: prepaid settlements outlive them, and whether one counts is the API's to say.
+  // With retired keys, because prepaid settlements outlive them. The API decides whether one is
+  // valid.
   const publishedKeys = async () => (await client.gateway.jwks({ environment, all: 'true' })).keys;
   const store = options.store ?? memoryStore();
-  /** Many requests wait for one call: what it failed with is one line of the log. */
+  /** Many requests can wait for one call. Its error is logged once. */
   const logged = new WeakSet<object>();
   const logError = (error: unknown, more: Partial<PaywallEvent> = {}) => {
     if (error instanceof WaitingError) return;
@@ -181,7 +187,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
   };
 
   const admit: Paywall['admit'] = async (incoming, request, route) => {
-    // Never the handler: a preflight is not charged, so it must not deliver either. CORS goes before the paywall.
+    // A preflight is not charged, so it must not run the handler. CORS belongs before the paywall.
     if (incoming.method === 'OPTIONS')
       return { kind: 'answer', response: new Response(null, { status: 204 }) };
     const resource = resourceIn(publicUrl, incoming.target);
@@ -189,7 +195,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
     if (resource === null) return invalid('path');
     const requestId = requestIdOf(incoming);
     if (requestId === undefined) return invalid('x-payment-request-id');
-    // A quote has no place in an answer without body, and a payment must not be spent on one.
+    // An answer without a body cannot carry a quote, and must not consume a payment.
     if (incoming.method === 'HEAD')
       return refused(resource, { status: 402, error: 'payment_required', reason: 'head' });
 
@@ -209,7 +215,7 @@ export const createPaywall = (options: PaywallOptions): Paywall => {
       exhausted = taken === 'exhausted';
       return taken === 'exhausted' ? failed(taken) : taken;
     };
-    // A prepaid settlement pays for many requests, so each of them is a payment of its own.
+    // A prepaid settlement pays for many requests, so each request has its own record.
     const key = bill.units === null ? presented.id : `${presented.id}:${hash}`;
     const begun = await once({ key, hash, open }).catch((error: unknown) => {
       logError(error, { resource, ...about });

@@ -16,37 +16,42 @@ import type { PaywallStore } from './store.ts';
 const TOKEN_HEADER = 'x-settlement-token';
 const ID_HEADER = 'x-settlement-id';
 
-/** A settlement token has some 600 characters; what is longer is not looked at. */
+/** A settlement token has about 600 characters. A longer one is refused unread. */
 const LONGEST_TOKEN = 4096;
 const SETTLEMENT_ID = /^stl_[0-9a-z]{26}$/;
 const QUOTE_ID = /^q_[0-9a-z]{26}$/;
-/** A payment that a fork of the chain has undone is made anew within seconds. */
+/** A payment that a fork rolled back is made again within seconds. */
 const FORK_MS = 5000;
-/** A route that has had its share of the quotes asks again after this. */
+/** The pause of a route that has used its share of the quotes. */
 const SHARE_MS = 5000;
-/** A refund that is under way may still be cancelled. */
+/** A pending refund may still be cancelled. */
 const CONFLICT_MS = 10_000;
 const MAX_SETTLEMENTS = 1000;
 
 type SettlementTerms = Pick<Output<'settlement.verify'>, 'service_id' | 'scope' | 'quote_amount'>;
 type No = Refusal | 'exhausted';
-/** A settlement, and what it was refused with until a time: whoever asks on and on must not use up the vendor's limits. */
+/**
+ * A settlement, and a refusal that holds until a time, so that repeated requests do not use up the
+ * vendor's limits.
+ */
 type KnownSettlement = SettlementTerms & { no: { said: No; until: number } | null };
 type Ids = { settlement_id: string; settlement_token: string };
 
-/** Thrown in place of a call before the time that the API has named. Its refusal was logged. */
+/**
+ * Thrown instead of a call before the time that the API has named. The refusal itself was logged.
+ */
 export class WaitingError extends RateLimitedError {
   constructor(retryAfterMs: number) {
     super(
-      { code: 'rate_limited', message: 'the API has said to wait' },
+      { code: 'rate_limited', message: 'The API asked to wait.' },
       { status: 429, requestId: null, retryAfterMs },
     );
   }
 }
 
 /**
- * Makes calls of one limit, and none while the API has said to wait: refused calls count too, so a vendor that is flooded and
- * calls on would never get through again.
+ * Makes the calls of one limit, and none while the API asks to wait. Refused calls count too, so a
+ * flooded vendor that keeps calling would stay limited.
  */
 const createThrottle = () => {
   let until = 0;
@@ -69,12 +74,16 @@ const displayAmount = (micro: string): string => {
   return `${digits.slice(0, -6)}.${decimals} USDC`;
 };
 
-/** A call that failed, as the buyer hears it: by what may be repeated, never by what the API said of the vendor. */
+/**
+ * Converts a failed call for the buyer: by whether it can be repeated, without the API's message
+ * about the vendor.
+ */
 const refusalOf = (error: unknown): Refusal => {
   if (error instanceof NoAnswerError) return unavailable('no_answer', error.retryAfterMs);
   if (!(error instanceof ApiError)) throw error;
   if (error.retryable) return unavailable(error.code, error.retryAfterMs);
-  // A bad key or a forbidden service is the vendor's to mend: the payment is good and nothing was taken.
+  // An invalid key or a forbidden service is the vendor's error. The payment stays valid, and
+  // nothing was redeemed.
   if (error.status === 401 || error.status === 403) return unavailable('vendor_configuration');
   return failed(error.code);
 };
@@ -88,7 +97,10 @@ type QuittanceSettings = {
   onError: (error: unknown) => void;
 };
 
-/** The dialect of this API: a signed quote in the 402, settlement id and token in the headers, redeem or consume to take. */
+/**
+ * The dialect of this API: a signed quote in the 402, settlement id and token in the headers, then
+ * redeem or consume.
+ */
 export const quittanceDialect = ({
   client,
   verify,
@@ -100,7 +112,8 @@ export const quittanceDialect = ({
   const statusReads = createThrottle();
   const [quoteCreates, verifyCalls] = [createThrottle(), createThrottle()];
   const [redeemCalls, consumeCalls] = [createThrottle(), createThrottle()];
-  // What a settlement was paid for never changes, so it is asked once; so is one that is of no more use.
+  // The terms of a settlement never change, so they are read once. A refusal for good is cached
+  // too.
   const settlements = new Map<string, KnownSettlement>();
   const knownOf = async (settlement_id: string): Promise<KnownSettlement> => {
     const known = settlements.get(settlement_id);
@@ -113,12 +126,16 @@ export const quittanceDialect = ({
     return fresh;
   };
 
-  /** Null when the settlement was made for this bill. A cheap one must never open what is dear, nor one address another. */
+  /**
+   * Null if the settlement matches this bill. A settlement must not pay a higher price or another
+   * address.
+   */
   const mismatch = ({ service_id, scope, quote_amount }: SettlementTerms, bill: Bill): Refusal | null => {
     if (service_id !== serviceId) return failed('other_service');
     if (scope?.resource !== bill.resource) return failed('other_resource');
     const units = Number.isInteger(scope.units) ? (scope.units as number) : null;
-    // One that can be drawn from is not redeemed as a whole, and the other way round: it would count twice.
+    // A prepaid settlement is not redeemed as a whole, and the reverse. Otherwise it would count
+    // twice.
     if ((units === null) !== (bill.units === null)) return failed('other_resource');
     const paidEach = BigInt(quote_amount) * BigInt(bill.units ?? 1);
     const asked = BigInt(bill.amount) * BigInt(units ?? 1);
@@ -134,8 +151,12 @@ export const quittanceDialect = ({
     await consumeCalls(() => client.settlement.consume({ ...ids, units: 1, request_id }));
     return 'open';
   };
-  /** What a refusal of redeem or consume means, and for how long; null: ask again. */
-  const noOf = async (error: unknown, { settlement_id }: Ids, { units }: Bill): Promise<KnownSettlement['no']> => {
+  /** What a refusal of redeem or consume means, and for how long. Null: call again. */
+  const noOf = async (
+    error: unknown,
+    { settlement_id }: Ids,
+    { units }: Bill,
+  ): Promise<KnownSettlement['no']> => {
     const forEver = Number.POSITIVE_INFINITY;
     switch (codeOf(error)) {
       case 'settlement_exhausted':
@@ -179,19 +200,19 @@ export const quittanceDialect = ({
       throw error;
     });
     shares.count(route);
-    // Signed by another environment, or not for us: a buyer would refuse it, so the vendor should
-    // hear of it first.
+    // A buyer would refuse a quote of another environment or service, so the vendor reports it
+    // first.
     const claims = await verify('quote', quote.quote_token);
     if (
       claims.service_id !== serviceId ||
       claims.quote_amount !== amount ||
       claims.scope?.resource !== resource
     )
-      throw new BadTokenError('the API quoted something else');
+      throw new BadTokenError('The API returned a quote for something else.');
     return quote;
   };
   const quotes = createQuotes({
-    // A hash, because an address can be longer than a key of a store may be.
+    // A hash, because an address can be longer than a store's key.
     nameOf: ({ resource, amount, units }) =>
       sha256(new TextEncoder().encode(JSON.stringify([serviceId, resource, amount, units]))),
     create: createQuote,
@@ -224,7 +245,7 @@ export const quittanceDialect = ({
       if (!settlement_token || !settlement_id) return null;
       if (settlement_token.length > LONGEST_TOKEN || !SETTLEMENT_ID.test(settlement_id))
         return failed('invalid_token');
-      // Before anything is asked of the API: junk must not use up the vendor's limits there.
+      // Verified before any call, because invalid tokens must not use up the vendor's limits.
       try {
         const claims = await verify('settlement', settlement_token);
         if (claims.settlement_id !== settlement_id) return failed('invalid_token');

@@ -3,9 +3,9 @@ import { newId } from '../../../shared/lib/id.ts';
 import {
   at,
   RESOURCE,
+  readAnswer,
   reasonOf,
   startVendorApi,
-  readAnswer,
   type VendorApi,
 } from '../../../test/support/vendor-api.ts';
 import { memoryStore, type PaywallOptions } from './main.ts';

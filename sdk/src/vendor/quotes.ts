@@ -3,28 +3,27 @@ import type { Bill } from './dialect.ts';
 import type { PaywallStore } from './store.ts';
 
 /**
- * One quote for all who ask for a price (docs/adr/0037). Everybody can ask, and the API makes only
- * so many quotes a minute. With a quote for each request a loop of plain GETs would keep every
- * buyer out.
+ * Unpaid requests share one quote (docs/adr/0037). The API limits quotes per minute. With a quote
+ * for each request, a loop of plain GETs would lock out every buyer.
  *
- * A quote stands in a slot and is handed out from it until it is paid. The slot of a bill serves
+ * A quote is in a slot and is returned from it until it is paid. The slot of a bill serves
  * everybody. A paid quote opens `CHILDREN` further slots for the buyers who name it as refused. So
- * a quote costs time or a payment, and nothing that an anonymous request says makes one.
+ * a new quote needs time or a payment, and no anonymous request can create one.
  */
 export type SharedQuote = Output<'quote.create'>;
 export type QuoteStatus = Output<'quote.get'>['status'];
 
 /**
- * The store has one for each quote of this paywall: it proves for which bill the quote was made.
+ * The store has one for each quote of this paywall. It proves for which bill the quote was created.
  */
 type Mark = { slot: string; settled?: true };
 
 /** How long a quote can be paid. */
 export const QUOTE_LIFE_SECONDS = 900;
 const LIFE_MS = QUOTE_LIFE_SECONDS * 1000;
-/** How long a quote is handed out. The last buyer who gets it has ten minutes left. */
+/** How long a quote is returned. The last buyer who gets it has ten minutes left. */
 const HANDED_OUT_MS = 300_000;
-/** The same while the API makes no other. The last buyer has two minutes left. */
+/** The same while the API creates no other. The last buyer has two minutes left. */
 const EXTENDED_MS = 480_000;
 /** How long a process uses what it read from the store. */
 const CACHED_MS = 1000;
@@ -34,25 +33,25 @@ const CHILDREN = 8;
 const READ_GAP_MS = 1000;
 const LONGEST_READ_GAP_MS = 4000;
 /**
- * The pause between two reads of a quote that is handed out, and between two reads of any of them.
+ * The pause between two reads of one shared quote, and between two reads of any of them.
  */
 const RECHECK_MS = 5000;
 const RECHECK_ANY_MS = 2000;
-/** A payment that takes longer may never be made. Who waits for it gets the quote of everybody. */
+/** A payment that takes longer may never be made. Waiting buyers then get the shared quote. */
 const STUCK_AFTER_MS = 5000;
 const MAX_ENTRIES = 1000;
 
 export type QuotesDeps = {
-  /** A name for the bill and for everything else that its quote says. */
+  /** A name for the bill and everything else in its quote. */
   nameOf: (bill: Bill) => Promise<string>;
-  /** @param isEarned true when it replaces a quote that somebody pays */
+  /** @param isEarned true if it replaces a quote that is being paid */
   create: (bill: Bill, isEarned: boolean) => Promise<SharedQuote>;
   readStatus: (quoteId: string) => Promise<QuoteStatus>;
   store: PaywallStore;
   onError: (error: unknown) => void;
 };
 
-/** A map that forgets its oldest entry. */
+/** A map that drops its oldest entry. */
 const bounded = <V>() => {
   const held = new Map<string, V>();
   return {
@@ -88,7 +87,7 @@ const createStatuses = (readStatus: QuotesDeps['readStatus']) => {
     const isStuck = entry.pendingSince !== null && now - entry.pendingSince >= STUCK_AFTER_MS;
     return { status, isStuck };
   };
-  /** True when the status of a quote that is handed out is to be read again. */
+  /** True if the status of a shared quote is due to be read again. */
   const isDue = (quoteId: string): boolean => {
     const now = Date.now();
     const entry = seen.get(quoteId);
@@ -104,11 +103,11 @@ const createStatuses = (readStatus: QuotesDeps['readStatus']) => {
 export const createQuotes = ({ nameOf, create, readStatus, store, onError }: QuotesDeps) => {
   const statuses = createStatuses(readStatus);
   const reads = new Map<string, Promise<SharedQuote>>();
-  /** What the slots held when this process read them last. */
+  /** The slots' content when this process read them last. */
   const cached = bounded<{ quote: SharedQuote; readAt: number; firstAt: number }>();
   /** Slots whose last quote was paid. */
   const earned = bounded<true>();
-  /** Which of its slots a paid quote sends the next buyer to. */
+  /** The slot of a paid quote for the next buyer. */
   const turns = bounded<number>();
 
   const rootOf = (name: string): string => `quote:${name}`;
@@ -118,7 +117,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
     return text === null ? null : { text, mark: JSON.parse(text) as Mark };
   };
 
-  /** Stops handing out a quote that is being paid. */
+  /** Stops returning a quote that is being paid. */
   const clearSlot = async (slot: string, quoteId: string): Promise<void> => {
     if (cached.get(slot)?.quote.quote_id === quoteId) cached.delete(slot);
     const text = await store.get(slot);
@@ -131,7 +130,7 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
     await store.compareAndSet(markKey(name, quoteId), text, JSON.stringify(settled), LIFE_MS);
   };
 
-  /** Finds out that a quote is paid. Buyers of other clients do not say so. */
+  /** Detects a paid quote. Buyers with other clients do not report it. */
   const recheck = async (name: string, quoteId: string): Promise<void> => {
     const { status } = await statuses.statusOf(quoteId);
     const found = status === 'pending' ? null : await readMark(markKey(name, quoteId));
@@ -153,8 +152,8 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
     }
     const mark: Mark = { slot };
     await store.compareAndSet(markKey(name, quote.quote_id), null, JSON.stringify(mark), LIFE_MS);
-    // Where another replica was faster the store keeps its quote. This one is for who waited for
-    // it.
+    // If another replica was faster, the store keeps its quote. This one serves the waiting
+    // callers.
     if (await store.compareAndSet(slot, null, JSON.stringify(quote), HANDED_OUT_MS)) {
       const now = Date.now();
       cached.set(slot, { quote, readAt: now, firstAt: now });
@@ -197,8 +196,8 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
       if (status === 'expired' || isStuck) return rootOf(name);
       if (status === 'settling') return null;
     }
-    // Buyers who were refused together are spread over the slots. Each replica begins at another
-    // one.
+    // Buyers who were refused at the same time are spread over the slots. Each replica starts at a
+    // random one.
     const turn = turns.get(refused) ?? Math.floor(Math.random() * CHILDREN);
     turns.set(refused, (turn + 1) % CHILDREN);
     return `${markKey(name, refused)}:${turn}`;
@@ -206,16 +205,16 @@ export const createQuotes = ({ nameOf, create, readStatus, store, onError }: Quo
 
   return {
     /**
-     * A quote for this bill that nobody is known to have paid.
-     * @param refused the quote that the buyer says is paid by another
-     * @returns null while that is being decided
+     * Returns a quote for this bill that is not known to be paid.
+     * @param refused the quote that the buyer reports as paid by another
+     * @returns null while its payment is being decided
      */
     offer: async (bill: Bill, refused: string | null): Promise<SharedQuote | null> => {
       const name = await nameOf(bill);
       const slot = refused === null ? rootOf(name) : await slotAfter(name, refused);
       return slot === null ? null : quoteIn(name, slot, bill);
     },
-    /** A settlement of this quote was shown: it is paid. */
+    /** A settlement of this quote was presented, so it is paid. */
     paid: async (bill: Bill, quoteId: string): Promise<void> => {
       const name = await nameOf(bill);
       const found = await readMark(markKey(name, quoteId));

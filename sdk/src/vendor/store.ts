@@ -1,15 +1,15 @@
 /**
- * What the replicas of a vendor share to hand out each delivery once: texts by key, each with an
- * end. One row or key of any database does; `examples/` has Redis and Postgres. It holds what was
- * bought (stored answers) and the quotes that anybody is handed, but no settlement token and no
- * key. Who can write to it can change what buyers are asked to pay.
+ * Shared by the replicas of a vendor to make each delivery once: texts by key, each with an expiry.
+ * One row or key of any database suffices; `examples/` has Redis and Postgres. It holds stored
+ * answers and the shared quotes, but no settlement token and no key. Whoever can write to it can
+ * change what buyers have to pay.
  */
 export type PaywallStore = {
-  /** The value that stands, null when there is none or its time is over. */
+  /** The value, or null if there is none or it has expired. */
   get: (key: string) => Promise<string | null> | string | null;
   /**
-   * Writes `next` for `ttlMs`, or removes the key when it is null, if what stands is exactly `expected` (null: nothing).
-   * Atomic. Answers whether it did.
+   * Writes `next` for `ttlMs`, or removes the key if `next` is null, provided that the value is
+   * exactly `expected` (null: none). Atomic. Returns whether it wrote.
    */
   compareAndSet: (
     key: string,
@@ -22,8 +22,9 @@ export type PaywallStore = {
 const MEMORY_CHARACTERS = 32_000_000;
 
 /**
- * A store of this process alone. The API's gate keeps every settlement to one delivery also without a shared store, but what
- * a crash or another replica would have to know to deliver again is lost: the buyer has then paid for nothing.
+ * A store of this process alone. The API limits every settlement to one delivery even without a
+ * shared store. But after a crash, or on another replica, the second try of a failed delivery is
+ * lost, and the buyer has paid for nothing.
  */
 export const memoryStore = (): PaywallStore => {
   const held = new Map<string, { value: string; endsAt: number }>();
@@ -38,7 +39,8 @@ export const memoryStore = (): PaywallStore => {
   };
   const makeRoom = () => {
     for (const [key, { value, endsAt }] of held) {
-      // Oldest first. What makes room is answers: without its record a settlement is refused or takes a unit, never delivered free.
+      // Oldest first. Only answers are removed early. Without its record a settlement is refused or
+      // consumes a unit, and is never delivered for free.
       if (Date.now() >= endsAt || (size > MEMORY_CHARACTERS && value.length > 1000)) remove(key);
       else if (size <= MEMORY_CHARACTERS) return;
     }

@@ -18,7 +18,10 @@ import {
 } from '../../../test/support/submitter.ts';
 import { referenceOf } from '../transactions/reference.ts';
 
-/** Two providers of one chain. The first, which is asked first, forgets or lies when a test wants it to. */
+/**
+ * Two providers of one chain. The first, which is asked first, forgets or lies when a test wants it
+ * to.
+ */
 let fixture: SubmitterFixture;
 let first: SecondProvider;
 let metrics: string;
@@ -50,7 +53,10 @@ afterAll(async () => {
 
 const GROSS = 1_000_000n;
 const states = (id: string) => fixture.facts.of(id).map(({ status }) => status);
-/** Waits until bytes may have been included, and a while longer: nothing else is reported of them meanwhile. */
+/**
+ * Waits until bytes may have been included, and a while longer: nothing else is reported of them
+ * meanwhile.
+ */
 const untilSigned = async (id: string): Promise<void> => {
   await until(
     async () => states(id),
@@ -194,10 +200,10 @@ test('rule 12: a quote of which an attempt has failed is looked for at every pro
   const again = await fixture.settle(payer, quote);
   await until(
     () =>
-      admin.query<{ tx_hash: string | null }>('select tx_hash from intents where object_id = $1', [
+      admin.query<{ signature: string | null }>('select signature from intents where object_id = $1', [
         again.settlement_id,
       ]),
-    ({ rows }) => typeof rows[0]?.tx_hash === 'string',
+    ({ rows }) => typeof rows[0]?.signature === 'string',
   );
   first.behave('honest');
   expect(await facts.wait(again.settlement_id, 'confirmed')).toMatchObject({ tx_hash });

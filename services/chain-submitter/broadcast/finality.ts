@@ -3,8 +3,8 @@ import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import type { Network } from '../chain/model/network.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
-import { expectedDeltas } from '../intents/adoption.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import { expectedDeltas } from '../intents/model/payment.ts';
 import { toChange, transition } from '../intents/transition.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
 
@@ -13,16 +13,24 @@ type Deps = {
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
   network: Network;
-  rpc: Rpc;
+  rpc: RpcPool;
   inFlight: InFlightTransactions;
 };
 
-/** How often the balances of a final transaction are asked for before it counts as final without them. */
+/**
+ * After so many unanswered reads of its balances a final transaction counts as final without the
+ * check.
+ */
 const MAX_UNANSWERED = 30;
 const RETRY_MS = 1000;
 
-/** Compares what the transaction did with what the order says. False: no provider could tell yet. */
-const checkBalances = async ({ rpc, network, logger }: Deps, transaction: InFlightTransaction): Promise<boolean> => {
+/**
+ * Compares a transaction's balance changes with its order. False when no provider returns them yet.
+ */
+const checkBalances = async (
+  { rpc, network, logger }: Deps,
+  transaction: InFlightTransaction,
+): Promise<boolean> => {
   const { order, signature, intent } = transaction;
   const expected = order === null ? [] : expectedDeltas(order, network);
   if (expected.length === 0) return true;
@@ -30,27 +38,38 @@ const checkBalances = async ({ rpc, network, logger }: Deps, transaction: InFlig
   if (changes === null) {
     transaction.unansweredReads += 1;
     if (transaction.unansweredReads < MAX_UNANSWERED) return false;
-    logger.error({ intent: intent.intent_id, tx: signature }, 'final without a look at its balances');
+    logger.error({ intent: intent.intent_id, signature }, 'transaction finalized, balances not read');
     return true;
   }
   const wrong = expected.filter(([account, delta]) => changes.deltaOf(account) !== delta);
   if (wrong.length > 0) {
-    // An alarm and not a failure: what is final has happened, and the record has to say so.
+    // This raises an alarm and fails nothing: a final transaction has happened, and the record must
+    // show it.
     const accounts = wrong.map(([account]) => account);
     count('quittance_anomalies_total', 1, { kind: 'balance_mismatch' });
-    logger.error({ intent: intent.intent_id, tx: signature, accounts }, 'balances');
+    logger.error(
+      { intent: intent.intent_id, signature, accounts },
+      'transaction finalized, balances differ from the order',
+    );
   }
   return true;
 };
 
-/** Ends confirmed intents whose transaction is final, after its balance changes were checked (rule 14). */
-export const finalize = async (deps: Deps, inFlight: readonly InFlightTransaction[]): Promise<void> => {
-  const checked = await Promise.all(
-    inFlight.map(async (transaction) => ({ transaction, told: await checkBalances(deps, transaction) })),
+/**
+ * Finalizes confirmed intents whose transaction is final, after the check of its balance changes
+ * (rule 14).
+ */
+export const finalize = async (deps: Deps, transactions: readonly InFlightTransaction[]): Promise<void> => {
+  const results = await Promise.all(
+    transactions.map(async (transaction) => ({
+      transaction,
+      isChecked: await checkBalances(deps, transaction),
+    })),
   );
-  for (const { transaction, told } of checked) if (!told) transaction.pollAt = performance.now() + RETRY_MS;
-  const done = checked.filter(({ told }) => told).map(({ transaction }) => transaction);
-  if (done.length === 0) return;
-  await transition(deps, 'finalize', done.map(toChange));
-  for (const { intent } of done) deps.inFlight.end(intent.intent_id);
+  for (const { transaction, isChecked } of results)
+    if (!isChecked) transaction.pollAt = performance.now() + RETRY_MS;
+  const checked = results.filter(({ isChecked }) => isChecked).map(({ transaction }) => transaction);
+  if (checked.length === 0) return;
+  await transition(deps, 'finalize', checked.map(toChange));
+  for (const { intent } of checked) deps.inFlight.end(intent.intent_id);
 };

@@ -1,57 +1,59 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Relay } from '../../../shared/events/relay.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
-import type { ChainView } from '../chain/token-accounts.ts';
+import type { ChainError } from '../chain/model/chain-error.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
 import {
-  type ChainError,
   errorKind,
   type Failure,
-  NOT_THE_PAYERS,
   otherFailure,
+  PLATFORM_FAULT,
   settleFailure,
 } from '../intents/model/failure.ts';
 import { toChange, transition } from '../intents/transition.ts';
-import { findCreationIndex, disassemble } from '../transactions/message.ts';
-import { reportDispute, recordDoubt } from './agreement.ts';
+import { disassemble, findCreationIndex } from '../transactions/message.ts';
+import { recordDoubt, reportDispute } from './agreement.ts';
 import type { InFlightTransaction, InFlightTransactions } from './in-flight.ts';
-import { findAgreedError, compareViews, type View } from './model/agreement.ts';
+import { compareViews, findAgreedError, type View } from './model/agreement.ts';
+import { FINALITY_POLL_MS, onFinalityGrid } from './poll-interval.ts';
 
 type Deps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
   logger: Logger;
-  chain: ChainView;
+  tokenAccounts: TokenAccounts;
   inFlight: InFlightTransactions;
 };
 
-/** What a failure on chain means for whoever asked. */
-const failureOf = async (
+/** What a failure on chain means for the caller. */
+const toFailure = async (
   deps: Deps,
   { order, intent, wire }: InFlightTransaction,
   error: ChainError,
 ): Promise<Failure> => {
   const creation = wire.length === 0 ? null : findCreationIndex(disassemble(wire).message);
-  if (errorKind(error, creation) !== 'proven') return NOT_THE_PAYERS;
+  if (errorKind(error, creation) !== 'proven') return PLATFORM_FAULT;
   if (order?.kind !== 'settle') return otherFailure(intent.kind, error);
-  return settleFailure(error, (await deps.chain.tokenAccount(order.payer)).account, order);
+  return settleFailure(error, (await deps.tokenAccounts.get(order.payer)).account, order);
 };
 
 /**
- * Fails an intent whose transaction has failed on chain and is final, as every provider says: proven (rules 14 and 15).
- * @param nextPollAt when it is looked at again while they do not agree
+ * Fails an intent whose transaction every provider has as failed and final, which proves it (rules
+ * 14 and 15). Otherwise the transaction is polled again.
  */
 export const failIfAgreed = async (
   deps: Deps,
   transaction: InFlightTransaction,
   views: readonly View[],
-  nextPollAt: number,
 ): Promise<void> => {
   const error = findAgreedError(views);
   if (error === null) {
-    transaction.pollAt = nextPollAt;
-    return compareViews(views) === 'contradiction' ? reportDispute(deps, transaction, views) : recordDoubt(deps, transaction, views);
+    transaction.pollAt = onFinalityGrid(FINALITY_POLL_MS);
+    if (compareViews(views) === 'contradiction') reportDispute(deps, transaction, views);
+    else recordDoubt(deps, transaction, views);
+    return;
   }
-  const failure = await failureOf(deps, transaction, error);
+  const failure = await toFailure(deps, transaction, error);
   if (transaction.phase === 'confirmed') await transition(deps, 'fork', [toChange(transaction)]);
   await transition(deps, 'fail', [{ ...toChange(transaction), failure }]);
   deps.inFlight.end(transaction.intent.intent_id);

@@ -1,39 +1,60 @@
-/** So many payments are remembered. */
-const REMEMBERED = 32;
-/** A chain that is not known yet is looked at early: a local one confirms at once. */
+/** Pause between polls of what is confirmed and not final, or failed and not final. */
+export const FINALITY_POLL_MS = 1000;
+/**
+ * Transactions that wait for finality are polled at these moments, so that few statements finalize
+ * many.
+ */
+const FINALITY_GRID_MS = 250;
+/** Pause after a poll that no provider answered. */
+export const RETRY_POLL_MS = 200;
+
+/** The next moment of the finality grid after a pause. */
+export const onFinalityGrid = (ms: number): number =>
+  Math.ceil((performance.now() + ms) / FINALITY_GRID_MS) * FINALITY_GRID_MS;
+
+/** Number of payments whose confirmation time is recorded. */
+const RECORDED = 32;
+/** A chain whose speed is not known yet is polled early, because a local one confirms at once. */
 const FIRST_POLL_MS = 3;
 const EARLIER = 0.8;
 const POLLS_A_PAYMENT = 16;
 const MAX_PAUSE_MS = 500;
-/** Pause between looks at a chain that confirms at once, which no provider's rate limit guards. */
+/**
+ * Pause between polls of a chain that confirms at once. No rate limit of a provider applies to it.
+ */
 const AT_ONCE_PAUSE_MS = 4;
 
 /**
- * How fast the chain is, learnt from the time that the last payments took from their sending to the beginning of the look
- * that found them confirmed. What follows that beginning is none of the chain's: counted in, each first look would put the
- * next one off. A hint: it moves looks, never what they mean.
+ * Adapts the polls to the chain's speed. It is measured from a payment's broadcast to the beginning
+ * of the poll that found it confirmed. The time after that beginning is ours. If it counted, each
+ * first poll would delay the next. The interval only moves polls and never changes their meaning.
  */
 export const createPollInterval = () => {
-  const took: number[] = [];
+  const durations: number[] = [];
   let fastestMs = 0;
   let medianMs = 0;
   return {
     record: (ms: number): void => {
-      took.push(ms);
-      if (took.length > REMEMBERED) took.shift();
-      const sorted = took.toSorted((a, b) => a - b);
+      durations.push(ms);
+      if (durations.length > RECORDED) durations.shift();
+      const sorted = durations.toSorted((a, b) => a - b);
       fastestMs = sorted[0]!;
       medianMs = sorted[sorted.length >> 1]!;
     },
-    /** When new bytes are first looked at: a little before the fastest of late. */
+    /** When new bytes are first polled: a little before the fastest recent confirmation. */
     firstPollMs: (): number => Math.max(FIRST_POLL_MS, EARLIER * fastestMs),
-    /** Pause between looks that finds bytes of this age soon after they are confirmed, with few looks for nothing. */
+    /**
+     * The pause that finds bytes of this age soon after their confirmation, with few polls in vain.
+     */
     pauseMs: (ageMs: number): number => Math.min(MAX_PAUSE_MS, Math.max(ageMs, medianMs) / POLLS_A_PAYMENT),
     /**
-     * Least pause between two looks of this process: what is configured, unless half of the payments are confirmed before
-     * two such pauses are over, which no network does.
+     * The least pause between two polls of this process. It is the configured one, unless half of
+     * the payments are confirmed before two such pauses are over, which happens on no public
+     * network.
      */
     leastPauseMs: (configuredMs: number): number =>
-      took.length === 0 ? configuredMs : Math.min(configuredMs, Math.max(AT_ONCE_PAUSE_MS, medianMs / 2)),
+      durations.length === 0
+        ? configuredMs
+        : Math.min(configuredMs, Math.max(AT_ONCE_PAUSE_MS, medianMs / 2)),
   };
 };

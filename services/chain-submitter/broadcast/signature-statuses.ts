@@ -1,39 +1,53 @@
-import type { Provider, Rpc } from '../chain/rpc-pool.ts';
+import type { Provider } from '../chain/provider.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
 import type { InFlightTransaction } from './in-flight.ts';
 import type { View } from './model/agreement.ts';
 
-type Deps = {
-  rpc: Rpc;
-};
-
-/** What providers say of a flight. */
+/** The providers' views of a transaction at one poll. */
 export type Observation = { transaction: InFlightTransaction; views: readonly View[] };
 
 /**
- * Statuses of all given flights in as few calls as there are: from the first provider that answers, from those that do so
- * soon, or from every one; then one that is silent leaves nothing.
+ * Reads the statuses of all given transactions in as few calls as possible.
+ * @param from `first`: the first provider that answers; `soon`: those that answer within a moment;
+ *   `every`: all of them, so that the read fails when one does not answer
  */
 export const readStatuses = async (
-  { rpc }: Deps,
-  inFlight: readonly InFlightTransaction[],
+  { rpc }: { rpc: RpcPool },
+  transactions: readonly InFlightTransaction[],
   from: 'first' | 'soon' | 'every',
 ): Promise<Observation[]> => {
-  const signatures = inFlight.map(({ signature }) => signature);
-  // One that landed may be older than a node's short memory, after a standstill of ours; the search is dear.
-  const history = inFlight.some(({ missedPolls: missed }) => missed > 0);
-  const ask = async (provider: Provider) => {
+  const signatures = transactions.map(({ signature }) => signature);
+  // After a standstill of this process an included transaction may be older than a provider's
+  // status cache. The history is searched only then, because that is expensive.
+  const history = transactions.some(({ missedPolls }) => missedPolls > 0);
+  const read = async (provider: Provider) => {
     const { statuses } = await provider.statuses(signatures, { history });
     return { provider: provider.number, statuses };
   };
-  const ways = {
-    first: async () => [await rpc.first(ask)],
-    soon: () => rpc.soon(ask),
-    every: () => Promise.all(rpc.providers.map(ask)),
+  const queries = {
+    first: async () => [await rpc.first(read)],
+    soon: () => rpc.soon(read),
+    every: () => Promise.all(rpc.providers.map(read)),
   };
-  const answers = await ways[from]();
+  const answers = await queries[from]();
   if (answers.length === 0) return [];
-  return inFlight.map((transaction, index) => ({
+  return transactions.map((transaction, index) => ({
     transaction,
     views: answers.map(({ provider, statuses }) => ({ provider, status: statuses[index] ?? null })),
   }));
 };
+
+/**
+ * Every provider's view of a signature, its history included. @throws RpcUnavailable when one does
+ * not answer
+ */
+export const readEveryView = (
+  { rpc }: { rpc: RpcPool },
+  { signature }: Pick<InFlightTransaction, 'signature'>,
+): Promise<View[]> =>
+  Promise.all(
+    rpc.providers.map(async (provider) => {
+      const { statuses } = await provider.statuses([signature], { history: true });
+      return { provider: provider.number, status: statuses[0] ?? null };
+    }),
+  );

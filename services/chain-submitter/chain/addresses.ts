@@ -7,8 +7,8 @@ import { PROGRAMS } from './model/programs.ts';
 export { PROGRAMS };
 
 /**
- * Ids that are points on the curve or have no account to look at, and still belong to nobody: payouts to them
- * would be lost. Deployed programs besides these are recognised by their account.
+ * Ids that are points on the curve or have no account to read, and still belong to nobody. A payout
+ * to them would be lost. Other deployed programs are recognised by their account.
  */
 const RESERVED = new Set<string>([
   ...Object.values(PROGRAMS),
@@ -48,12 +48,12 @@ const RESERVED = new Set<string>([
   'So11111111111111111111111111111111111111112',
 ]);
 
-/** Programs, sysvars and other ids that nobody holds a key of. */
+/** Whether an address is a program, a sysvar or another id that nobody holds a key of. */
 export const isReserved = (address: string): boolean => RESERVED.has(address);
 
 /**
- * A key that keeps its text: a message is compiled by the texts of its keys, and web3.js works them out at every look, which
- * was a tenth of the time of a payment.
+ * A key that stores its base58 text. web3.js sorts the keys of a message by their text and encodes
+ * it anew at each comparison, which was a tenth of the time of a payment.
  */
 class Address extends PublicKey {
   readonly #text: string;
@@ -66,12 +66,12 @@ class Address extends PublicKey {
   }
 }
 
-/** The key of an address that appears once. @throws Error when the text is none */
+/** The key of an address that is used once. @throws Error when the text is no address */
 export const newKey = (address: string): PublicKey => new Address(address);
 
 const keys = new LRUCache<string, PublicKey>({ max: 10_000 });
 
-/** The key of an address that comes again. @throws Error when the text is none */
+/** The cached key of an address that is used again. @throws Error when the text is no address */
 export const keyOf = (address: string): PublicKey => {
   const found = keys.get(address);
   if (found !== undefined) return found;
@@ -80,7 +80,7 @@ export const keyOf = (address: string): PublicKey => {
   return key;
 };
 
-/** Base58 text that is exactly 32 bytes, in its one spelling. */
+/** Whether a text is the canonical base58 form of 32 bytes. */
 export const isAddress = (text: string): boolean => {
   try {
     return new PublicKey(text).toBase58() === text;
@@ -90,8 +90,9 @@ export const isAddress = (text: string): boolean => {
 };
 
 /**
- * What kind of owner an address can be: `key` a point on the curve that one person can hold, `program` off the
- * curve (a multisig vault), `nobody` a point of small order, whose signatures anybody can make.
+ * The kind of owner that an address can be. `key`: a point on the curve, whose key one person can
+ * hold. `program`: a point off the curve (a multisig vault). `nobody`: a point of small order, for
+ * which anybody can forge signatures.
  */
 export const ownerKind = (address: string): 'key' | 'program' | 'nobody' => {
   try {
@@ -101,15 +102,19 @@ export const ownerKind = (address: string): 'key' | 'program' | 'nobody' => {
   }
 };
 
-const known = new LRUCache<string, string>({ max: 10_000 });
+const tokenAccounts = new LRUCache<string, string>({ max: 10_000 });
 
-/** The associated token account of an owner, the only kind that is paid or spent from. Pure, kept: it costs hashes. */
+/**
+ * The associated token account of an owner, the only kind that is paid or spent from. Cached: it
+ * costs hashes.
+ */
 export const tokenAccountOf = (owner: string, mint: string): string => {
   const key = `${owner}/${mint}`;
-  const found = known.get(key);
+  const found = tokenAccounts.get(key);
   if (found !== undefined) return found;
-  // Off-curve owners are allowed here: whether one may be paid was decided when its service was made.
+  // Off-curve owners are allowed here. Whether one may be paid was decided when its service was
+  // created.
   const address = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true).toBase58();
-  known.set(key, address);
+  tokenAccounts.set(key, address);
   return address;
 };

@@ -1,47 +1,36 @@
-import { z } from 'zod';
-import type { ChainError } from '../intents/model/failure.ts';
-import { type IncludedTransaction, readIncluded } from '../transactions/message.ts';
+import type { z } from 'zod';
+import { type IncludedTransaction, parseIncluded } from './included-transaction.ts';
+import type { ChainError } from './model/chain-error.ts';
+import type { TransactionJson } from './schemas.ts';
 
-export const ErrorJson = z.union([z.string(), z.record(z.string(), z.unknown())]).nullable();
-const Balance = z.object({ accountIndex: z.number(), uiTokenAmount: z.object({ amount: z.string() }) });
-type Balances = z.infer<typeof Balance>[] | null | undefined;
+type Returned = z.infer<typeof TransactionJson>;
+type Balances = Returned['meta']['preTokenBalances'];
 
-/** What getTransaction shows in its `base64` form. */
-export const TransactionJson = z
-  .object({
-    slot: z.number(),
-    transaction: z.tuple([z.string(), z.literal('base64')]),
-    meta: z.object({
-      err: ErrorJson,
-      preTokenBalances: z.array(Balance).nullish(),
-      postTokenBalances: z.array(Balance).nullish(),
-    }),
-  })
-  .nullable();
-type Shown = NonNullable<z.infer<typeof TransactionJson>>;
-
+/** What an included transaction changed, as one provider reports it. */
 export type BalanceChanges = {
   slot: number;
   err: ChainError | null;
   deltaOf: (account: string) => bigint;
-  /** Who signed it and pays its fee, proven by the signature; null when that does not hold. */
+  /** Who signed the transaction and pays its fee; null when the signature does not verify. */
   feePayer: () => string | null;
 };
 
-const read = (text: string): IncludedTransaction | null => {
+const parse = (text: string): IncludedTransaction | null => {
   try {
-    return readIncluded(Buffer.from(text, 'base64'));
+    return parseIncluded(Buffer.from(text, 'base64'));
   } catch {
     return null;
   }
 };
 
-/** A transaction's token balance changes; null when it is no transaction, or another than the one asked for. */
+/**
+ * The token balance changes of a transaction; null when the answer is about another transaction.
+ */
 export const parseBalanceChanges = (
-  { slot, transaction, meta }: Shown,
+  { slot, transaction, meta }: Returned,
   signature: string,
 ): BalanceChanges | null => {
-  const included = read(transaction[0]);
+  const included = parse(transaction[0]);
   if (included?.signature !== signature) return null;
   const amountAt = (list: Balances, account: string): bigint => {
     const balance = list?.find(({ accountIndex }) => included.accountAt(accountIndex) === account);

@@ -3,16 +3,18 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
-import { paidQuote, readBalanceChanges, listSignaturesUnder } from '../intents/adoption.ts';
+import { paidQuote } from '../intents/model/payment.ts';
 import { referenceOf } from '../transactions/reference.ts';
 import { tokenAccountOf } from './addresses.ts';
 import type { Network } from './model/network.ts';
 import { readForCaller } from './read-for-caller.ts';
-import type { Rpc } from './rpc-pool.ts';
+import { listSignaturesUnder, readBalanceChanges } from './reference-search.ts';
+import type { RpcPool } from './rpc-pool.ts';
 
 /**
- * Internal: a payment of a quote that is on the chain, whether or not it is recorded here. Anybody may name the reference:
- * only what moved the net to the vendor and the fee to the platform is a payment.
+ * Searches the chain for a payment of a quote, whether or not it is recorded here. Anybody may name
+ * the reference in a transaction. Only one that moved the net to the vendor and the fee to the
+ * platform is a payment.
  */
 export const findPayment =
   ({
@@ -21,7 +23,7 @@ export const findPayment =
     environment,
     keys,
   }: {
-    rpc: Rpc;
+    rpc: RpcPool;
     network: Network;
     environment: string;
     keys: PublicKeys;
@@ -35,11 +37,11 @@ export const findPayment =
     const search = { reference, since: Date.parse(claims.issued_at) };
     let paid = false;
     for (const signature of await readForCaller(listSignaturesUnder(rpc, search, { everywhere: true }))) {
-      const [changes] = await readForCaller(readBalanceChanges(rpc, signature, false));
-      if (!paidQuote(changes!, { payoutAccount, grossMicro, feeMicro }, network)) continue;
+      const changes = await readForCaller(readBalanceChanges(rpc, signature));
+      if (!paidQuote(changes, { payoutAccount, grossMicro, feeMicro }, network)) continue;
       paid = true;
       const owner = owners.find(
-        (each) => changes!.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
+        (each) => changes.deltaOf(tokenAccountOf(each, network.mint)) === -grossMicro,
       );
       if (owner !== undefined) return { paid, owner };
     }

@@ -3,19 +3,23 @@ import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 
 const TIMEOUT_MS = 5000;
-/** What is more at once waits for a connection, within its own time. */
+/** Further concurrent calls queue for a connection, within their own timeout. */
 const MAX_SOCKETS = 128;
-/** Shorter than the five seconds after which many servers close: a call on a closing connection would be lost. */
+/**
+ * Many servers close an idle connection after five seconds, and a call on a closing connection
+ * would fail.
+ */
 const IDLE_MS = 4000;
-/** An account holds up to 10 MiB, in base64 a third more; what is longer is no answer of ours. */
+/** An account holds up to 10 MiB, which base64 makes a third longer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-const failure = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+const namedError = (name: string, message: string): Error => Object.assign(new Error(message), { name });
 
 /**
- * Posts JSON texts to one address, over connections that stay open. Not `fetch`: measured against it a call takes a
- * fourth of the time (50 of 205 µs) and a busy process a third of the memory (100 of 290 MB).
- * @returns the JSON of the answer, whatever its status; rejects when there is none within 5 s
+ * Posts JSON texts to one URL over connections that stay open. Compared with `fetch`, a call takes
+ * a fourth of the time (50 instead of 205 µs), and a busy process a third of the memory (100
+ * instead of 290 MB).
+ * @returns the JSON of the answer, whatever its status; rejects when no answer arrives within 5 s
  */
 export const createPost = (url: string): ((body: string) => Promise<unknown>) => {
   const { Agent, request } = url.startsWith('https:') ? https : http;
@@ -30,7 +34,7 @@ export const createPost = (url: string): ((body: string) => Promise<unknown>) =>
         answer.on('data', (part: Buffer) => {
           parts.push(part);
           bytes += part.length;
-          if (bytes > MAX_ANSWER_BYTES) call.destroy(failure('TooLong', 'the answer is too long'));
+          if (bytes > MAX_ANSWER_BYTES) call.destroy(namedError('TooLong', 'the answer is too long'));
         });
         answer.on('error', reject);
         answer.on('end', () => {
@@ -41,9 +45,12 @@ export const createPost = (url: string): ((body: string) => Promise<unknown>) =>
           }
         });
       });
-      const late = setTimeout(() => call.destroy(failure('TimeoutError', 'no answer in time')), TIMEOUT_MS);
+      const timeout = setTimeout(
+        () => call.destroy(namedError('TimeoutError', 'no answer in time')),
+        TIMEOUT_MS,
+      );
       call.on('error', reject);
-      call.on('close', () => clearTimeout(late));
+      call.on('close', () => clearTimeout(timeout));
       call.end(body);
     });
 };

@@ -2,18 +2,18 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Network } from './model/network.ts';
 import { readForCaller } from './read-for-caller.ts';
-import type { ChainView } from './token-accounts.ts';
+import type { TokenAccounts } from './token-accounts.ts';
 import { toWalletSnapshot } from './view.ts';
 
 type Deps = {
-  chain: ChainView;
+  tokenAccounts: TokenAccounts;
   network: Network;
 };
 
 /** Balance and delegation of an owner's token account at confirmed commitment. */
 export const observeWallet =
-  ({ chain, network }: Deps): Handler<typeof chainSubmitter.internal.observeWallet> =>
+  ({ tokenAccounts, network }: Deps): Handler<typeof chainSubmitter.internal.observeWallet> =>
   async ({ owner }) => {
-    const { slot, account } = await readForCaller(chain.tokenAccount(owner));
+    const { slot, account } = await readForCaller(tokenAccounts.get(owner));
     return toWalletSnapshot(owner, account, { network, slot });
   };

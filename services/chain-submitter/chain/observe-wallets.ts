@@ -2,19 +2,21 @@ import type { chainSubmitter } from '../../../shared/contract/chain-submitter.ts
 import type { Handler } from '../../../shared/contract/service.ts';
 import type { Network } from './model/network.ts';
 import { readForCaller } from './read-for-caller.ts';
-import type { ChainView } from './token-accounts.ts';
+import type { TokenAccounts } from './token-accounts.ts';
 import { toWalletSnapshot } from './view.ts';
 
 /** Balance and delegation of many owners' token accounts at confirmed commitment: one RPC call. */
 export const observeWallets =
   ({
-    chain,
+    tokenAccounts,
     network,
   }: {
-    chain: ChainView;
+    tokenAccounts: TokenAccounts;
     network: Network;
   }): Handler<typeof chainSubmitter.internal.observeWallets> =>
   async ({ owners }) => {
-    const { slot, accounts } = await readForCaller(chain.tokenAccounts(owners));
-    return { snapshots: owners.map((owner, at) => toWalletSnapshot(owner, accounts[at]!, { network, slot })) };
+    const { slot, accounts } = await readForCaller(tokenAccounts.list(owners));
+    return {
+      snapshots: owners.map((owner, at) => toWalletSnapshot(owner, accounts[at]!, { network, slot })),
+    };
   };

@@ -1,43 +1,52 @@
 import { count } from '../../../shared/lib/metrics.ts';
 
-/** How long a slot that was seen is asked of nodes that may lag behind; after it a chain counts as set back. */
+/**
+ * A slot older than this is not required of nodes that lag. After this time a chain counts as set
+ * back.
+ */
 const FRESH_MS = 30_000;
-/** No honest provider is so many slots ahead of another (ten minutes), nor gains so many on it in a second. */
+/**
+ * No honest provider is this many slots ahead of another (ten minutes), and none gains more slots
+ * than this on another in a second.
+ */
 const MAX_AHEAD_SLOTS = 1500;
 const MAX_SLOTS_PER_SECOND = 3;
 
-type Known = { slot: number; at: number };
+type Reported = { slot: number; at: number };
 
 /**
- * The newest slots that the providers have reported, each by its number. A slot counts when two have reached it, where
- * there are two: one that invents a slot would otherwise make all answers of the others too old.
+ * The newest slot that each provider has reported, by the provider's number. With several providers
+ * a slot counts when two have reached it. Otherwise one provider could invent a slot that makes the
+ * answers of all others too old.
  */
-export const createSlots = (providers: number) => {
-  const slots = new Map<number, Known>();
+export const createProviderSlots = (providers: number) => {
+  const slots = new Map<number, Reported>();
   return {
-    /** Remembers the newest slot that a provider has reported. */
-    see: (provider: number, slot: number): void => {
-      const known = slots.get(provider);
+    /** Records the newest slot that a provider has reported. */
+    record: (provider: number, slot: number): void => {
+      const last = slots.get(provider);
       const now = performance.now();
-      if (known === undefined || slot >= known.slot || now - known.at > FRESH_MS)
+      if (last === undefined || slot >= last.slot || now - last.at > FRESH_MS)
         slots.set(provider, { slot, at: now });
     },
-    /** A lagging node is not believed about older state than this slot; undefined while none is known. */
+    /**
+     * The slot that an answer must have reached to count as current; undefined while none is known.
+     */
     fresh: (): number | undefined => {
       const since = performance.now() - FRESH_MS;
       const fresh = [...slots.values()].filter(({ at }) => at > since).map(({ slot }) => slot);
       return fresh.toSorted((a, b) => b - a)[providers > 1 ? 1 : 0];
     },
-    /** Why a provider's slot is not believed, null when it is: another one can be near it. */
-    implausible: (provider: number, slot: number): string | null => {
+    /** Why a provider's slot is implausible; null when another provider's slot is near it. */
+    findImplausibility: (provider: number, slot: number): string | null => {
       if (providers === 1) return null;
       const now = performance.now();
-      const others = [...slots].filter(([number]) => number !== provider).map(([, known]) => known);
-      // At the start one provider's slot is all there is: the next one is asked, and the two are compared.
+      const others = [...slots].filter(([number]) => number !== provider).map(([, reported]) => reported);
+      // The next provider is then queried, and from there on the two are compared.
       if (others.length === 0) return 'no other provider’s slot is known yet';
-      const reach = ({ slot: known, at }: Known) =>
-        known + MAX_AHEAD_SLOTS + ((now - at) / 1000) * MAX_SLOTS_PER_SECOND;
-      if (others.some((known) => slot <= reach(known))) return null;
+      const reach = ({ slot: reported, at }: Reported) =>
+        reported + MAX_AHEAD_SLOTS + ((now - at) / 1000) * MAX_SLOTS_PER_SECOND;
+      if (others.some((reported) => slot <= reach(reported))) return null;
       count('quittance_anomalies_total', 1, { kind: 'providers_disagree' });
       return 'far ahead of every other provider';
     },

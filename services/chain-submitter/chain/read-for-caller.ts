@@ -1,7 +1,10 @@
 import { ServiceError } from '../../../shared/contract/errors.ts';
-import { RpcUnavailable } from './rpc-pool.ts';
+import { RpcUnavailable } from './json-rpc.ts';
 
-/** A chain read for a caller: no provider answering is 503, and nothing was done. */
+/**
+ * Reads the chain for a caller. When no provider answers, the caller gets a 503, and nothing has
+ * been done.
+ */
 export const readForCaller = async <T>(read: Promise<T>): Promise<T> => {
   try {
     return await read;

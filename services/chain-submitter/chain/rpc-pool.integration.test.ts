@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
-/** A second provider: the same chain behind a door that a test opens and shuts, or leaves callers waiting at. */
+/**
+ * A second provider: the same chain behind a door that a test opens and shuts, or leaves callers
+ * waiting at.
+ */
 let fixture: SubmitterFixture;
 let second: Server;
 const door = { open: true, hangs: false, sends: [] as string[] };

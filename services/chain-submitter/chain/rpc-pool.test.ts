@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createRpc, type Provider, RpcRefused, rpcOver } from './rpc-pool.ts';
+import { RpcRefused } from './json-rpc.ts';
+import type { Provider } from './provider.ts';
+import { createRpcPool, openRpcPool } from './rpc-pool.ts';
 
 /** A provider that answers each method in its own way. */
 let provider: Provider;
@@ -35,7 +37,7 @@ const server = createServer(async (request, response) => {
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider = createRpc([`${url}/?key=secret`]).providers[0]!;
+  provider = openRpcPool([`${url}/?key=secret`]).providers[0]!;
 });
 afterAll(() => void server.close());
 /** Ends the calls that hang. */
@@ -63,26 +65,29 @@ test('half an answer is none, and another address is not followed', async () => 
 
 test('the first that answers: one that hangs, refuses or is away is not waited for', async () => {
   const [hangs, away] = [`${url}/hangs`, 'http://127.0.0.1:1'];
-  expect(await createRpc([hangs, away, url]).first((one) => one.genesisHash())).toBe('hash');
-  expect(await createRpc([away, hangs, url]).first((one) => one.genesisHash())).toBe('hash');
+  expect(await openRpcPool([hangs, away, url]).first((one) => one.genesisHash())).toBe('hash');
+  expect(await openRpcPool([away, hangs, url]).first((one) => one.genesisHash())).toBe('hash');
   await provider.genesisHash();
   // Both are waiting still.
   expect([hanging.length, givenUp]).toEqual([2, 0]);
   await letGo();
-  await expect(createRpc([away, away]).first((one) => one.genesisHash())).rejects.toThrow('provider 2');
+  await expect(openRpcPool([away, away]).first((one) => one.genesisHash())).rejects.toThrow('provider 2');
 });
 
 test('of all providers: what is answered soon, without waiting for one that hangs', async () => {
-  const rpc = createRpc([`${url}/hangs`, url, 'http://127.0.0.1:1']);
+  const rpc = openRpcPool([`${url}/hangs`, url, 'http://127.0.0.1:1']);
   expect(await rpc.soon((one) => one.genesisHash())).toEqual(['hash']);
   // By the answer to another call the server knows of a call that was given up.
   await provider.genesisHash();
   expect([hanging.length, givenUp]).toEqual([1, 0]);
   await letGo();
-  expect(await createRpc(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
+  expect(await openRpcPool(['http://127.0.0.1:1']).soon((one) => one.genesisHash())).toEqual([]);
 });
 
-/** Providers that answer account reads as of these slots, and note what slot they are asked for at least. */
+/**
+ * Providers that answer account reads as of these slots, and note what slot they are asked for at
+ * least.
+ */
 const readersAt = (slots: readonly number[]) => {
   const asked: (number | undefined)[] = [];
   const providers = slots.map((slot, index) => ({
@@ -92,12 +97,12 @@ const readersAt = (slots: readonly number[]) => {
       return { context: { slot }, value: [] };
     },
   })) as unknown as Provider[];
-  return { asked, rpc: rpcOver(providers, async () => {}) };
+  return { asked, rpc: createRpcPool(providers, async () => {}) };
 };
 
 test('a slot that one provider invents is neither believed nor asked of the others', async () => {
   const { rpc, asked } = readersAt([1_000_000_000, 500]);
-  rpc.see(2, 499);
+  rpc.recordSlot(2, 499);
   expect((await rpc.accounts([])).slot).toBe(500);
   // What both have reached is asked from now on.
   await rpc.accounts([]);
@@ -111,9 +116,9 @@ test('the first slot of all is compared with another provider’s; a single prov
 });
 
 test('another provider: the first that knows, null when none does', async () => {
-  const rpc = createRpc([url, `${url}/hangs`, url]);
+  const rpc = openRpcPool([url, `${url}/hangs`, url]);
   const height = (one: Provider) => one.balances('signature', 'confirmed');
   expect(await rpc.another(1, (one) => one.genesisHash())).toEqual({ provider: 3, answer: 'hash' });
   await letGo();
-  expect(await createRpc([url, url]).another(2, height)).toBeNull();
+  expect(await openRpcPool([url, url]).another(2, height)).toBeNull();
 });

@@ -1,23 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import { tokenAccountOf } from './addresses.ts';
 import { readTokenAccount, type TokenAccount } from './model/token-account.ts';
-import type { Blockhash, Rpc } from './rpc-pool.ts';
+import type { RpcPool } from './rpc-pool.ts';
 
-/** A slot's time: a blockhash younger than this is as good as a new one, and a burst asks once. */
-const BLOCKHASH_MS = 400;
-/** How late a closed token account is noticed; the simulation catches what this misses. */
+/**
+ * A closed token account is noticed at most this late. The simulation of a transaction catches it
+ * before.
+ */
 const READY_MS = 15_000;
 const MAX_READY = 10_000;
 
-/** What is read from the chain to build with. All reads may throw RpcUnavailable. */
-export type ChainView = ReturnType<typeof createChainView>;
-
-export const createChainView = (rpc: Rpc, mint: string) => {
-  let latest: { at: number; value: Promise<Blockhash> } | undefined;
-  // Without a resolution it sets no timers, which the simulation would have to carry out.
+/** Owners' token accounts of the mint. All reads may throw RpcUnavailable. */
+export const createTokenAccounts = (rpc: Pick<RpcPool, 'accounts'>, mint: string) => {
+  // A resolution would set timers, which do not run on the simulation's virtual time.
   const ready = new LRUCache<string, true>({ max: MAX_READY, ttl: READY_MS, ttlResolution: 0 });
 
-  const tokenAccounts = async (
+  /** The token accounts of up to 100 owners by one call, in their order. */
+  const list = async (
     owners: readonly string[],
     options: { notBefore?: number } = {},
   ): Promise<{ slot: number; accounts: TokenAccount[] }> => {
@@ -27,15 +26,16 @@ export const createChainView = (rpc: Rpc, mint: string) => {
     );
     return {
       slot,
-      accounts: owners.map((owner, at) => readTokenAccount(accounts[at] ?? null, { owner, mint })),
+      accounts: owners.map((owner, index) => readTokenAccount(accounts[index] ?? null, { owner, mint })),
     };
   };
 
-  const tokenAccount = async (
+  /** The token account of an owner. */
+  const get = async (
     owner: string,
     options: { notBefore?: number } = {},
   ): Promise<{ slot: number; account: TokenAccount }> => {
-    const { slot, accounts } = await tokenAccounts([owner], options);
+    const { slot, accounts } = await list([owner], options);
     const account = accounts[0]!;
     if (account.state === 'ready') ready.set(owner, true);
     else ready.delete(owner);
@@ -43,28 +43,14 @@ export const createChainView = (rpc: Rpc, mint: string) => {
   };
 
   return {
-    /** A recent blockhash at confirmed commitment. */
-    blockhash: (): Promise<Blockhash> => {
-      if (latest !== undefined && performance.now() - latest.at < BLOCKHASH_MS) return latest.value;
-      const entry = { at: performance.now(), value: rpc.latestBlockhash() };
-      latest = entry;
-      entry.value.catch(() => {
-        if (latest === entry) latest = undefined;
-      });
-      return entry.value;
-    },
-    /** The next blockhash is asked for anew. */
-    forgetBlockhash: () => {
-      latest = undefined;
-    },
-    /** The token account of an owner, now. */
-    tokenAccount,
-    /** Those of up to 100 owners by one call, in their order. */
-    tokenAccounts,
-    /** Its state, `ready` for a while without asking again: it hardly ever goes away. */
-    payable: async (owner: string): Promise<TokenAccount['state']> => {
-      return ready.has(owner) ? 'ready' : (await tokenAccount(owner)).account.state;
-    },
-    forgetPayable: (owner: string) => ready.delete(owner),
+    get,
+    list,
+    /**
+     * The state of an owner's token account. `ready` is cached, because such an account is hardly
+     * ever closed.
+     */
+    getState: async (owner: string): Promise<TokenAccount['state']> =>
+      ready.has(owner) ? 'ready' : (await get(owner)).account.state,
   };
 };
+export type TokenAccounts = ReturnType<typeof createTokenAccounts>;

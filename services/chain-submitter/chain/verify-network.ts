@@ -1,19 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { USDC_DECIMALS } from '../transactions/instructions/shared.ts';
+import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 import type { Network } from './model/network.ts';
 import { readMintDecimals, readTokenAccount } from './model/token-account.ts';
-import { type Rpc, RpcRefused, RpcUnavailable } from './rpc-pool.ts';
+import type { RpcPool } from './rpc-pool.ts';
 
 const RETRY_MS = 1000;
 
-/** What differs between the configuration and the chain, null when all agrees. May throw RpcUnavailable. */
-const findDifference = async (rpc: Rpc, genesisHash: string, network: Network): Promise<string | null> => {
+/**
+ * The difference between the configuration and the chain; null when they agree. May throw
+ * RpcUnavailable.
+ */
+const findDifference = async (
+  rpc: RpcPool,
+  genesisHash: string,
+  network: Network,
+): Promise<string | null> => {
   for (const provider of rpc.providers) {
     if ((await provider.genesisHash()) !== genesisHash)
-      return `provider ${provider.number} is on another chain than GENESIS_HASH says`;
-    // From the first read on each is compared with the others.
-    rpc.see(provider.number, (await provider.latestBlockhash()).context.slot);
+      return `provider ${provider.number} is on another chain than GENESIS_HASH`;
+    // The slots are compared between the providers from the first read on.
+    rpc.recordSlot(provider.number, (await provider.latestBlockhash()).context.slot);
   }
   const { mint, feeAccount, feeWallet } = network;
   const { accounts } = await rpc.accounts([mint, feeAccount]);
@@ -25,11 +33,11 @@ const findDifference = async (rpc: Rpc, genesisHash: string, network: Network): 
 
 /**
  * Compares the chain with the configuration before anything is served (docs/spec/decisions.md,
- * Environments); waits while providers are away.
- * @throws Error on a difference: test keys on another chain, or another mint, must never sign
+ * Environments). Waits while providers are unavailable.
+ * @throws Error on a difference, because keys must never sign on another chain or for another mint
  */
 export const verifyNetwork = async (
-  rpc: Rpc,
+  rpc: RpcPool,
   { genesisHash, network, logger }: { genesisHash: string; network: Network; logger: Logger },
 ): Promise<void> => {
   for (;;) {
@@ -39,7 +47,7 @@ export const verifyNetwork = async (
       return;
     } catch (error) {
       if (!(error instanceof RpcUnavailable) && !(error instanceof RpcRefused)) throw error;
-      logger.warn({ err: error }, 'the chain cannot be read yet');
+      logger.warn({ err: error }, 'chain cannot be read yet, trying again');
       await sleep(RETRY_MS);
     }
   }

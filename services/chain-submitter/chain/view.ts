@@ -5,11 +5,14 @@ import { tokenAccountOf } from './addresses.ts';
 import type { Network } from './model/network.ts';
 import type { TokenAccount } from './model/token-account.ts';
 
-/** The wire's amounts end at 2^63-1, while an allowance may be any u64: "unlimited" is given as the largest. */
-const MAX_WIRE = 2n ** 63n - 1n;
-const wireAmount = (micro: bigint): string => formatMicro(micro > MAX_WIRE ? MAX_WIRE : micro);
+/**
+ * An allowance may be any u64, and amounts on the wire end at 2^63-1. A larger allowance is shown
+ * as that maximum.
+ */
+const MAX_WIRE_MICRO = 2n ** 63n - 1n;
+const wireAmount = (micro: bigint): string => formatMicro(micro > MAX_WIRE_MICRO ? MAX_WIRE_MICRO : micro);
 
-/** An owner's token account as the other services are told of it. */
+/** An owner's token account as other services get it. */
 export const toWalletSnapshot = (
   owner: string,
   account: TokenAccount,

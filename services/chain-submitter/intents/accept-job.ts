@@ -6,83 +6,77 @@ import type { Logger } from '../../../shared/lib/logger.ts';
 import { count } from '../../../shared/lib/metrics.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
 import type { InFlightTransactions } from '../broadcast/in-flight.ts';
-import type { ChainView } from '../chain/token-accounts.ts';
+import type { Blockhashes } from '../chain/blockhashes.ts';
 import { currentEvent, progressEvent } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { intents } from './model/state.ts';
 import { findIntent, type IntentRow } from './store/intents.ts';
 
-/** What accepting a job depends on. */
 export type AcceptDeps = {
   pool: Pool;
   relay: Pick<Relay, 'dispatch'>;
-  chain: ChainView;
+  logger: Logger;
+  blockhashes: Blockhashes;
   groupCommit: GroupCommit;
   inFlight: InFlightTransactions;
-  executor: Executor;
-  logger: Logger;
+  executor: Pick<Executor, 'execute' | 'executeNow'>;
 };
 
+type Job = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number };
+
+const REUSED_ATTEMPT = {
+  code: 'payment_failed',
+  message: 'this payment_attempt_id paid another quote before; no money moved',
+} as const;
+
 /**
- * The same payment_attempt_id under another settlement: settlement's database was set back and the attempt was made
- * anew. It must not wait for ever, and nothing is paid for it: for the same quote the payment that is known is told
- * under the new id; for another quote, it is proven that nothing was signed or will be.
+ * Answers a job whose payment_attempt_id belongs to another settlement. Settlement's database was
+ * restored from a backup, and the attempt was made anew. It must not wait for ever, and nothing is
+ * paid for it. For the same quote, the known payment is published under the new id. For another
+ * quote, it is certain that nothing was or will be signed.
  */
 const answerConflictingJob = async (
   { pool, relay, logger }: AcceptDeps,
-  known: IntentRow,
-  job: Pick<IntentRow, 'object_id'> & { request: object },
+  existing: IntentRow,
+  { object_id, request }: Job,
 ): Promise<void> => {
   count('quittance_anomalies_total', 1, { kind: 'work_under_another_id' });
-  logger.error({ intent: known.intent_id, object_id: job.object_id }, 'the same work under another id');
-  const quoteOf = (request: unknown) => (request as { quote_token?: string }).quote_token;
-  const progress =
-    quoteOf(known.request) === quoteOf(job.request)
-      ? currentEvent({ ...known, object_id: job.object_id })
-      : progressEvent(
-          { ...known, object_id: job.object_id },
-          {
-            status: 'failed',
-            generation: 0,
-            tx_hash: null,
-            slot: null,
-            failure: {
-              code: 'payment_failed',
-              message: 'this payment_attempt_id paid another quote before; no money moved',
-            },
-          },
-        );
-  if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
+  logger.error({ intent: existing.intent_id, object_id }, 'job names another object than its intent');
+  const quoteOf = (from: unknown) => (from as { quote_token?: string }).quote_token;
+  const renamed = { ...existing, object_id };
+  const failure = REUSED_ATTEMPT;
+  const refused = { status: 'failed', generation: 0, tx_hash: null, slot: null, failure } as const;
+  const message =
+    quoteOf(existing.request) === quoteOf(request) ? currentEvent(renamed) : progressEvent(renamed, refused);
+  if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
 };
 
 /**
- * Takes a job: writes its intent and drives it in the background. The message is acknowledged when the intent is
- * committed, never after confirmation. A job that is known already (a re-drive, a redelivery) tells its present
- * state once more and is hurried on.
+ * Accepts a job: inserts its intent and executes it in the background. The message is acknowledged
+ * when the intent is committed, never after confirmation. A job whose intent exists (dispatched
+ * again or redelivered) publishes the current state once more and is polled at once.
  */
-export const acceptJob = async (
-  deps: AcceptDeps,
-  job: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id'> & { request: object; generation?: number },
-): Promise<void> => {
-  const { pool, relay, inFlight, executor, groupCommit, chain } = deps;
+export const acceptJob = async (deps: AcceptDeps, job: Job): Promise<void> => {
+  const { pool, relay, inFlight, executor, groupCommit, blockhashes } = deps;
   await failpoint('submitter.beforeIntent');
-  // Asked for while the intent is committed: whoever pays alone would wait for it after. A failure is met there.
-  void chain.blockhash().catch(() => {});
-  // The job's trace is kept, so that events published minutes later belong to it.
+  // The blockhash is read while the intent is committed, which saves a single payment the wait. The
+  // executor handles a failure.
+  void blockhashes.get().catch(() => {});
+  // The job's trace is stored, so that events published minutes later belong to it.
   const inserted = await groupCommit.intent({ ...job, traceparent: activeTraceparent() });
   await failpoint('submitter.afterIntent');
-  if (inserted !== null) return executor.drive(inserted);
+  if (inserted !== null) return executor.execute(inserted);
 
-  const known = await findIntent(pool, job.intent_id);
-  if (known === null) throw new Error('an intent is neither new nor known');
-  if (known.object_id !== job.object_id) return answerConflictingJob(deps, known, job);
-  // Whoever asks records no event of an older generation than it knows, perhaps from a record that
-  // was lost.
-  const generation = Math.max(known.generation, job.generation ?? 0);
-  const progress = currentEvent({ ...known, generation });
-  if (progress !== null) relay.dispatch(await insertOutbox(pool, [progress]));
-  if (intents.isTerminal(known.status)) return;
+  const existing = await findIntent(pool, job.intent_id);
+  if (existing === null) throw new Error('The intent was not inserted and does not exist.');
+  if (existing.object_id !== job.object_id) return answerConflictingJob(deps, existing, job);
+  // The requesting service records no event of an older generation than it knows, which may come
+  // from a lost record.
+  const generation = Math.max(existing.generation, job.generation ?? 0);
+  const message = currentEvent({ ...existing, generation });
+  if (message !== null) relay.dispatch(await insertOutbox(pool, [message]));
+  if (intents.isTerminal(existing.status)) return;
   if (inFlight.has(job.intent_id)) inFlight.pollNow(job.intent_id);
   else await executor.executeNow(job.intent_id);
 };

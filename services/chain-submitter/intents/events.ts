@@ -2,6 +2,7 @@ import type { Progress } from '../../../shared/contract/chain-submitter.ts';
 import type { EventName } from '../../../shared/contract/events.ts';
 import { event, type Message } from '../../../shared/events/event.ts';
 import type { IntentRow } from './store/intents.ts';
+import { toProgress } from './view.ts';
 
 const EVENTS = {
   settle: 'chain-submitter.settleProgressed',
@@ -19,7 +20,7 @@ export const progressEvent = (
   options: Pick<Message, 'traceparent'> = {},
 ): Message => event(EVENTS[kind], { object_id, ...progress }, options);
 
-/** The event that bytes were signed, which may be included from now on. */
+/** The event that bytes are signed, and may be included from now on. */
 export const signedEvent = (
   intent: Pick<IntentRow, 'kind' | 'object_id'>,
   { generation, signature }: { generation: number; signature: string },
@@ -31,23 +32,7 @@ export const signedEvent = (
     options,
   );
 
-/** The present state, null before there is one. */
-export const toProgress = (intent: IntentRow): Progress | null =>
-  intent.status === 'accepted'
-    ? null
-    : {
-        object_id: intent.object_id,
-        status: intent.status,
-        generation: intent.generation,
-        tx_hash: intent.tx_hash,
-        slot: intent.slot === null ? null : Number(intent.slot),
-        failure:
-          intent.failure_code === null
-            ? null
-            : { code: intent.failure_code, message: intent.failure_message ?? '' },
-      };
-
-/** The same as an event. */
+/** The event of an intent's current state; null before its first transition. */
 export const currentEvent = (intent: IntentRow): Message | null => {
   const progress = toProgress(intent);
   return progress === null ? null : progressEvent(intent, progress);

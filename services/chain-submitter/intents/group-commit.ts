@@ -9,23 +9,24 @@ import {
   type SignedTransition,
 } from './store/intents.ts';
 
-/** What of many payments is committed together. */
+/** The statements that many payments share. */
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
 /**
- * Commits with what this process has left of the payers' budgets, and has the table reserve what is missing. Where that
- * refuses, each is tried alone and reserves no more than it needs: one that is small enough must not wait for ever for its
- * company, nor for a portion.
+ * Commits with what this process has left of the payers' budgets, and reserves the rest in the
+ * table. Transitions that the table refuses are committed again one by one, and each reserves only
+ * what it needs. A small payment must not fail because of others in its batch, or because of the
+ * amount that is reserved ahead.
  */
 const createCommit = (pool: Pool) => {
-  const portions = createLocalReserve();
+  const reserve = createLocalReserve();
   const commit = async (
     transitions: readonly SignedTransition[],
     exactly: boolean,
   ): Promise<CommitOutcome[]> => {
-    const drawn = portions.reserve(transitions, exactly);
-    const outcomes = await commitSigned(pool, drawn.transitions);
-    drawn.keep(outcomes);
+    const reserved = reserve.reserve(transitions, exactly);
+    const outcomes = await commitSigned(pool, reserved.transitions);
+    reserved.release(outcomes);
     return outcomes;
   };
   return async (transitions: readonly SignedTransition[]): Promise<CommitOutcome[]> => {
@@ -36,13 +37,16 @@ const createCommit = (pool: Pool) => {
   };
 };
 
-/** Group commits of one process: each payment has its own guard and its own result, whoever shares the statement. */
+/**
+ * Group commits of one process. Each payment has its own guard and its own result, whatever else
+ * shares its statement.
+ */
 export const createGroupCommit = (pool: Pool, workerId: string) => ({
-  /** Writes an intent, leased to this worker. Null: it is known already. */
+  /** Inserts an intent, leased to this worker. Null: it exists. */
   intent: batched((intents: readonly NewIntent[]) => insertIntents(pool, intents, workerId), {
     keysOf: ({ intent_id }) => [intent_id],
   }),
-  /** Commits signed bytes (rule 8), or says why they are forgotten. */
+  /** Commits signed bytes (rule 8), or returns why they are discarded. */
   signed: batched(createCommit(pool), {
     keysOf: ({ intentId }) => [intentId],
   }),

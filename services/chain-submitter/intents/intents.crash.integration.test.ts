@@ -47,7 +47,8 @@ test.each(['afterSign', 'afterCommit', 'afterSend', 'afterConfirm'])(
   async (arrow) => {
     const { facts, outside } = fixture;
     const { prepare, submit } = transfersOver(() => fixture);
-    // What its owner has signed has no second generation, so it must outlive the next worker's start.
+    // What its owner has signed has no second generation, so it must outlive the next worker's
+    // start.
     await fixture.chain.call('chain_clock', { slotMs: 200 });
     const [payer, payee] = await Promise.all([fixture.payer(5_000_000n), fixture.payer(1n)]);
     const dying = await fixture.start({}, `submitter.${arrow}=crash`);
@@ -88,7 +89,8 @@ test('rule 9: a worker paused before its commit wakes late and signs nothing bes
 test('rule 11: a worker paused between its look at the deadline and its commit signs nothing after it', async () => {
   const { facts, outside } = fixture;
   const payer = await fixture.payer(5_000_000n);
-  // Nothing may be signed from 3 s from now on, and the worker waits for 4 s with the signed bytes in its hand.
+  // Nothing may be signed from 3 s from now on, and the worker waits for 4 s with the signed bytes
+  // in its hand.
   const paused = await fixture.start({}, 'submitter.afterSign=wait');
   const job = await fixture.settle(payer, fixture.quote({ expiresInMs: -57_000 }));
   const { failure } = await facts.wait(job.settlement_id, 'failed');

@@ -12,15 +12,15 @@ import type { Failure } from './model/failure.ts';
 import type { Order, SettleOrder } from './model/order.ts';
 import { SIGNING_GRACE_MS } from './model/state.ts';
 
-/** Work without a quote is given up when it was not signed within this time. */
+/** An intent without a quote fails when it is not signed within this time. */
 const SIGN_WITHIN_MS = 10 * 60_000;
-/** Its row may have been written anew after it was lost: the work may be older than the row says. */
+/** The row may have been lost and inserted again, so the intent may be older than its row. */
 const ANY_TIME = 0;
 
 type SettleJob = z.infer<typeof chainSubmitter.jobs.settle.payload>;
 export type OrderContext = { network: Network; environment: string; keys: PublicKeys };
 
-/** What a delegation intent keeps of its preparation. */
+/** The request of a delegation intent, from its preparation. */
 export const DelegationRequest = z.strictObject({
   preparation_id: z.string(),
   account_id: z.string(),
@@ -30,7 +30,9 @@ export const DelegationRequest = z.strictObject({
 });
 export type DelegationRequest = z.infer<typeof DelegationRequest>;
 
-/** The same of a withdrawal or refund: where it goes was decided when it was prepared. */
+/**
+ * The request of a withdrawal or refund intent. Its destination was resolved when it was prepared.
+ */
 export const TransferRequest = z.strictObject({
   object_id: z.string(),
   settlement_id: SettlementId.nullable(),
@@ -43,7 +45,7 @@ export const TransferRequest = z.strictObject({
 });
 export type TransferRequest = z.infer<typeof TransferRequest>;
 
-/** A job that can never be carried out; nothing of it was signed. */
+/** A job that can never be executed. Nothing was signed for it. */
 export class OrderRefused extends Error {
   override name = 'OrderRefused';
   readonly failure: Failure;
@@ -59,7 +61,7 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
       return verifyToken('quote', job.quote_token, { env: environment, keys });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      throw new OrderRefused(`the quote token does not hold: ${error.message}`);
+      throw new OrderRefused(`the quote token is invalid: ${error.message}`);
     }
   })();
   const { owner, authority } = job.payer;
@@ -90,9 +92,10 @@ const settleOrder = (job: SettleJob, { network, environment, keys }: OrderContex
 };
 
 /**
- * The order of an intent, from its job. A settle's is read from the quote token, whose signature is verified at
- * every use: neither the job nor the stored row can change what is paid (rule 7).
- * @throws OrderRefused when the job can never be carried out
+ * Parses the order of an intent from its request. A settle's order comes from the quote token,
+ * whose signature is verified at every use, so neither the job nor the stored row can change what
+ * is paid (rule 7).
+ * @throws OrderRefused when the job can never be executed
  */
 export const parseOrder = (
   intent: { kind: Order['kind']; request: unknown; created_at: number },
@@ -152,7 +155,8 @@ export const parseOrder = (
         payee: request.payee,
         destination: request.destination,
         amountMicro: parseMicro(request.amount),
-        // Of the object alone: two equal refunds of one settlement must not share a signature (rule 12).
+        // Each object has its own reference: two equal refunds of one settlement must not share a
+        // signature (rule 12).
         reference: referenceOf(
           environment,
           settlementId === null ? `${intent.kind}/${id}` : `${intent.kind}/${settlementId}/${id}`,

@@ -274,7 +274,8 @@ test('rule 12: a payment that the chain knows and the database lost is found, no
   await facts.wait(job.settlement_id, 'finalized', 2);
   expect(new Set(facts.of(job.settlement_id).map((fact) => fact.tx_hash))).toEqual(new Set([tx_hash]));
   expect(await outside.balance(payer.owner.publicKey)).toBe(4_000_000n);
-  // Settlement may have heard of more generations than the new record has had: it takes no fact of an older one.
+  // Settlement may have heard of more generations than the new record has had: it takes no fact of
+  // an older one.
   await forget(job.settlement_id);
   await fixture.settle(payer, quote, { ...job, generation: 4 });
   expect(await facts.wait(job.settlement_id, 'finalized', 3)).toMatchObject({ tx_hash, generation: 5 });

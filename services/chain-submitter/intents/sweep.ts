@@ -9,19 +9,20 @@ type Deps = {
   pool: Pool;
   workerId: string;
   inFlight: InFlightTransactions;
-  executor: Executor;
+  executor: Pick<Executor, 'execute'>;
   logger: Logger;
 };
 
 const BATCH = 100;
 
 /**
- * The sweeper (rule 16): says that this worker lives, then takes every open intent that is nobody's. What a dead
- * worker left is taken as soon as it counts as dead, what rests when its rest is over.
+ * The sweeper (rule 16): renews this worker's registration and claims every open intent without a
+ * lease. The intents of a dead worker are claimed once its registration lapses, and released
+ * intents once their delay is over.
  */
 export const sweep = async ({ pool, workerId, inFlight, executor, logger }: Deps): Promise<void> => {
   await upsertWorker(pool, workerId);
-  const claimed = await claimIntents(pool, { workerId, executing: inFlight.ids(), limit: BATCH });
-  if (claimed.length > 0) logger.info({ intents: claimed.length }, 'taken up again');
-  for (const intent of claimed) executor.drive(intent);
+  const claimed = await claimIntents(pool, { workerId, executing: inFlight.intentIds(), limit: BATCH });
+  if (claimed.length > 0) logger.info({ intents: claimed.length }, 'open intents claimed');
+  for (const intent of claimed) executor.execute(intent);
 };

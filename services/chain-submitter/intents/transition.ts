@@ -5,12 +5,11 @@ import { progressEvent } from './events.ts';
 import type { Failure } from './model/failure.ts';
 import { type IntentRow, type Transition, transitionIntents } from './store/intents.ts';
 
-type IntentName = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
-/** What an event is about: an intent in one generation, and what is known of it then. */
+/** What an event is about: an intent in one generation, and its state then. */
 type Change = {
-  intent: IntentName;
+  intent: Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent'>;
   generation: number;
-  txHash: string | null;
+  signature: string | null;
   slot?: number;
   failure?: Failure;
 };
@@ -23,9 +22,9 @@ const STATUS = {
 } as const;
 
 /**
- * The transition of intents by one event, which is published at once: state and outbox row are one
- * commit, the publishing follows.
- * @returns how many changed; one that did not was changed by another worker before
+ * Applies an event to intents and publishes it. State and outbox rows are one commit, and the
+ * publishing follows.
+ * @returns how many intents changed; the others were changed by another worker before
  */
 export const transition = async (
   { pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> },
@@ -33,17 +32,17 @@ export const transition = async (
   changes: readonly Change[],
 ): Promise<number> => {
   const transitions = changes.map(
-    ({ intent, generation, txHash, slot, failure }): Transition => ({
+    ({ intent, generation, signature, slot, failure }): Transition => ({
       intentId: intent.intent_id,
       generation,
-      ...(txHash === null ? {} : { txHash }),
+      ...(signature === null ? {} : { signature }),
       ...(slot === undefined ? {} : { slot }),
       ...(failure === undefined ? {} : { failure }),
       traceparent: intent.traceparent,
       message: progressEvent(intent, {
         status: STATUS[event],
         generation,
-        tx_hash: txHash,
+        tx_hash: signature,
         slot: slot ?? null,
         failure: failure ?? null,
       }),
@@ -54,10 +53,10 @@ export const transition = async (
   return rows.length;
 };
 
-/** The bytes of a flight, as what an event is about. */
+/** The change that an in-flight transaction means for its intent. */
 export const toChange = ({ intent, generation, signature, slot }: InFlightTransaction): Change => ({
   intent,
   generation,
-  txHash: signature,
+  signature,
   ...(slot === null ? {} : { slot }),
 });

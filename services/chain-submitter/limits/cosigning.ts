@@ -6,7 +6,8 @@ import type { UserOrder } from '../intents/model/order.ts';
 import { cosigningScope } from './cosigning-usage.ts';
 import { type Claim, checkClaims, claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { feeLamports, isRevoke, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
-import { findFactor, insertRefundCosignature, isRefundCosigned } from './store/cosigning_factors.ts';
+import { getFactor } from './store/cosigning_factors.ts';
+import { insertRefundCosignature, isRefundCosigned } from './store/refund_cosignatures.ts';
 import { reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that its owner signs and the platform pays for. */
@@ -16,7 +17,7 @@ export type Cosigned = {
   objectId: string;
   /** Of a refund. */
   settlementId: string | null;
-  /** Whose budget pays for the co-signature. */
+  /** The account whose budget pays for the co-signature. */
   accountId: string;
   /** Owner of the token account that it creates. */
   creates: string | null;
@@ -24,39 +25,40 @@ export type Cosigned = {
 
 export type Cosigning = {
   /**
-   * Asked before anything is prepared or signed; reserves nothing.
+   * Checks the budgets before anything is prepared or signed. Reserves nothing.
    * @throws BudgetUsedUp
    */
   check: (cosigned: Cosigned) => Promise<void>;
   /**
-   * Reserves what a co-signature costs, in the transaction that commits it.
-   * @throws BudgetUsedUp, NotCreatable; the transaction has to be rolled back then
+   * Reserves the cost of a co-signature in the transaction that commits it.
+   * @throws BudgetUsedUp, NotCreatable; the caller must roll the transaction back
    */
   reserve: (tx: Db, intentId: string, cosigned: Cosigned) => Promise<void>;
 };
 
 type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits };
 
-/** Passed by nobody. */
+/** A cap that no day's spending reaches. */
 const UNLIMITED = 2n ** 62n;
 
-/** What a co-signature counts against, without rent. */
+/** The claims of a co-signature, without rent. */
 const feeClaims = async (
   db: Db,
   { limits, network, clock }: Deps,
   { order, accountId }: Cosigned,
 ): Promise<Claim[]> => {
-  const factor = BigInt(await findFactor(db, accountId));
-  const revokes = isRevoke(order);
-  const name = revokes ? 'fees_revoke' : 'fees_user';
+  const factor = BigInt(await getFactor(db, accountId));
+  const isRevoking = isRevoke(order);
+  const name = isRevoking ? 'fees_revoke' : 'fees_user';
   const number: Claim = {
     ...{ name, dimension: 'account', scope: cosigningScope(name, accountId), period: 'day', amount: 1n },
-    cap: (revokes ? limits.revokes : limits.cosignatures) * factor,
+    cap: (isRevoking ? limits.revokes : limits.cosignatures) * factor,
   };
   const claims = [number, ...claimsOf(limits, name, accountId, feeLamports(order, network))];
-  if (!revokes) return claims;
+  if (!isRevoking) return claims;
   const [before] = await reservedAmounts(db, [{ scope: number.scope, startsAt: dayOf(clock()) }]);
-  // Whatever others have used up: an account can always revoke once a day.
+  // An account can always revoke once a day, even when others have used up the environment's
+  // budget.
   return before! > 0n
     ? claims
     : claims.map((claim) => (claim.dimension === 'environment' ? { ...claim, cap: UNLIMITED } : claim));

@@ -12,30 +12,36 @@ import { count } from '../../../shared/lib/metrics.ts';
 import type { LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
 
 /**
- * The daily budgets of what the fee payer spends. Settles and user-signed work have budgets of their own, so neither
- * can starve the other; rent is apart from fees, because one token account costs as much as 200 transactions.
+ * The daily budgets of the fee payer's spending. Settles and user-signed transactions have separate
+ * budgets, so neither can starve the other. Rent is separate from fees, because one token account
+ * costs as much as 200 transactions.
  */
 export type BudgetName = (typeof LAMPORT_BUDGETS)[number];
 export type Dimension = 'account' | 'vendor' | 'environment';
 
-/** Lamports a UTC day of the whole environment, and what one account may have co-signed. */
+/**
+ * Lamports of the environment in a UTC day, and the numbers that one account may have co-signed.
+ */
 export type Limits = Record<BudgetName, bigint> & { cosignatures: bigint; revokes: bigint };
 
-/** No account and no vendor uses more than this part of an environment's budget. */
+/** No account and no vendor uses more than one of these shares of an environment's budget. */
 const SHARES = 10n;
-/** Left of the environment's and of a vendor's budget when no more is promised: what was accepted meanwhile needs it. */
+/**
+ * No new quotes are promised when less than this part of a budget is left, because accepted
+ * payments need it.
+ */
 const HEADROOM = 50n;
 
-/** One budget that an amount is reserved of. */
+/** An amount to reserve of one budget. */
 export type Claim = Budget & { period: 'day'; name: BudgetName; dimension: Dimension; amount: bigint };
 
 const DAY_MS = 86_400_000;
 /** Seconds until budgets refill, at UTC midnight. */
 export const secondsToMidnight = (now: number): number => Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
-/** When the day began that amounts are reserved of, epoch milliseconds. */
+/** The beginning of the UTC day, epoch milliseconds. */
 export const dayOf = (now: number): number => Math.floor(now / DAY_MS) * DAY_MS;
 
-/** Nothing of a budget is left for what was asked. Whoever asked is told by `refusalOf`. */
+/** A budget has less left than the claim. `refusalOf` turns it into an answer. */
 export class BudgetUsedUp extends Error {
   override name = 'BudgetUsedUp';
   readonly claim: Pick<Claim, 'name' | 'dimension'>;
@@ -46,7 +52,9 @@ export class BudgetUsedUp extends Error {
   }
 }
 
-/** What a caller is answered: 429 for a budget of its own, 503 for the environment's. Nothing was signed. */
+/**
+ * The answer to a caller: 429 for its own budget, 503 for the environment's. Nothing was signed.
+ */
 export const refusalOf = ({ claim }: BudgetUsedUp, now: number): ServiceError => {
   const extras = { money_moved: 'no', retryAfterSeconds: secondsToMidnight(now) } as const;
   return claim.dimension === 'environment'
@@ -62,21 +70,21 @@ export const refusalOf = ({ claim }: BudgetUsedUp, now: number): ServiceError =>
       );
 };
 
-/** What an amount is reserved of: the environment's budget and the tenth of it that is the account's. */
+/** The claims of an amount: on the environment's budget, and on the account's tenth of it. */
 export const claimsOf = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim[] => [
   { name, dimension: 'environment', scope: name, period: 'day', cap: limits[name], amount },
   accountClaim(limits, name, account, amount),
 ];
 
-/** The account's part of a budget alone. */
+/** The claim on the account's tenth of a budget alone. */
 export const accountClaim = (limits: Limits, name: BudgetName, account: string, amount: bigint): Claim => ({
   ...{ name, dimension: 'account', scope: `${name}/account/${account}`, period: 'day' },
   ...{ cap: limits[name] / SHARES, amount },
 });
 
 /**
- * Reserves all of the claims for the running day, for the transaction that commits what they pay for.
- * @throws BudgetUsedUp; the transaction has to be rolled back then
+ * Reserves all claims for the current day, in the transaction that commits what they pay for.
+ * @throws BudgetUsedUp; the caller must roll the transaction back
  */
 export const reserveClaims = async (tx: Db, claims: readonly Claim[], now: number): Promise<void> => {
   if (claims.length === 0) return;
@@ -90,7 +98,7 @@ export const reserveClaims = async (tx: Db, claims: readonly Claim[], now: numbe
 };
 
 /**
- * The same question ahead of the work, reserving nothing.
+ * Checks the claims ahead, and reserves nothing.
  * @throws BudgetUsedUp
  */
 export const checkClaims = async (db: Db, claims: readonly Claim[], now: number): Promise<void> => {
@@ -104,8 +112,9 @@ export const checkClaims = async (db: Db, claims: readonly Claim[], now: number)
 };
 
 /**
- * Fees of settles. They are many, so the environment's and the vendor's budgets are drawn on in portions
- * (shared/db/budget.ts); the account's part is reserved by the statement that commits the bytes (transactions/store/transactions.ts).
+ * The budgets of settles' fees. Settles are frequent, so amounts of the environment's and the
+ * vendor's budgets are reserved ahead (shared/db/budget.ts). The account's part is reserved by the
+ * statement that commits the bytes (commitSigned of intents/store/intents.ts).
  */
 export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock) => {
   const name = 'fees_settle';
@@ -115,28 +124,29 @@ export const createSettleFees = (budgets: Budgets, limits: Limits, clock: Clock)
   });
   return {
     /**
-     * For bytes that are signed next; released when they are not committed.
+     * Reserves the fee of bytes before they are signed. The caller releases it when they are not
+     * committed.
      * @throws BudgetUsedUp
      */
     reserve: async (vendor: string, lamports: bigint): Promise<Reservation> => {
-      const [whole, part] = await Promise.all([
+      const [whole, share] = await Promise.all([
         budgets.reserve(environment, lamports),
         budgets.reserve(ofVendor(vendor), lamports),
       ]);
       const release = () => {
         whole?.release();
-        part?.release();
+        share?.release();
       };
-      if (whole !== null && part !== null) return { release };
+      if (whole !== null && share !== null) return { release };
       release();
       throw new BudgetUsedUp({ name, dimension: whole === null ? 'environment' : 'vendor' });
     },
-    /** The account's part of what is reserved with the commit of the bytes. */
+    /** The claim on the account's part, which is reserved with the commit of the bytes. */
     accountClaim: (account: string, lamports: bigint) => accountClaim(limits, name, account, lamports),
-    /** Null: there is room for new settles. Else the seconds until there is again. */
+    /** Null while new settles are possible, else the seconds until the budget refills. */
     refillsInSeconds: async (): Promise<number | null> =>
       (await budgets.hasLeft(environment, environment.cap / HEADROOM)) ? null : secondsToMidnight(clock()),
-    /** @throws BudgetUsedUp where a vendor's part of the day has no room for new quotes */
+    /** @throws BudgetUsedUp when the vendor's part of the day has nothing left for new quotes */
     checkVendor: async (vendor: string): Promise<void> => {
       const budget = ofVendor(vendor);
       if (!(await budgets.hasLeft(budget, budget.cap / HEADROOM)))

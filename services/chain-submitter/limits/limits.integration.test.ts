@@ -146,7 +146,8 @@ test('co-signatures end at their number a day, before anything is prepared or si
   const payer = await fixture.payer(5_000_000n);
   await delegate(payer, '1');
   await delegate(payer, '2');
-  // Two are prepared while one is left: the second is refused when it comes back, and is good tomorrow.
+  // Two are prepared while one is left: the second is refused when it comes back, and is good
+  // tomorrow.
   const to = (await fixture.payer(0n)).owner.publicKey;
   const [one, two] = [await prepare(payer, to, 1n), await prepare(payer, to, 1n)];
   await submit(one);

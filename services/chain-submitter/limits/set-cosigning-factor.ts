@@ -6,9 +6,15 @@ import { getCosigningUsage } from './cosigning-usage.ts';
 import type { Limits } from './fee-budgets.ts';
 import { lockFactor, upsertFactor } from './store/cosigning_factors.ts';
 
-/** Multiplies what an account may have co-signed a day. */
+/** Multiplies the daily number of co-signatures of an account. */
 export const setCosigningFactor =
-  ({ pool, limits }: { pool: Pool; limits: Limits }): Handler<typeof chainSubmitter.internal.setCosigningFactor> =>
+  ({
+    pool,
+    limits,
+  }: {
+    pool: Pool;
+    limits: Limits;
+  }): Handler<typeof chainSubmitter.internal.setCosigningFactor> =>
   async ({ account_id, factor, ...operator }) => {
     const { changed } = await changeByOperator(pool, operator, {
       action: factor === 1 ? 'budgets.clear' : 'budgets.set',

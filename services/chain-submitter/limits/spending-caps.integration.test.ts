@@ -3,7 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 
-/** Rule 7: what the signer signs in an hour, whoever asks for it. Settlement has the same caps and is not trusted with them. */
+/**
+ * Rule 7: what the signer signs in an hour, whoever asks for it. Settlement has the same caps and
+ * is not trusted with them.
+ */
 const USDC = 1_000_000n;
 let fixture: SubmitterFixture;
 let stopping: (() => Promise<unknown>) | undefined;
@@ -46,7 +49,8 @@ test('rule 7: by default 1,000 USDC of a wallet, and of an account over all its 
   await Promise.all([expectWaits(ofWallet), expectWaits(ofAccount)]);
   await expectPaid(await pay(first!, 100n));
   await expectPaid(await pay(wallets[5]!, 400n));
-  // The wallet is what the signer knows for itself: another account's name in the job opens nothing more of it.
+  // The wallet is what the signer knows for itself: another account's name in the job opens nothing
+  // more of it.
   first!.account_id = (await fixture.payer(0n)).account_id;
   await expectWaits(await pay(first!, 1n));
 }, 60_000);

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2030, 0, 1, 11, 5);
 const MINUTE = 60_000;
 const order = (acceptedAt: number) =>
   ({ payer: 'w', accountId: 'a', grossMicro: 5n, acceptedAt }) as SettleOrder;
-const reserve = async (acceptedAt: number, tx_hash: string | null = null) => {
+const reserve = async (acceptedAt: number, signature: string | null = null) => {
   const asked: unknown[] = [];
   const reservation: Reservation = { release: () => {} };
   const caps: Pick<Caps, 'reserveMicro'> = {
@@ -16,7 +16,7 @@ const reserve = async (acceptedAt: number, tx_hash: string | null = null) => {
       return reservation;
     },
   };
-  const result = await reservePayment(caps, { tx_hash, read_at: NOW }, order(acceptedAt));
+  const result = await reservePayment(caps, { signature, read_at: NOW }, order(acceptedAt));
   expect(result).toBe(asked.length === 0 ? null : reservation);
   return asked;
 };

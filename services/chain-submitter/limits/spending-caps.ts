@@ -10,9 +10,9 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { SettleOrder } from '../intents/model/order.ts';
 import type { ClaimedIntent } from '../intents/store/intents.ts';
 
-/** Caps over what is signed (rule 7): micro-units in a UTC hour. */
+/** Caps on what is signed in a UTC hour, in micro-units (rule 7). */
 export type Caps = {
-  /** @param at the moment whose hour it is counted in */
+  /** @param at a moment of the hour in which the amount counts */
   reserveMicro: (payer: CappedPayer, amountMicro: bigint, at: number) => Promise<Reservation | ReachedCap>;
 };
 
@@ -23,21 +23,23 @@ export const createCaps = (pool: Pool, clock: Clock, limits: HourlyLimits): Caps
   };
 };
 
-/** A payment of a default quote is signed or given up within this time of its acceptance. */
+/** A payment of a default quote is signed, or has failed, within this time of its acceptance. */
 const ACCEPTED_BEFORE_MS = 10 * 60_000;
 
 /**
- * Reserves a payment that is about to be signed, once: a later generation is signed when it is proven that the earlier one
- * moved nothing. It is counted in the hour in which settlement accepted it. Otherwise payments that were under way at the
- * turn of an hour would use up what settlement accepts in the next one. A job is believed for some minutes of that only.
+ * Reserves a payment before it is signed. A later generation does not count again, because it is
+ * signed only after the proof that the earlier one moved nothing. The payment counts in the hour in
+ * which settlement accepted it. Otherwise payments that are in progress at the turn of an hour
+ * would use up the cap of the next one. The acceptance time comes from the job, so it may lie only
+ * some minutes in the past.
  * @returns null when an earlier generation was counted
  */
 export const reservePayment = async (
   caps: Pick<Caps, 'reserveMicro'>,
-  { tx_hash, read_at: now }: Pick<ClaimedIntent, 'tx_hash' | 'read_at'>,
+  { signature, read_at: now }: Pick<ClaimedIntent, 'signature' | 'read_at'>,
   { payer: wallet, accountId, grossMicro, acceptedAt }: SettleOrder,
 ): Promise<Reservation | ReachedCap | null> => {
-  if (tx_hash !== null) return null;
+  if (signature !== null) return null;
   const at = Math.min(Math.max(acceptedAt, now - ACCEPTED_BEFORE_MS), now);
   return caps.reserveMicro({ wallet, accountId }, grossMicro, at);
 };

@@ -3,17 +3,17 @@ import { claimsOf, dayOf, type Limits, reserveClaims } from './fee-budgets.ts';
 import { TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
 import { lockGrant, updateReservation } from './store/grants.ts';
 
-/** Longer than any signed bytes may land. */
+/** Longer than signed bytes may be included. */
 const SIGNED_MS = 10 * 60_000;
 
 export type Rent = {
   name: 'rent_settle' | 'rent_user';
-  /** Whose grant it is, and for whose token account. */
+  /** The account of the grant, and the owner of the token account. */
   accountId: string;
   owner: string;
 };
 
-/** The address was paid for before, or another transaction creates it: plan again. */
+/** The address was paid for before, or another transaction creates it. The caller plans again. */
 export class NotCreatable extends Error {
   override name = 'NotCreatable';
 }
@@ -35,8 +35,9 @@ const reserve = async (
 };
 
 /**
- * Reserves the rent that a quote promises, in the transaction of its grant. The promise of several quotes is one.
- * @param until when nothing is signed for the quote any more, epoch milliseconds
+ * Reserves the rent that a quote promises, in the transaction of its grant. Several quotes share
+ * one promise.
+ * @param until when the quote can no longer be signed, epoch milliseconds
  * @throws BudgetUsedUp
  */
 export const reservePromise = (
@@ -47,8 +48,9 @@ export const reservePromise = (
 ): Promise<void> => reserve(tx, limits, rent, { now, until, by: null });
 
 /**
- * Uses the rent that was promised, or reserves it now, in the transaction that commits the bytes which create the token
- * account. That no other bytes create it is the unique index of transactions/store/transactions.ts.
+ * Uses the promised rent, or reserves it now, in the transaction that commits the bytes which
+ * create the token account. The unique index transactions_one_creation refuses other bytes that
+ * create it.
  * @throws BudgetUsedUp, NotCreatable
  */
 export const reserveCreation = (

@@ -3,157 +3,158 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { type Clock, isoTime } from '../../../shared/lib/clock.ts';
 import { verifyToken } from '../../../shared/lib/compact-token.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
+import { type ExpiryResult, proveExpiry, readFinalizedHeight } from '../broadcast/expiry-proof.ts';
+import type { SignatureStatus } from '../broadcast/model/agreement.ts';
 import type { Network } from '../chain/model/network.ts';
-import type { Provider, Rpc } from '../chain/rpc-pool.ts';
-import { expectedDeltas, listSignaturesUnder } from '../intents/adoption.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import { settleIntentId } from '../intents/intent-id.ts';
+import { movedOrder } from '../intents/model/payment.ts';
 import { intents, SIGNING_GRACE_MS } from '../intents/model/state.ts';
 import { OrderRefused, parseOrder } from '../intents/parse-order.ts';
 import { findIntent, type IntentRow } from '../intents/store/intents.ts';
 import { referenceOf } from '../transactions/reference.ts';
-import { findIntentIds, type SignedRow, listTransactions } from '../transactions/store/transactions.ts';
+import { findIntentIds, listTransactions, type SignedRow } from '../transactions/store/transactions.ts';
 
-export type AttemptName = { account_id: string; payment_attempt_id: string; quote_token: string };
-export const settleIntentId = ({ account_id, payment_attempt_id }: AttemptName): string =>
-  `settle:${account_id}:${payment_attempt_id}`;
-
-type AttemptReportDeps = {
+export type AttemptReportDeps = {
   pool: Pool;
-  rpc: Rpc;
-  network: Network;
+  clock: Clock;
   environment: string;
   keys: PublicKeys;
-  clock: Clock;
+  network: Network;
+  rpc: RpcPool;
 };
+
+type Attempt = { account_id: string; payment_attempt_id: string; quote_token: string };
 type Evaluation = Pick<AttemptReport, 'outcome' | 'reason'>;
-const open = (why: string): Evaluation => ({ outcome: 'open', reason: why });
+/** What the evaluation rests on. */
+type Proof = {
+  intent: IntentRow | null;
+  /** When nothing of the attempt can be signed any more, epoch milliseconds. */
+  deadline: number;
+  height: number;
+  signed: readonly (SignedRow & { result: ExpiryResult })[];
+  /** Transactions under the quote's reference that are not another attempt's. */
+  listed: readonly string[];
+};
+
+const open = (reason: string): Evaluation => ({ outcome: 'open', reason });
 
 /**
- * Bytes of a record that was lost may have been signed until the deadline and live for 150 blocks, a minute or so: without
- * an intent nothing is said to be dead before this time has passed as well.
+ * Bytes whose record was lost may have been signed until the deadline, and are valid for 150
+ * blocks, about a minute. Without an intent the outcome stays open until this time has passed as
+ * well.
  */
 const LOST_RECORD_MS = 10 * 60_000;
 
-/** What a provider says of each signature. */
-const statusesBy = async (provider: Provider, signatures: readonly string[]): Promise<string[]> => {
-  if (signatures.length === 0) return [];
-  const { statuses } = await provider.statuses(signatures, { history: true });
-  return statuses.map((status) =>
-    status === null
-      ? 'unknown'
-      : `${status.err === null ? '' : 'failed, '}${status.confirmationStatus ?? 'processed'}`,
-  );
-};
+const statusText = (status: SignatureStatus): string =>
+  status === null
+    ? 'unknown'
+    : `${status.err === null ? '' : 'failed, '}${status.confirmationStatus ?? 'processed'}`;
 
-/** Whether every provider has it as final, and it moved exactly what the intent's order says. */
+/**
+ * Whether every provider has the transaction as final, with exactly the amounts of the intent's
+ * order.
+ */
 const isPaidBy = async (
   { rpc, network, environment, keys }: AttemptReportDeps,
   intent: IntentRow,
   signature: string,
 ): Promise<boolean> => {
   try {
-    const deltas = expectedDeltas(parseOrder(intent, { network, environment, keys }), network);
-    const polls = await Promise.all(rpc.providers.map((one) => one.balances(signature, 'finalized')));
-    return polls.every(
-      (changes) =>
-        changes !== null &&
-        changes.err === null &&
-        deltas.every(([account, delta]) => changes.deltaOf(account) === delta),
+    const order = parseOrder(intent, { network, environment, keys });
+    const answers = await Promise.all(
+      rpc.providers.map((provider) => provider.balances(signature, 'finalized')),
     );
+    return answers.every((changes) => changes !== null && movedOrder(changes, order, network));
   } catch (error) {
     if (error instanceof OrderRefused) return false;
     throw error;
   }
 };
 
-const evaluate = async (
-  deps: AttemptReportDeps,
-  intent: IntentRow | null,
-  {
-    deadline,
-    height,
-    signed,
-    under,
-  }: {
-    deadline: number;
-    height: number;
-    signed: readonly (SignedRow & { provider_statuses: readonly string[] })[];
-    under: readonly string[];
-  },
-): Promise<Evaluation> => {
-  if (intent !== null) {
-    const own = [...new Set([...signed.map(({ signature }) => signature), ...under])];
-    for (const signature of own)
-      if (await isPaidBy(deps, intent, signature))
-        return {
-          outcome: 'included',
-          reason: `${signature} is final on every provider and moved what the quote says`,
-        };
-    if (!intents.isTerminal(intent.status))
-      return open(`the intent is ${intent.status}: the executor brings it to its end`);
-    if (intent.status === 'finalized') return open('the record says final, and not every provider says so');
-  } else if (deps.clock() <= deadline + LOST_RECORD_MS) {
+/** Evaluates an attempt whose payment was not found as final. */
+const evaluateUnpaid = (
+  { clock }: Pick<AttemptReportDeps, 'clock'>,
+  { intent, deadline, height, signed, listed }: Proof,
+): Evaluation => {
+  const until = deadline + LOST_RECORD_MS;
+  if (intent === null && clock() <= until)
+    return open(`there is no intent, and bytes of a lost one could be included until ${isoTime(until)}`);
+  if (intent !== null && !intents.isTerminal(intent.status))
+    return open(`the intent is ${intent.status}, and the executor brings it to its final state`);
+  if (intent?.status === 'finalized')
+    return open('the record has it as final, and not every provider confirms that');
+  if (listed.length > 0)
+    return open(`${listed[0]} names the quote on the chain, and it is not known who signed it`);
+  const valid = signed.find(({ result }) => result === 'valid');
+  if (valid !== undefined)
     return open(
-      `there is no intent, and what a lost one signed could land until ${isoTime(deadline + LOST_RECORD_MS)}`,
+      `${valid.signature} may be included until finalized block ${valid.last_valid_block_height}, the chain is at ${height}`,
     );
-  }
-  if (under.length > 0) return open(`${under[0]} names the quote on chain, and it is not known whose it is`);
-  const alive = signed.find(({ last_valid_block_height: last }) => last >= height);
-  if (alive !== undefined)
-    return open(
-      `${alive.signature} may land until finalized block ${alive.last_valid_block_height}, it is ${height}`,
-    );
-  const known = signed.find(({ provider_statuses }) =>
-    provider_statuses.some((word) => word !== 'unknown' && word !== 'failed, finalized'),
-  );
-  if (known !== undefined) return open(`a provider knows ${known.signature}`);
+  const known = signed.find(({ result }) => result === 'known');
+  if (known !== undefined) return open(`a provider has a status of ${known.signature}`);
   return {
     outcome: 'excluded',
-    reason: 'every transaction of it is past its last block on every provider, or there is none',
+    reason: 'every transaction of it is past its last valid block on every provider, or there is none',
   };
 };
 
+const evaluate = async (deps: AttemptReportDeps, proof: Proof): Promise<Evaluation> => {
+  const { intent, signed, listed } = proof;
+  const signatures = new Set([...signed.map(({ signature }) => signature), ...listed]);
+  for (const signature of intent === null ? [] : signatures)
+    if (await isPaidBy(deps, intent!, signature))
+      return {
+        outcome: 'included',
+        reason: `${signature} is final on every provider and moved the quote's amounts`,
+      };
+  return evaluateUnpaid(deps, proof);
+};
+
 /**
- * All that is known of an attempt, with the proof of rule 11 of docs/design/settle.md where there
- * is one. Every provider is asked: one that does not answer proves nothing, and the call fails.
- * @throws ServiceError validation_error for a token that does not hold; RpcUnavailable
+ * Reports everything known about an attempt, with the expiry proof (docs/design/settle.md, rule
+ * 11). Every provider is queried. One that does not answer proves nothing, and the call fails.
+ * @throws ServiceError validation_error for an invalid token; RpcUnavailable
  */
-export const reportAttempt = async (deps: AttemptReportDeps, attempt: AttemptName): Promise<AttemptReport> => {
-  const { pool, rpc, environment, keys } = deps;
+export const reportAttempt = async (deps: AttemptReportDeps, attempt: Attempt): Promise<AttemptReport> => {
+  const { pool, environment, keys } = deps;
   const claims = verifyToken('quote', attempt.quote_token, { env: environment, keys });
   const intentId = settleIntentId(attempt);
   const intent = await findIntent(pool, intentId);
   const rows = await listTransactions(pool, intentId);
-  const signatures = rows.map(({ signature }) => signature);
-  const [heights, said, found] = await Promise.all([
-    Promise.all(rpc.providers.map((provider) => provider.blockHeight('finalized'))),
-    Promise.all(rpc.providers.map((provider) => statusesBy(provider, signatures))),
-    listSignaturesUnder(
-      rpc,
-      { reference: referenceOf(environment, claims.quote_id), since: Date.parse(claims.issued_at) },
-      { everywhere: true },
-    ),
-  ]);
-  // Another attempt's payment of the same quote says nothing about this one.
-  const owners = await findIntentIds(pool, found);
-  const under = found.filter((signature) => (owners.get(signature) ?? intentId) === intentId);
-  const signed = rows.map((row, index) => ({
-    ...row,
-    provider_statuses: said.map((words) => words[index]!),
+  const height = await readFinalizedHeight(deps);
+  const search = {
+    reference: referenceOf(environment, claims.quote_id),
+    since: Date.parse(claims.issued_at),
+  };
+  const bytes = rows.map(({ signature, last_valid_block_height: lastValidBlockHeight }) => ({
+    ...{ signature, lastValidBlockHeight },
   }));
-  const height = Math.min(...heights);
-  const deadline = Date.parse(claims.expires_at) + SIGNING_GRACE_MS;
+  const { results, listed } = await proveExpiry(deps, bytes, { height, search });
+  // Another attempt's payment of the same quote proves nothing about this one.
+  const intentIds = await findIntentIds(pool, listed);
+  const proof: Proof = {
+    intent,
+    deadline: Date.parse(claims.expires_at) + SIGNING_GRACE_MS,
+    height,
+    signed: rows.map((row, index) => ({ ...row, result: results[index]!.result })),
+    listed: listed.filter((signature) => (intentIds.get(signature) ?? intentId) === intentId),
+  };
   return {
-    ...(await evaluate(deps, intent, { deadline, height, signed, under })),
+    ...(await evaluate(deps, proof)),
     intent: intent && {
       status: intent.status,
       generation: intent.generation,
       object_id: intent.object_id,
-      tx_hash: intent.tx_hash,
+      tx_hash: intent.signature,
       failure: intent.failure_code && `${intent.failure_code}: ${intent.failure_message}`,
       created_at: isoTime(intent.created_at),
     },
-    transactions: signed,
-    under_reference: found,
+    transactions: rows.map((row, index) => ({
+      ...row,
+      provider_statuses: results[index]!.statuses.map(statusText),
+    })),
+    under_reference: [...listed],
     finalized_height: height,
   };
 };

@@ -4,7 +4,10 @@ import { createPortPicker } from '../../../deploy/local/servers/ports.ts';
 import { scrape } from '../../../test/support/scrape.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
-/** A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing answers, nothing closes. */
+/**
+ * A way to Postgres that can fall silent, as a stopped server or a lost network is: nothing
+ * answers, nothing closes.
+ */
 const startStraits = async (url: string) => {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -125,9 +128,9 @@ test('the operator’s pause and work that waits for it show at the next scrape'
     (seen) => seen.value('quittance_intents', { kind: 'settle', state: 'accepted' }) === 1,
   );
   expect(waiting.value('quittance_signing_paused')).toBe(1);
-  expect(waiting.value('quittance_intents_oldest_age_seconds', { kind: 'settle', state: 'accepted' })).toBeGreaterThan(
-    0,
-  );
+  expect(
+    waiting.value('quittance_intents_oldest_age_seconds', { kind: 'settle', state: 'accepted' }),
+  ).toBeGreaterThan(0);
   await fixture.admin.query('update settings set paused = false');
   await fixture.facts.wait(job.settlement_id, 'confirmed');
 });
@@ -153,6 +156,8 @@ test('while Postgres is silent a scrape still answers, ten at once too, without 
     expect(seen.value('quittance_gauge_collector_up', { collector: 'intents' })).toBe(0);
     expect(seen.value('quittance_gauge_collector_up', { collector: 'outbox' })).toBe(0);
     expect(seen.value('quittance_intents')).toBeNaN();
-    expect(seen.value('quittance_chain_generations_total', { generation: 'first' })).toBeGreaterThanOrEqual(1);
+    expect(seen.value('quittance_chain_generations_total', { generation: 'first' })).toBeGreaterThanOrEqual(
+      1,
+    );
   }
 });

@@ -1,20 +1,21 @@
-import { measureCapUse, type HourlyLimits } from '../../../shared/db/hourly-caps.ts';
+import { type HourlyLimits, measureCapUse } from '../../../shared/db/hourly-caps.ts';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { GaugeCollector } from '../../../shared/lib/metrics.ts';
 import { INTENT_KINDS, INTENT_STATES, LAMPORT_BUDGETS } from '../../../shared/lib/metrics-catalog.ts';
+import { countOpenByState } from '../intents/store/intents.ts';
 import type { Limits } from '../limits/fee-budgets.ts';
+import { sumReserved } from '../limits/store/spending.ts';
 import { isPaused } from './store/settings.ts';
-import { countOpenByState, sumReserved } from './store/work.ts';
 
-/** The intents under way, read at each scrape. */
+/** Collects the open intents at each scrape. */
 export const collectIntents = (pool: Pool): GaugeCollector => ({
   name: 'intents',
   metrics: ['quittance_intents', 'quittance_intents_oldest_age_seconds'],
   collect: async () => {
-    const work = await countOpenByState(pool);
+    const counts = await countOpenByState(pool);
     return INTENT_KINDS.flatMap((kind) =>
       INTENT_STATES.flatMap((state) => {
-        const row = work.find((each) => each.kind === kind && each.status === state);
+        const row = counts.find((each) => each.kind === kind && each.status === state);
         const labels = { kind, state };
         return [
           { metric: 'quittance_intents' as const, value: Number(row?.intents ?? 0n), labels },
@@ -25,7 +26,7 @@ export const collectIntents = (pool: Pool): GaugeCollector => ({
   },
 });
 
-/** The operator's pause and how much of each cap is used up. */
+/** Collects the operator's pause and the used part of each cap. */
 export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => ({
   name: 'caps',
   metrics: ['quittance_signing_paused', 'quittance_cap_used_ratio'],
@@ -35,21 +36,24 @@ export const collectCaps = (pool: Pool, caps: HourlyLimits): GaugeCollector => (
   },
 });
 
-/** How much of the environment's daily lamport budgets is reserved. */
+/** Collects the reserved part of the environment's daily lamport budgets. */
 export const collectBudgets = (pool: Pool, limits: Limits): GaugeCollector => ({
   name: 'budgets',
   metrics: ['quittance_budget_used_ratio'],
   collect: async () => {
-    const spent = await sumReserved(pool, LAMPORT_BUDGETS);
+    const reserved = await sumReserved(pool, LAMPORT_BUDGETS);
     return LAMPORT_BUDGETS.map((budget) => ({
       metric: 'quittance_budget_used_ratio',
-      value: Number(spent.get(budget) ?? 0n) / Number(limits[budget]),
+      value: Number(reserved.get(budget) ?? 0n) / Number(limits[budget]),
       labels: { budget },
     }));
   },
 });
 
-/** The fee payer's balance. Kept for a while, so that watchers do not become callers of the providers. */
+/**
+ * Collects the fee payer's balance. It is cached, so that frequent scrapes do not become frequent
+ * RPC calls.
+ */
 export const collectFeePayer = (lamportsOf: () => Promise<number>): GaugeCollector => ({
   name: 'fee_payer',
   metrics: ['quittance_fee_payer_lamports'],

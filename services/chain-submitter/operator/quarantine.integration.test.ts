@@ -6,7 +6,10 @@ import { chainSubmitter } from '../../../shared/contract/index.ts';
 import type { Decision } from '../../../shared/contract/operator.ts';
 import { type SubmitterFixture, startSubmitterFixture, until } from '../../../test/support/submitter.ts';
 
-/** Settle jobs that could not be read: what an operator may say of them, and what only the chain can. */
+/**
+ * Settle jobs that could not be read: what an operator may say of them, and what only the chain
+ * can.
+ */
 let fixture: SubmitterFixture;
 let operator: Bus;
 beforeAll(async () => {
@@ -35,7 +38,10 @@ const factsOf = async (quarantine_id: number) =>
     attempt: { outcome: string; reason: string; transactions: unknown[] };
   } | null;
 
-/** Publishes a job that this release cannot read: it has a field too many. Returns its number in quarantine. */
+/**
+ * Publishes a job that this release cannot read: it has a field too many. Returns its number in
+ * quarantine.
+ */
 const setAside = async (job: object): Promise<number> => {
   await fixture.send(fixture.settlementBus, 'settle', { ...job, unheard_of: true });
   const attempt = (job as { payment_attempt_id: string }).payment_attempt_id;
@@ -125,7 +131,8 @@ test('bytes that may still land are never declared failed, whatever the record s
     [job.settlement_id],
   );
   expect(await refusal(decide(id, 'failed'))).toMatch(/^conflict: .*is final on every provider/);
-  // And one whose transaction no provider knows, but whose last block has not come: it may be on its way.
+  // And one whose transaction no provider knows, but whose last block has not come: it may be on
+  // its way.
   const { job: other } = await jobFor(fixture.quote());
   const second = await setAside(other);
   await fixture.admin.query(

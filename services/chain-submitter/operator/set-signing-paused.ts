@@ -4,7 +4,7 @@ import { changeByOperator } from '../../../shared/operator/actions.ts';
 import { getSigningStatus, type SigningDeps } from './signing-status.ts';
 import { lockPaused, updatePaused } from './store/settings.ts';
 
-/** Pauses or resumes all signing. Every replica heeds it at its next piece of work. */
+/** Pauses or resumes all signing. Every replica applies it to its next intent. */
 export const setSigningPaused =
   (deps: SigningDeps): Handler<typeof chainSubmitter.internal.setSigningPaused> =>
   async ({ paused, ...operator }) => {

@@ -1,17 +1,21 @@
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Network } from '../chain/model/network.ts';
+import { countOpen } from '../intents/store/intents.ts';
 import { decodeMessage, disassemble } from '../transactions/message.ts';
+import { listLiveBytes } from '../transactions/store/transactions.ts';
+import { listOpenMessages } from '../user-signed/store/preparations.ts';
 import { isPaused } from './store/settings.ts';
-import { countOpenIntents, listOpenMessages, listLiveTransactions } from './store/work.ts';
 
-export type SigningDeps = { pool: Pool; network: Network } & {
-  /** What the configuration calls fee payers and delegate authorities, by address. */
+export type SigningDeps = {
+  pool: Pool;
+  network: Network;
+  /** The configured numbers of fee payers and delegate authorities, by address. */
   numbers: ReadonlyMap<string, number>;
-  /** An account's balance, kept for a while. */
+  /** An account's balance, cached for a while. */
   lamportsOf: (address: string) => Promise<number>;
 };
 
-/** How many of the addresses there are of each. */
+/** The number of occurrences of each address. */
 const tally = (addresses: readonly string[]): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const address of addresses) counts.set(address, (counts.get(address) ?? 0) + 1);
@@ -20,18 +24,21 @@ const tally = (addresses: readonly string[]): Map<string, number> => {
 
 const feePayerOf = (message: Uint8Array): string => decodeMessage(message).signers[0]!;
 
-/** Whether anything is signed, what is under way, and by which keys: what tells when an old fee payer can go. */
+/**
+ * Whether signing is paused, the open intents, and the keys that they need. It shows when an old
+ * fee payer can be removed.
+ */
 export const getSigningStatus = async ({ pool, network, numbers, lamportsOf }: SigningDeps) => {
   const [paused, open, wires, messages] = await Promise.all([
     isPaused(pool),
-    countOpenIntents(pool),
-    listLiveTransactions(pool),
+    countOpen(pool),
+    listLiveBytes(pool),
     listOpenMessages(pool),
   ]);
   const live = tally(wires.map((wire) => feePayerOf(disassemble(wire).message)));
   const prepared = tally(messages.map(feePayerOf));
   const payers = [...new Set([...network.feePayers, ...live.keys(), ...prepared.keys()])];
-  // Not known is said so: a pause must not wait for a provider.
+  // An unknown balance is null, because a pause must not wait for a provider.
   const lamports = await Promise.all(payers.map((address) => lamportsOf(address).catch(() => null)));
   return {
     paused,

@@ -2,7 +2,7 @@ import { PROGRAMS } from '../chain/addresses.ts';
 import type { PlainInstruction } from './message.ts';
 
 /**
- * Instructions read back from message bytes, by a reader that shares no code with what built them. Anything that
+ * An instruction, decoded from message bytes by code that the builders do not share. Anything that
  * is not exactly one of these forms does not decode.
  */
 export type KnownInstruction =
@@ -45,7 +45,7 @@ export type KnownInstruction =
   | { name: 'computeUnitPrice'; microLamports: bigint };
 
 const refuse = (): never => {
-  throw new Error('an instruction that is not signed here');
+  throw new Error('The instruction is none that this service signs.');
 };
 
 /** The accounts of an instruction, between `least` and `most` of them. */
@@ -100,7 +100,8 @@ const token = (instruction: PlainInstruction): KnownInstruction => {
 
 const tokenAccount = (instruction: PlainInstruction): KnownInstruction => {
   const [payer, address, owner, mint, system, program] = accountsOf(instruction, 6);
-  // 1 is the idempotent form; the other would fail the second of two first payments.
+  // 1 is the idempotent form. The other form would fail the second of two concurrent first
+  // payments.
   if (instruction.data.length !== 1 || instruction.data[0] !== 1) refuse();
   if (system !== PROGRAMS.system || program !== PROGRAMS.token) refuse();
   return { name: 'createTokenAccount', payer: payer!, tokenAccount: address!, owner: owner!, mint: mint! };

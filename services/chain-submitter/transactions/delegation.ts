@@ -5,7 +5,10 @@ import { approveChecked } from './instructions/approve-checked.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
 import { revoke } from './instructions/revoke.ts';
 
-/** Approves a delegate authority (with the token account first where it is missing), or revokes. */
+/**
+ * Approves a delegate authority, after the token account if it is missing, or revokes the
+ * delegation.
+ */
 export const delegation = (
   order: DelegationOrder,
   { mint, feePayer }: Network,

@@ -1,14 +1,13 @@
 import { Message, type TransactionInstruction, TransactionMessage, VersionedMessage } from '@solana/web3.js';
-import bs58 from 'bs58';
-import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
 import { keyOf, PROGRAMS } from '../chain/addresses.ts';
 
 /**
- * Solana's wire form: a count of signatures, the signatures, the message. Messages are bytes everywhere in this
- * service, so that what is checked, signed, stored and sent is one and the same thing.
+ * Solana's wire format: the number of signatures, the signatures, the message. Messages are bytes
+ * everywhere in this service, so that the checked, signed, stored and sent message is the same.
  */
-export const SIGNATURE_BYTES = 64;
-export const MAX_WIRE_BYTES = 1232;
+const SIGNATURE_BYTES = 64;
+const MAX_WIRE_BYTES = 1232;
+const MAX_SIGNATURES = 19;
 
 /** Compiles instructions to the bytes of a legacy message. */
 export const compileMessage = (
@@ -23,7 +22,7 @@ export const compileMessage = (
     .compileToLegacyMessage()
     .serialize();
 
-/** One instruction with its accounts spelled out and the rights the message gives them. */
+/** One instruction with its accounts' addresses and the rights that the message gives them. */
 export type PlainInstruction = {
   program: string;
   accounts: { address: string; signer: boolean; writable: boolean }[];
@@ -38,20 +37,22 @@ export type PlainMessage = {
 };
 
 /**
- * Reads message bytes.
- * @throws Error for a versioned message, for bytes that do not decode, and for bytes that are not the one
- * canonical form of what they decode to.
+ * Decodes message bytes.
+ * @throws Error for a versioned message, for bytes that do not decode, and for bytes that are not
+ *   the canonical encoding of their message
  */
 export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
-  if (VersionedMessage.deserializeMessageVersion(bytes) !== 'legacy') throw new Error('not a legacy message');
+  if (VersionedMessage.deserializeMessageVersion(bytes) !== 'legacy')
+    throw new Error('The message is not a legacy message.');
   const message = Message.from(bytes);
-  if (!Buffer.from(message.serialize()).equals(bytes)) throw new Error('not canonical message bytes');
+  if (!Buffer.from(message.serialize()).equals(bytes))
+    throw new Error('The message bytes are not canonical.');
   const keys = message.accountKeys.map((key) => key.toBase58());
-  if (new Set(keys).size !== keys.length) throw new Error('an account is named twice');
+  if (new Set(keys).size !== keys.length) throw new Error('The message names an account twice.');
   const { numRequiredSignatures } = message.header;
   const at = (index: number): string => {
     const key = keys[index];
-    if (key === undefined) throw new Error('an account index is out of range');
+    if (key === undefined) throw new Error('An account index is out of range.');
     return key;
   };
   return {
@@ -71,8 +72,8 @@ export const decodeMessage = (bytes: Uint8Array): PlainMessage => {
 };
 
 /**
- * Where a message creates a token account, null when it does not: compute-budget instructions or a wallet's guards may
- * come before it.
+ * The index of the instruction that creates a token account; null without one. Compute budget
+ * instructions or a wallet's guards may come before it.
  */
 export const findCreationIndex = (message: Uint8Array): number | null => {
   const index = decodeMessage(message).instructions.findIndex(
@@ -81,7 +82,7 @@ export const findCreationIndex = (message: Uint8Array): number | null => {
   return index < 0 ? null : index;
 };
 
-/** Puts signatures before the message; null leaves a slot empty (64 zero bytes). */
+/** The wire bytes of a message and its signatures. Null leaves a slot empty (64 zero bytes). */
 export const assemble = (message: Uint8Array, signatures: readonly (Uint8Array | null)[]): Buffer =>
   Buffer.concat([
     Uint8Array.of(signatures.length),
@@ -90,67 +91,24 @@ export const assemble = (message: Uint8Array, signatures: readonly (Uint8Array |
   ]);
 
 /**
- * Takes wire bytes apart.
- * @throws Error when they are too long, too short, or the count of signatures is not that of the message.
+ * Splits wire bytes into signatures and message.
+ * @throws Error when they are too long, too short, or the number of signatures differs from the
+ *   message's
  */
 export const disassemble = (wire: Uint8Array): { signatures: Uint8Array[]; message: Uint8Array } => {
   const count = wire[0] ?? 0;
   const start = 1 + count * SIGNATURE_BYTES;
-  // Below 128 the compact length is one byte; no transaction of 1232 bytes holds more than 19 signatures.
-  if (wire.length > MAX_WIRE_BYTES || count === 0 || count > 19 || wire.length <= start) {
-    throw new Error('not a wire transaction');
+  // Below 128 the compact length is one byte; a transaction of 1232 bytes holds at most 19
+  // signatures.
+  if (wire.length > MAX_WIRE_BYTES || count === 0 || count > MAX_SIGNATURES || wire.length <= start) {
+    throw new Error('The bytes are not a wire transaction.');
   }
   const message = wire.subarray(start);
-  if (message[0] !== count) throw new Error('the count of signatures is not that of the message');
+  if (message[0] !== count) throw new Error('The number of signatures differs from the number of signers.');
   return {
     signatures: Array.from({ length: count }, (_, index) =>
       wire.subarray(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
     ),
     message,
-  };
-};
-
-/** A transaction of anybody's, as a provider shows it. */
-export type IncludedTransaction = {
-  /** The first signature, which names the transaction. */
-  signature: string;
-  /** An account that the message itself names; undefined for those of a look-up table. */
-  accountAt: (index: number) => string | undefined;
-  /**
-   * The account whose key made that signature over these bytes, null when it did not. It is a proof: nobody can show
-   * other bytes or another key for a given signature, so a transaction that is not ours is known as such from one provider.
-   */
-  feePayer: () => string | null;
-};
-
-const KEY_BYTES = 32;
-
-/**
- * Reads a transaction of any version.
- * @throws Error when it is none
- */
-export const readIncluded = (wire: Uint8Array): IncludedTransaction => {
-  const signatures = wire[0] ?? 0;
-  const signature = wire.subarray(1, 1 + SIGNATURE_BYTES);
-  const message = wire.subarray(1 + signatures * SIGNATURE_BYTES);
-  // The first byte of a versioned message has its highest bit set; three bytes of header follow.
-  const header = (message[0] ?? 0) >= 0x80 ? 1 : 0;
-  const [low = 0, high = 0] = message.subarray(header + 3);
-  const [keys, start] = low < 0x80 ? [low, header + 4] : [(low & 0x7f) | (high << 7), header + 5];
-  if (signatures === 0 || signatures > 19 || message.length < start + keys * KEY_BYTES || keys === 0)
-    throw new Error('not a wire transaction');
-  // Balances are looked up account by account, and text of a key is dear.
-  const addresses: string[] = [];
-  const keyAt = (index: number) =>
-    message.subarray(start + index * KEY_BYTES, start + (index + 1) * KEY_BYTES);
-  return {
-    signature: bs58.encode(signature),
-    accountAt: (index) => {
-      if (index >= keys) return undefined;
-      addresses[index] ??= bs58.encode(keyAt(index));
-      return addresses[index];
-    },
-    feePayer: () =>
-      verifyBytes(message, signature, publicKeyFromRaw(keyAt(0))) ? bs58.encode(keyAt(0)) : null,
   };
 };

@@ -1,8 +1,11 @@
 import { stateMachine } from '../../../shared/state-machine.ts';
 
-/** A signed generation: `live` may still land; of an intent there is one at most (rule 9). */
+/**
+ * The states of a signed generation. `live`: it may be included, or is. An intent has at most one
+ * live one (rule 9).
+ */
 export type TransactionStatus = 'live' | 'expired' | 'failed';
-/** `revive`: it was taken for dead, and is on the chain. */
+/** `revive`: it was recorded as expired or failed, and is on the chain. */
 export type TransactionEvent = 'expire' | 'fail' | 'revive';
 
 export const transactions = stateMachine<TransactionStatus, TransactionEvent>({

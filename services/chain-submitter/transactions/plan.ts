@@ -1,7 +1,7 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import type { Pool } from '../../../shared/db/pool.ts';
 import type { Network } from '../chain/model/network.ts';
-import type { ChainView } from '../chain/token-accounts.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { Failure } from '../intents/model/failure.ts';
 import type { OwnOrder } from '../intents/model/order.ts';
 import { allowCreation } from '../limits/account-subsidies.ts';
@@ -9,12 +9,15 @@ import { createTokenAccount } from './create-token-account.ts';
 import { fund } from './fund.ts';
 import { settle } from './settle.ts';
 
-/** The instructions that carry out an order now, or why there are none. */
+/** The instructions that execute an order now, or why there are none. */
 export type Plan =
   | { instructions: TransactionInstruction[]; creates: string | null }
   | { failure: Failure }
   | { done: true }
-  /** Another transaction that creates the token account may land: it is looked at again in a moment. */
+  /**
+   * Another transaction that creates the token account may be included. The order is planned again
+   * in a moment.
+   */
   | { creating: true };
 
 const failed = (message: string): Plan => ({ failure: { code: 'payment_failed', message } });
@@ -22,21 +25,22 @@ const failed = (message: string): Plan => ({ failure: { code: 'payment_failed', 
 const QUOTA_USED_UP = 'the quota of token accounts that the platform pays for is used up';
 
 /**
- * Looks at the chain and decides which instructions an order takes at this moment.
+ * Reads the chain and decides which instructions an order needs at this moment.
  * @throws RpcUnavailable
  */
 export const planTransaction = async (
-  deps: { chain: ChainView; network: Network; pool: Pool },
+  deps: { tokenAccounts: TokenAccounts; network: Network; pool: Pool },
   order: OwnOrder,
 ): Promise<Plan> => {
-  const { chain, network } = deps;
+  const { tokenAccounts, network } = deps;
   switch (order.kind) {
     case 'settle': {
-      const state = await chain.payable(order.payout);
+      const state = await tokenAccounts.getState(order.payout);
       if (state === 'foreign') return failed('the vendor’s token account is not the vendor’s any more');
       if (state === 'ready')
         return { instructions: settle(order, network, { create: false }), creates: null };
-      // The quota was reserved when the quote was made, so this refuses only an account that was closed since.
+      // The permit was reserved with the quote, so this refuses only an account that was closed
+      // since.
       const allowed = await allowCreation(deps, order.vendorAccountId, order.payout);
       if (allowed === 'refused') return failed('the vendor’s token account was closed');
       if (allowed === 'creating') return { creating: true };
@@ -44,9 +48,10 @@ export const planTransaction = async (
       return { instructions: settle(order, network, { create }), creates: create ? order.payout : null };
     }
     case 'fund': {
-      const state = await chain.payable(order.owner);
+      const state = await tokenAccounts.getState(order.owner);
       if (state === 'foreign') return failed('the token account is not the wallet’s any more');
-      // Or whoever closes it for its rent and asks for funds again would live on it.
+      // The quota applies, because otherwise a user could close the account for its rent and
+      // request funds again.
       const allowed = state === 'ready' ? 'exists' : await allowCreation(deps, order.accountId, order.owner);
       if (allowed === 'refused') return failed(QUOTA_USED_UP);
       if (allowed === 'creating') return { creating: true };
@@ -54,7 +59,7 @@ export const planTransaction = async (
       return { instructions: fund(order, network, { create }), creates: create ? order.owner : null };
     }
     case 'createTokenAccount': {
-      const { account } = await chain.tokenAccount(order.owner);
+      const { account } = await tokenAccounts.get(order.owner);
       if (account.state === 'ready') return { done: true };
       if (account.state === 'foreign') return failed('the token account is not the wallet’s any more');
       const allowed = await allowCreation(deps, order.accountId, order.owner);

@@ -6,8 +6,9 @@ import { USDC_DECIMALS } from './instructions/shared.ts';
 import { decodeMessage, type PlainMessage } from './message.ts';
 
 /**
- * What may be signed. It is decided on the decoded bytes, after the building and independently of it (rule 7): a
- * mistake there, or a changed library, ends here and not on the chain.
+ * The policy decides what may be signed. It checks the decoded bytes and shares no code with the
+ * builders (rule 7). A bug of a builder, or of a library, is therefore caught before anything is
+ * signed.
  */
 export class PolicyError extends Error {
   override name = 'PolicyError';
@@ -19,7 +20,7 @@ const require = (met: boolean, what: string): void => {
 
 type Of<N extends KnownInstruction['name']> = Extract<KnownInstruction, { name: N }>;
 
-const take = <N extends KnownInstruction['name']>(rest: KnownInstruction[], name: N): Of<N> => {
+const shift = <N extends KnownInstruction['name']>(rest: KnownInstruction[], name: N): Of<N> => {
   const next = rest.shift();
   if (next?.name !== name) throw new PolicyError(`expected ${name}, found ${next?.name ?? 'nothing'}`);
   return next as Of<N>;
@@ -27,7 +28,7 @@ const take = <N extends KnownInstruction['name']>(rest: KnownInstruction[], name
 
 const checkCreation = (rest: KnownInstruction[], network: Network, owner: string, tokenAccount: string) => {
   if (rest[0]?.name !== 'createTokenAccount') return;
-  const creation = take(rest, 'createTokenAccount');
+  const creation = shift(rest, 'createTokenAccount');
   require(creation.payer === network.feePayer, 'the fee payer pays for token accounts');
   require(creation.owner === owner && creation.tokenAccount === tokenAccount, 'another token account');
   require(creation.mint === network.mint, 'another mint');
@@ -44,7 +45,7 @@ const checkTransfer = (
     reference: string | null;
   },
 ) => {
-  const transfer = take(rest, 'transferChecked');
+  const transfer = shift(rest, 'transferChecked');
   require(transfer.mint === mint && transfer.decimals === USDC_DECIMALS, 'another mint');
   require(transfer.source === expected.source, 'another source');
   require(transfer.destination === expected.destination, 'another destination');
@@ -55,12 +56,14 @@ const checkTransfer = (
 
 const checkBudget = (rest: KnownInstruction[], budget: Network['computeBudget']) => {
   if (budget === null) return;
-  require(take(rest, 'computeUnitLimit').units === budget.units, 'another compute unit limit');
-  const { microLamports } = take(rest, 'computeUnitPrice');
+  require(shift(rest, 'computeUnitLimit').units === budget.units, 'another compute unit limit');
+  const { microLamports } = shift(rest, 'computeUnitPrice');
   require(microLamports === budget.microLamports, 'another compute unit price');
 };
 
-/** What the order says each instruction must be; whatever is left over is refused by the caller. */
+/**
+ * Checks each instruction against the order. The caller refuses instructions that are left over.
+ */
 const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) => {
   const { mint } = network;
   switch (order.kind) {
@@ -83,7 +86,7 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
     }
     case 'fund': {
       checkCreation(rest, network, order.owner, order.destination);
-      const minting = take(rest, 'mintTo');
+      const minting = shift(rest, 'mintTo');
       require(minting.mint === mint && minting.destination === order.destination, 'another destination');
       require(minting.authority === network.fundingAuthority, 'another authority');
       require(minting.amountMicro === order.amountMicro, 'another amount');
@@ -97,13 +100,14 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
     case 'delegation': {
       const { owner, tokenAccount, authority, allowanceMicro } = order;
       if (allowanceMicro === null) {
-        const ended = take(rest, 'revoke');
-        require(ended.tokenAccount === tokenAccount && ended.owner === owner, 'another token account');
+        const revocation = shift(rest, 'revoke');
+        require(revocation.tokenAccount === tokenAccount &&
+          revocation.owner === owner, 'another token account');
         return;
       }
       require(network.delegateAuthorities.includes(authority), 'not a delegate authority of ours');
       checkCreation(rest, network, owner, tokenAccount);
-      const approval = take(rest, 'approveChecked');
+      const approval = shift(rest, 'approveChecked');
       require(approval.mint === mint && approval.decimals === USDC_DECIMALS, 'another mint');
       require(approval.tokenAccount === tokenAccount && approval.owner === owner, 'another token account');
       require(approval.delegate === authority, 'another delegate');
@@ -122,7 +126,7 @@ const checkOrder = (rest: KnownInstruction[], order: Order, network: Network) =>
   }
 };
 
-/** Who signs an order's transaction, the fee payer first. */
+/** The signers of an order's transaction, the fee payer first. */
 export const signersOf = (order: Order, network: Network): string[] => {
   if (order.kind === 'createTokenAccount') return [network.feePayer];
   if (order.kind === 'settle') return [network.feePayer, order.authority];
@@ -130,17 +134,20 @@ export const signersOf = (order: Order, network: Network): string[] => {
   return [network.feePayer, network.fundingAuthority ?? ''];
 };
 
-/** The fee payer may pay rent, and nothing else of any instruction is its business. */
+/** The fee payer may pay rent. No other instruction may name it. */
 const checkFeePayer = (message: PlainMessage, feePayer: string) => {
   for (const { program, accounts } of message.instructions) {
     const inside = accounts.filter(({ address }) => address === feePayer).length;
     const pays = program === PROGRAMS.tokenAccount && accounts[0]?.address === feePayer;
-    require(inside === (pays ? 1 : 0), 'the fee payer has a part in an instruction');
+    require(inside === (pays ? 1 : 0), 'an instruction names the fee payer');
   }
 };
 
-/** Only token accounts of the order, the fee payer's lamports and (for a fund) the mint may change. */
-const mayChange = (order: Order, { feePayer, feeAccount, mint }: Network): string[] => {
+/**
+ * The accounts that may change: the order's token accounts, the fee payer and, for a fund, the
+ * mint.
+ */
+const changeableAccounts = (order: Order, { feePayer, feeAccount, mint }: Network): string[] => {
   switch (order.kind) {
     case 'settle':
       return [feePayer, order.source, order.payoutAccount, feeAccount];
@@ -156,8 +163,9 @@ const mayChange = (order: Order, { feePayer, feeAccount, mint }: Network): strin
 };
 
 /**
- * @throws PolicyError unless the bytes are exactly what the order asks for: these signers, these instructions in
- * this order, these accounts and amounts, and nothing more.
+ * Checks message bytes against an order.
+ * @throws PolicyError unless they have exactly the order's signers, instructions, accounts and
+ *   amounts, in their order
  */
 export const checkPolicy = (bytes: Uint8Array, order: Order, network: Network): PlainMessage => {
   try {
@@ -169,7 +177,7 @@ export const checkPolicy = (bytes: Uint8Array, order: Order, network: Network): 
     const rest = message.instructions.map(readInstruction);
     checkOrder(rest, order, network);
     require(rest.length === 0, 'an instruction too many');
-    const changing = mayChange(order, network);
+    const changing = changeableAccounts(order, network);
     require(message.writable.every((key) => changing.includes(key)), 'another account is writable');
     return message;
   } catch (error) {

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { encodeBase58 } from '../../../shared/lib/base58.ts';
 
 /**
- * The read-only key on a payment (docs/design/settle.md, rule 12): HMAC of environment and id. It
- * needs no database and no secret, so whoever knows the quote (its vendor, its payer, an operator
- * after a lost database) finds its payment by `getSignaturesForAddress`, and nobody else can tell
- * which quote a transfer paid.
- * @param id quote id, or the id of a fund
+ * The reference, a read-only key on a payment (docs/design/settle.md, rule 12): an HMAC of
+ * environment and id. It needs no database and no secret. Anybody who knows the quote (its vendor,
+ * its payer, an operator after the loss of a database) finds its payment by
+ * `getSignaturesForAddress`. Nobody else can determine which quote a transfer paid.
+ * @param id quote id, or kind and id of another object
  */
 export const referenceOf = (environment: string, id: string): string =>
   encodeBase58(

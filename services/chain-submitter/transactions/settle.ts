@@ -6,9 +6,9 @@ import { createTokenAccount } from './instructions/create-token-account.ts';
 import { transferChecked } from './instructions/transfer-checked.ts';
 
 /**
- * docs/spec/interface.md, "On-chain transaction of a settle", in its order: the vendor's token
- * account when it is missing, net to the vendor with the reference, fee to the fee wallet (left out
- * when it is zero).
+ * The instructions of docs/spec/interface.md, "On-chain transaction of a settle", in its order: the
+ * vendor's token account if it is missing, the net to the vendor with the reference, and the fee to
+ * the fee wallet unless it is zero.
  */
 export const settle = (
   order: SettleOrder,

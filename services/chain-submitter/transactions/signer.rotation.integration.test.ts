@@ -6,7 +6,9 @@ import { chainSubmitter } from '../../../shared/contract/index.ts';
 import { keypairOf, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { codeOf, transfersOver } from '../../../test/support/transfers.ts';
 
-/** The steps of docs/operations.md, Fee payer: add the next key, let it pay, take the old one out. */
+/**
+ * The steps of docs/operations.md, Fee payer: add the next key, let it pay, take the old one out.
+ */
 let fixture: SubmitterFixture;
 const next = Keypair.generate();
 const keyOf = (number: number, secretKey: string) => `${number}:${secretKey}`;

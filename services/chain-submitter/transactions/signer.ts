@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { privateKeyFromSeed, rawPublicKey, signBytes } from '../../../shared/lib/ed25519.ts';
 
 /**
- * The port behind which signing sits (rule 13): a KMS can stand in its place. Nothing else in this service sees
- * a private key.
+ * The port for signing (rule 13), which a KMS can implement. Only this file of the service has
+ * access to private keys.
  */
 export type Signer = {
   publicKey: string;
@@ -12,17 +12,21 @@ export type Signer = {
   sign: (message: Uint8Array) => Promise<Uint8Array>;
 };
 
-/** Signer over a key in memory. @throws RangeError unless the text is 64 bytes whose halves belong together. */
+/**
+ * A signer with its key in memory. @throws RangeError unless the text is 64 bytes and its halves
+ * match
+ */
 export const keySigner = (secretKey: string): Signer => {
   const bytes = bs58.decode(secretKey);
-  if (bytes.length !== 64) throw new RangeError('a secret key has 64 bytes');
+  if (bytes.length !== 64) throw new RangeError('A secret key must have 64 bytes.');
   const key = privateKeyFromSeed(bytes.subarray(0, 32));
   const publicKey = bs58.encode(rawPublicKey(key));
-  if (publicKey !== bs58.encode(bytes.subarray(32))) throw new RangeError('the public half is another key’s');
+  if (publicKey !== bs58.encode(bytes.subarray(32)))
+    throw new RangeError('The public half of the secret key does not match its private half.');
   return { publicKey, sign: async (message) => signBytes(message, key) };
 };
 
-/** Base58 of the 64-byte secret key, as a signer. For a zod config schema. */
+/** The zod schema of a setting that holds the base58 text of a 64-byte secret key. */
 export const SecretKey = z.string().transform((text, context): Signer => {
   try {
     return keySigner(text);
@@ -34,7 +38,10 @@ export const SecretKey = z.string().transform((text, context): Signer => {
 
 export type NumberedSigner = { number: number; signer: Signer };
 
-/** `number:key` pairs, comma separated, all different; in the order they are written. For a zod config schema. */
+/**
+ * The zod schema of a setting that holds distinct `number:key` pairs, comma separated. Keeps their
+ * order.
+ */
 export const NumberedSecretKeys = z.string().transform((text, context): NumberedSigner[] => {
   const numbered = text.split(',').map((part) => {
     const [number, key, ...rest] = part.trim().split(':');
@@ -58,20 +65,29 @@ export const NumberedSecretKeys = z.string().transform((text, context): Numbered
   return valid;
 });
 
-/** The highest number first. */
+/** The keys by number, highest first. */
 export const newestFirst = (keys: readonly NumberedSigner[]): NumberedSigner[] =>
   [...keys].sort((a, b) => b.number - a.number);
 
-/** All keys of this service. Fee payers only ever pay; delegate authorities only ever spend. */
+/**
+ * All keys of this service. Fee payers only pay fees and rent, and delegate authorities only move
+ * tokens.
+ */
 export type Signers = {
-  /** The first pays for what is built now; the others co-sign what was prepared with them. */
+  /**
+   * The first pays for new transactions. The others co-sign the transactions that were prepared
+   * with them.
+   */
   feePayers: readonly Signer[];
   /** Newest first. */
   delegateAuthorities: readonly Signer[];
   fundingAuthority: Signer | null;
 };
 
-/** Signs message bytes for the given signers, in their order. @throws Error for a key that is not ours. */
+/**
+ * Signs message bytes for the given addresses, in their order. @throws Error for an address without
+ * a key here
+ */
 export const signFor = (
   signers: Signers,
   addresses: readonly string[],
@@ -81,7 +97,7 @@ export const signFor = (
     addresses.map((address) => {
       const own = [...signers.feePayers, ...signers.delegateAuthorities, signers.fundingAuthority];
       const signer = own.find((one) => one?.publicKey === address);
-      if (!signer) throw new Error('a required signer is not ours');
+      if (!signer) throw new Error('The message requires a signer whose key is not configured.');
       return signer.sign(message);
     }),
   );

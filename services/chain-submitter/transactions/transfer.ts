@@ -4,7 +4,10 @@ import type { TransferOrder } from '../intents/model/order.ts';
 import { createTokenAccount } from './instructions/create-token-account.ts';
 import { transferChecked } from './instructions/transfer-checked.ts';
 
-/** A withdrawal or refund: the payee's token account when it is missing, then the transfer by its owner's authority. */
+/**
+ * A withdrawal or refund: the payee's token account if it is missing, then the transfer by the
+ * owner's authority.
+ */
 export const transfer = (
   order: TransferOrder,
   { mint, feePayer }: Network,

@@ -4,19 +4,19 @@ import type { Handler } from '../../../shared/contract/service.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
 import { findOwnerProblem } from './owner.ts';
 
 type Deps = {
   network: Network;
-  rpc: Rpc;
+  rpc: RpcPool;
 };
 
 /** Whether an address may receive payouts. */
 export const checkPayoutAddress =
   (deps: Deps): Handler<typeof chainSubmitter.internal.checkPayoutAddress> =>
   async ({ payout_address: address, allow_off_curve: allowOffCurve }) => {
-    const why = await readForCaller(findOwnerProblem(deps, address, { allowOffCurve }));
-    if (why !== null) throw invalid('payout_address', why);
+    const problem = await readForCaller(findOwnerProblem(deps, address, { allowOffCurve }));
+    if (problem !== null) throw invalid('payout_address', problem);
     return { token_account: tokenAccountOf(address, deps.network.mint) };
   };

@@ -1,13 +1,14 @@
 import { stateMachine } from '../../../shared/state-machine.ts';
 
-/** A transaction that waits for its owner's signature. */
+/** The states of a transaction that is prepared for its owner to sign. */
 export type PreparationStatus = 'open' | 'replaced' | 'submitted' | 'cancelled';
-/** `prepare`: anew under the same id; `replace`: by another of the same wallet. */
+/**
+ * `prepare`: prepared again under the same id; `replace`: replaced by another preparation of the
+ * same wallet.
+ */
 export type PreparationEvent = 'prepare' | 'replace' | 'submit' | 'cancel';
 
-/**
- * What was submitted or cancelled never changes: one submission of each is all there can ever be.
- */
+/** A submitted or cancelled preparation never changes, so each has at most one submission. */
 export const preparations = stateMachine<PreparationStatus, PreparationEvent>({
   open: { prepare: 'open', replace: 'replaced', submit: 'submitted', cancel: 'cancelled' },
   replaced: { prepare: 'open', cancel: 'cancelled' },

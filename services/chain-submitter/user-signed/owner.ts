@@ -1,16 +1,16 @@
 import { isAddress, isReserved, ownerKind, PROGRAMS, tokenAccountOf } from '../chain/addresses.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { readTokenAccount } from '../chain/model/token-account.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
 
 /**
- * Why an address cannot own a token account of ours, null when it can (docs/spec/decisions.md,
- * payout_address). Many program ids are points on the curve, so the account itself is looked at:
- * absent, or owned by the System program.
+ * Why an address cannot own a token account, as a text that follows its field's name; null when it
+ * can (docs/spec/decisions.md, payout_address). Many program ids are points on the curve, so the
+ * account itself is read: it must be absent or owned by the System program.
  * @throws RpcUnavailable
  */
 export const findOwnerProblem = async (
-  { network, rpc }: { network: Network; rpc: Rpc },
+  { network, rpc }: { network: Network; rpc: RpcPool },
   address: string,
   { allowOffCurve }: { allowOffCurve: boolean },
 ): Promise<string | null> => {

@@ -5,10 +5,11 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { tokenAccountOf } from '../chain/addresses.ts';
+import type { Blockhashes } from '../chain/blockhashes.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
-import type { ChainView } from '../chain/token-accounts.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { DelegationOrder } from '../intents/model/order.ts';
 import type { DelegationRequest } from '../intents/parse-order.ts';
 import { waitToAllowCreation } from '../limits/account-subsidies.ts';
@@ -21,14 +22,15 @@ type Deps = {
   pool: Pool;
   clock: Clock;
   network: Network;
-  rpc: Rpc;
-  chain: ChainView;
+  rpc: RpcPool;
+  tokenAccounts: TokenAccounts;
+  blockhashes: Blockhashes;
   cosigning: Cosigning;
 };
 
 /** Whether the approval has to create the token account. */
 const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => {
-  const { account } = await readForCaller(deps.chain.tokenAccount(order.owner));
+  const { account } = await readForCaller(deps.tokenAccounts.get(order.owner));
   if (account.state === 'ready') return false;
   if (account.state === 'foreign') throw conflict('the token account is not the wallet’s any more');
   if (order.allowanceMicro === null) throw conflict('the wallet has no token account, so nothing to revoke');
@@ -42,8 +44,8 @@ const creates = async (deps: Deps, order: DelegationOrder): Promise<boolean> => 
 };
 
 /**
- * The approve or revoke transaction, for the owner to sign first. It replaces what was prepared for this wallet and
- * not submitted.
+ * Prepares the approve or revoke transaction, which the owner signs first. It replaces an open
+ * preparation of this wallet.
  */
 export const prepareDelegation =
   (deps: Deps): Handler<typeof chainSubmitter.internal.prepareDelegation> =>
@@ -52,7 +54,8 @@ export const prepareDelegation =
     const { network } = deps;
     if (network.feePayers.includes(owner) || network.delegateAuthorities.includes(owner))
       throw invalid('owner', 'is an address of the platform');
-    // Whatever was approved before: so wallets leave an authority that will be retired, one approval at a time.
+    // The newest authority, whatever was approved before, so that wallets leave an authority before
+    // it is retired.
     const authority = network.delegateAuthorities[0]!;
     const order: DelegationOrder = {
       kind: 'delegation',

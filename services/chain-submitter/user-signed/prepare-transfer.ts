@@ -7,10 +7,11 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import { parseMicro } from '../../../shared/lib/micro.ts';
 import { ownerKind } from '../chain/addresses.ts';
+import type { Blockhashes } from '../chain/blockhashes.ts';
 import { type Network, platformAddresses } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
-import type { ChainView } from '../chain/token-accounts.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import type { TokenAccounts } from '../chain/token-accounts.ts';
 import type { TransferOrder } from '../intents/model/order.ts';
 import { parseOrder, type TransferRequest } from '../intents/parse-order.ts';
 import { waitToAllowCreation } from '../limits/account-subsidies.ts';
@@ -27,8 +28,9 @@ type Deps = {
   environment: string;
   keys: PublicKeys;
   network: Network;
-  rpc: Rpc;
-  chain: ChainView;
+  rpc: RpcPool;
+  tokenAccounts: TokenAccounts;
+  blockhashes: Blockhashes;
   cosigning: Cosigning;
 };
 
@@ -38,33 +40,36 @@ const refusal = (message: string) => conflict(message, { money_moved: 'no' });
 
 const destinationOf = async (deps: Deps, input: Input): Promise<Destination> => {
   const found = await readForCaller(resolveDestination(deps, input.destination, input.owner));
-  if (!('why' in found)) return found;
+  if (!('problem' in found)) return found;
   // A refund names no destination: it goes back to the wallet that paid.
-  if (input.transfer === 'refund') throw refusal(`the payer’s wallet ${found.why}`);
-  throw invalid('destination_address', found.why);
+  if (input.transfer === 'refund') throw refusal(`the payer’s wallet ${found.problem}`);
+  throw invalid('destination_address', found.problem);
 };
 
-/** What the chain will ask of the source anyway, told before anybody is asked to sign. */
-const checkSource = async ({ chain, network }: Deps, { owner, transfer: kind, amount }: Input) => {
+/** Checks what the chain requires of the source, before the owner is asked to sign. */
+const checkSource = async ({ tokenAccounts, network }: Deps, { owner, transfer: kind, amount }: Input) => {
   if (platformAddresses(network).includes(owner)) throw refusal('an address of the platform cannot pay');
   if (ownerKind(owner) !== 'key')
     throw refusal('the payout address is a vault without a key: its refunds are signed elsewhere');
-  const { account } = await readForCaller(chain.tokenAccount(owner));
-  const whose = kind === 'refund' ? 'the payout address' : 'the wallet';
-  if (account.state === 'foreign') throw refusal(`the token account of ${whose} is not its own any more`);
-  if (account.state === 'ready' && account.frozen) throw refusal(`the token account of ${whose} is frozen`);
+  const { account } = await readForCaller(tokenAccounts.get(owner));
+  const payer = kind === 'refund' ? 'the payout address' : 'the wallet';
+  if (account.state === 'foreign') throw refusal(`the token account of ${payer} is not its own any more`);
+  if (account.state === 'ready' && account.frozen) throw refusal(`the token account of ${payer} is frozen`);
   if (account.state === 'missing' || account.balanceMicro < parseMicro(amount)) {
-    throw new ServiceError('insufficient_funds', `the balance of ${whose} is too small`, {
+    throw new ServiceError('insufficient_funds', `the balance of ${payer} is too small`, {
       money_moved: 'no',
       safe_action: 'top_up',
     });
   }
 };
 
-/** Whether the transaction has to create the payee's token account, within the quota of the account that asks. */
+/**
+ * Whether the transaction has to create the payee's token account, within the quota of the
+ * requesting account.
+ */
 const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise<boolean> => {
   if (payee === null) return false;
-  const { account } = await readForCaller(deps.chain.tokenAccount(payee));
+  const { account } = await readForCaller(deps.tokenAccounts.get(payee));
   if (account.state === 'ready' && !account.frozen) return false;
   if (account.state !== 'missing') throw refusal('the token account of the destination cannot be paid');
   const allowed = await readForCaller(waitToAllowCreation(deps, accountId, payee));
@@ -76,7 +81,7 @@ const creates = async (deps: Deps, { accountId, payee }: TransferOrder): Promise
   return allowed === 'granted';
 };
 
-/** The transaction of a withdrawal or refund, for the owner of the money to sign first. */
+/** Prepares the transaction of a withdrawal or refund, which the owner of the money signs first. */
 export const prepareTransfer =
   (deps: Deps): Handler<typeof chainSubmitter.internal.prepareTransfer> =>
   (input) =>

@@ -9,13 +9,14 @@ import { failpoint } from '../../../shared/lib/failpoint.ts';
 import type { PublicKeys } from '../../../shared/lib/keys.ts';
 import type { Logger } from '../../../shared/lib/logger.ts';
 import { activeTraceparent } from '../../../shared/lib/trace.ts';
-import { toInFlight, isUniqueViolation, broadcast } from '../broadcast/broadcast.ts';
-import type { InFlightTransactions } from '../broadcast/in-flight.ts';
+import { broadcast, isUniqueViolation } from '../broadcast/broadcast.ts';
+import { type InFlightTransactions, toInFlight } from '../broadcast/in-flight.ts';
 import type { Network } from '../chain/model/network.ts';
 import { readForCaller } from '../chain/read-for-caller.ts';
-import type { Rpc } from '../chain/rpc-pool.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
 import { findOnChainPayment } from '../intents/adoption.ts';
 import { signedEvent } from '../intents/events.ts';
+import { preparedIntentId } from '../intents/intent-id.ts';
 import { errorKind, otherFailure } from '../intents/model/failure.ts';
 import type { Order, UserOrder } from '../intents/model/order.ts';
 import { parseOrder } from '../intents/parse-order.ts';
@@ -24,9 +25,9 @@ import { withBudgetRefusal } from '../limits/budget-refusal.ts';
 import type { Cosigned, Cosigning } from '../limits/cosigning.ts';
 import { NotCreatable } from '../limits/token-account-rent.ts';
 import { isPaused } from '../operator/store/settings.ts';
-import { assemble, findCreationIndex, decodeMessage, disassemble } from '../transactions/message.ts';
+import { assemble, decodeMessage, disassemble, findCreationIndex } from '../transactions/message.ts';
 import type { Signers } from '../transactions/signer.ts';
-import { findPreparation, intentIdOf, type PreparationRow, submitPreparation } from './store/preparations.ts';
+import { findPreparation, type PreparationRow, submitPreparation } from './store/preparations.ts';
 import { unlessSubmitted } from './unless-submitted.ts';
 import { verifySigned } from './verify-signed.ts';
 
@@ -39,7 +40,7 @@ type Deps = {
   environment: string;
   keys: PublicKeys;
   network: Network;
-  rpc: Rpc;
+  rpc: RpcPool;
   signers: Signers;
   cosigning: Cosigning;
   inFlight: InFlightTransactions;
@@ -52,7 +53,7 @@ const unavailable = (retryAfterSeconds: number) =>
     retryAfterSeconds,
   });
 
-/** The message of a wire transaction; none for what is no wire transaction. */
+/** The message of a wire transaction; empty for other bytes. */
 const messageOf = (wire: Buffer): Uint8Array => {
   try {
     return disassemble(wire).message;
@@ -61,17 +62,19 @@ const messageOf = (wire: Buffer): Uint8Array => {
   }
 };
 
-/** The answer of a preparation that was submitted: the same for the same bytes, a conflict for others. */
+/**
+ * The answer for a submitted preparation: the same for the same bytes, a conflict for other bytes.
+ */
 const repeated = (preparation: PreparationRow, wire: Buffer): { tx_hash: string } => {
-  const { tx_hash, submitted_message } = preparation;
-  if (tx_hash === null || submitted_message === null || !submitted_message.equals(messageOf(wire)))
+  const { signature, submitted_message } = preparation;
+  if (signature === null || submitted_message === null || !submitted_message.equals(messageOf(wire)))
     throw conflict('another signed transaction of this preparation was submitted', {
       money_moved: 'unknown',
     });
-  return { tx_hash };
+  return { tx_hash: signature };
 };
 
-/** Simulates the message without any signature of ours. */
+/** Simulates the message unsigned. */
 const simulate = async (deps: Deps, message: Uint8Array, order: Order): Promise<void> => {
   const { signers } = decodeMessage(message);
   const unsigned = assemble(
@@ -86,15 +89,16 @@ const simulate = async (deps: Deps, message: Uint8Array, order: Order): Promise<
     const failure = otherFailure(order.kind, error);
     throw new ServiceError(failure.code, failure.message, { money_moved: 'no' });
   }
-  deps.logger.error({ simulation: error }, 'the fee payer or a provider is in trouble');
+  deps.logger.error({ simulation: error }, 'simulation failed because of the fee payer or a provider');
   throw unavailable(5);
 };
 
 type Intent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'traceparent' | 'request'>;
 
 /**
- * The bytes of the only generation: co-signed, or those of a transaction that has moved the very same money under this
- * object's reference. The owner broadcast a copy at their own cost, or this database was set back (rule 12).
+ * The bytes of the only generation. They are co-signed here, or adopted when a transaction under
+ * this object's reference has moved the same money: the owner broadcast a copy at their own cost,
+ * or this database was restored from a backup (rule 12).
  */
 const bytesFor = async (
   deps: Deps,
@@ -103,13 +107,18 @@ const bytesFor = async (
   { message, signature }: { message: Uint8Array; signature: Uint8Array },
 ): Promise<Generation> => {
   const { signers, rpc, pool, logger, clock, cosigning } = deps;
-  const paid = await readForCaller(findOnChainPayment(deps, { ...intent, generation: 0, read_at: deps.clock() }, order));
-  if (paid === 'by another') throw refusal('the transfer was carried out already');
-  if (paid !== null) {
-    logger.warn({ intent: intent.intent_id, tx: paid.signature }, 'found on chain, nothing is co-signed');
-    return { ...paid, wire: new Uint8Array(), creates: null, signBefore: null };
+  const payment = await readForCaller(
+    findOnChainPayment(deps, { ...intent, generation: 0, read_at: deps.clock() }, order),
+  );
+  if (payment === 'by another') throw refusal('the transfer was carried out already');
+  if (payment !== null) {
+    logger.warn(
+      { intent: intent.intent_id, signature: payment.signature },
+      'payment found on the chain, adopting it without a co-signature',
+    );
+    return { ...payment, wire: new Uint8Array(), creates: null, signBefore: null };
   }
-  // The one that it was prepared with: another's signature would be no signature, and these bytes are all there can be.
+  // The fee payer of the preparation must sign, because the message names it and cannot change.
   const feePayer = signers.feePayers.find(({ publicKey }) => publicKey === decodeMessage(message).signers[0]);
   if (feePayer === undefined) throw refusal('the platform’s fee payer has changed, prepare it again');
   if (await isPaused(pool)) throw unavailable(30);
@@ -145,16 +154,20 @@ const cosignedOf = (
   settlementId: (request as { settlement_id?: string | null }).settlement_id ?? null,
 });
 
-/** Another transaction creates, or has created, the token account: it is paid for once. Nothing is kept of the call. */
-const createdMeanwhile = (error: unknown): never => {
+/**
+ * Refuses a creation that another transaction makes, because each is paid for once. The call is
+ * rolled back.
+ */
+const refuseSecondCreation = (error: unknown): never => {
   if (error instanceof NotCreatable || isUniqueViolation(error))
     throw refusal('another transaction creates the token account, prepare this one again');
   throw error;
 };
 
 /**
- * Checks signed bytes against their preparation, simulates, commits them co-signed as the only generation of their
- * intent, and broadcasts. A repeat of the call gives the same hash; another submission is a conflict.
+ * Checks signed bytes against their preparation, simulates them, commits them co-signed as the only
+ * generation of their intent, and broadcasts them. A repeated call gets the same signature, and
+ * another submission is a conflict.
  */
 export const submitPrepared =
   (deps: Deps): Handler<typeof chainSubmitter.internal.submitPrepared> =>
@@ -169,7 +182,6 @@ export const submitPrepared =
 const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise<{ tx_hash: string }> => {
   const { pool, inFlight, relay, workerId, clock } = deps;
   const preparation = await findPreparation(pool, preparation_id);
-  // Without its record nothing is known of it.
   if (preparation === null) throw conflict('no such preparation');
   const { status } = preparation;
   if (status !== 'open') throw refusal(ENDED[status]);
@@ -178,7 +190,7 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
 
   const { kind, request } = preparation;
   const intent: Intent = {
-    intent_id: intentIdOf(preparation),
+    intent_id: preparedIntentId(preparation),
     kind,
     object_id: preparation_id,
     traceparent: activeTraceparent(),
@@ -187,24 +199,27 @@ const submit = async (deps: Deps, preparation_id: string, wire: Buffer): Promise
   const order = parseOrder({ kind, request, created_at: clock() }, deps) as UserOrder;
   const cosigned = cosignedOf(preparation, order);
   const bytes = await bytesFor(deps, preparation, { intent, order, cosigned }, submitted);
-  // One commit: what it costs, the preparation's only submission, the intent, its only bytes, and
+  // One commit holds the cost, the preparation's only submission, the intent, its only bytes and
   // the event.
   const commit = pool.transaction(async (tx) => {
-    if (!(await submitPreparation(tx, preparation, { message, txHash: bytes.signature }))) return null;
+    if (!(await submitPreparation(tx, preparation, { message, signature: bytes.signature }))) return null;
     if (bytes.wire.length > 0) await deps.cosigning.reserve(tx, intent.intent_id, cosigned);
     const [inserted = null] = await insertIntents(tx, [intent], workerId);
-    if (inserted === null) throw new Error('an open preparation has an intent already');
+    if (inserted === null) throw new Error('An open preparation has an intent already.');
     const transition = { intentId: intent.intent_id, generation: 1, traceparent: intent.traceparent };
     const signed = signedEvent(intent, { generation: 1, signature: bytes.signature });
     const [rows] = await commitSigned(tx, [{ ...transition, message: signed, signed: bytes, claim: null }]);
     return { inserted, rows: typeof rows === 'string' ? [] : rows! };
   });
-  const committed = await withBudgetRefusal(clock, commit.catch(createdMeanwhile));
+  const committed = await withBudgetRefusal(clock, commit.catch(refuseSecondCreation));
   if (committed === null) throw refusal(ENDED.replaced);
   relay.dispatch(committed.rows);
   await failpoint('submitter.afterCommit');
   if (inFlight.begin(intent.intent_id)) {
-    broadcast(deps, toInFlight({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }));
+    broadcast(
+      deps,
+      toInFlight({ ...committed.inserted, status: 'signed' }, order, { ...bytes, generation: 1 }),
+    );
   }
   return { tx_hash: bytes.signature };
 };

@@ -3,9 +3,10 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { lockPreparation, type PreparationRow } from './store/preparations.ts';
 
 /**
- * A refusal is one only while nothing was submitted. Another call may have done that beside this one, and what refused this
- * one may be what that one moved.
- * @param answer what is answered of a preparation that was submitted
+ * Runs work on a preparation and replaces its refusal when a concurrent call has submitted the
+ * preparation. The refusal may then be an effect of that submission, for example a balance that is
+ * too small.
+ * @param answer the answer for a submitted preparation
  */
 export const unlessSubmitted = async <T>(
   { pool }: { pool: Pool },

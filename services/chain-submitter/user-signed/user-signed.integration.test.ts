@@ -126,7 +126,7 @@ test('a submission that is refused while another of the same bytes commits is an
     const wire = Buffer.from(signChanged(prepared.transaction, prepared.owner), 'base64');
     await client.query('begin');
     await client.query(
-      `update chain_submitter.preparations set status = 'submitted', tx_hash = $2, submitted_message = $3
+      `update chain_submitter.preparations set status = 'submitted', signature = $2, submitted_message = $3
        where preparation_id = $1`,
       [prepared.id, '5'.repeat(80), wire.subarray(1 + 2 * 64)],
     );
@@ -344,7 +344,8 @@ test('rule 14: a withdrawal that is forked away is reopened, and lands again by 
   try {
     const prepared = await prepare(payer, payee.owner.publicKey, 2_000_000n);
     const { tx_hash } = await submit(prepared);
-    // The bytes are on their way: slots pass one by one until they have landed, and exactly those are lost.
+    // The bytes are on their way: slots pass one by one until they have landed, and exactly those
+    // are lost.
     await until(
       async () => {
         await chain.call('chain_advance', 1);

@@ -5,7 +5,10 @@ import { type Change, guard, instructionsOf, withAccount, withData } from '../..
 import { type Payer, type SubmitterFixture, startSubmitterFixture } from '../../../test/support/submitter.ts';
 import { codeOf, type Prepared, transfersOver } from '../../../test/support/transfers.ts';
 
-/** What comes back from a client, and where a client wants money to go, before anything is signed for it. */
+/**
+ * What comes back from a client, and where a client wants money to go, before anything is signed
+ * for it.
+ */
 let fixture: SubmitterFixture;
 beforeAll(async () => {
   // A blockhash lives for 150 slots: long enough for a busy machine to sign.

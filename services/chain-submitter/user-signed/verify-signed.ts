@@ -4,7 +4,9 @@ import { publicKeyFromRaw, verifyBytes } from '../../../shared/lib/ed25519.ts';
 import { PROGRAMS } from '../chain/addresses.ts';
 import { decodeMessage, disassemble, type PlainInstruction } from '../transactions/message.ts';
 
-/** Phantom and Solflare protect their users with at most this many assertions around a transaction. */
+/**
+ * Phantom and Solflare add at most this many assertions to a transaction, to protect their users.
+ */
 const MAX_GUARDS = 6;
 
 const refuse = (message: string): never => {
@@ -25,18 +27,20 @@ const same = (a: PlainInstruction, b: PlainInstruction): boolean =>
   });
 
 /**
- * The prepared message, or that message plus guard instructions: no new signer, no newly writable account, ours
- * identical and in order (docs/spec/decisions.md, Prepare and submit).
+ * Checks that a message is the prepared one plus guard instructions: no new signer, no newly
+ * writable account, our instructions identical and in order (docs/spec/decisions.md, Prepare and
+ * submit).
  */
-const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
-  const [ours, theirs] = [decodeMessage(prepared), decodeMessage(given)];
+const checkGuarded = (prepared: Uint8Array, signed: Uint8Array) => {
+  const [ours, theirs] = [decodeMessage(prepared), decodeMessage(signed)];
   if (ours.signers.join() !== theirs.signers.join()) refuse('the signers were changed');
   if (ours.blockhash !== theirs.blockhash)
     refuse('the blockhash is not that of the newest prepared transaction');
   if (!theirs.writable.every((key) => ours.writable.includes(key))) refuse('a writable account was added');
   const guards = theirs.instructions.filter(({ program }) => program === PROGRAMS.lighthouse);
   if (guards.length > MAX_GUARDS) refuse(`more than ${MAX_GUARDS} guard instructions`);
-  // It signs the message, so an instruction that names it is lent its signature: no foreign program gets that.
+  // The fee payer signs the message, so its signature would authorise any instruction that names
+  // it.
   const feePayer = ours.signers[0];
   if (guards.some(({ accounts }) => accounts.some(({ address }) => address === feePayer)))
     refuse('a guard instruction names the fee payer');
@@ -48,8 +52,8 @@ const checkGuarded = (prepared: Uint8Array, given: Uint8Array) => {
 };
 
 /**
- * Checks bytes that came back from a wallet against what was prepared. Nothing is signed here.
- * @param owner whose signature must be there and valid; the fee payer's slot must still be empty
+ * Checks the bytes that a wallet returned against the prepared message. Nothing is signed here.
+ * @param owner whose signature must be present and valid. The fee payer's slot must be empty
  * @returns the message to co-sign and the owner's signature over it
  * @throws ServiceError validation_error
  */

@@ -57,7 +57,8 @@ export const acceptReport = async (
     const change = { promisedMicro: amountMicro, problem: problemIn(report) };
     const changed = await transitionDeposit(tx, depositId, event, change);
     if (event === 'sent' && deposit.status === 'completed') {
-      // A page may be paid twice. The wallet received the second payment; the first one completed the deposit.
+      // A page may be paid twice. The wallet received the second payment; the first one completed
+      // the deposit.
       count('quittance_anomalies_total', 1, { kind: 'deposit_paid_again' });
       logger.warn(about, 'second payment reported for a completed deposit');
     }

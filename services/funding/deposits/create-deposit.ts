@@ -7,14 +7,8 @@ import type { Pool } from '../../../shared/db/pool.ts';
 import { abandon, begin, complete, inOneCommit, resume } from '../../../shared/idempotency/store.ts';
 import { failpoint } from '../../../shared/lib/failpoint.ts';
 import { newId } from '../../../shared/lib/id.ts';
-import type { Onramp, Onramps } from './providers/onramp.ts';
-import {
-  type DepositRow,
-  findDepositUnscoped,
-  insertDeposit,
-  openDeposit,
-  transitionDeposit,
-} from './store/deposits.ts';
+import type { Onramp, Onramps, Purchase } from './providers/onramp.ts';
+import { findDepositUnscoped, insertDeposit, openDeposit, transitionDeposit } from './store/deposits.ts';
 import { showDeposit } from './view.ts';
 
 type Deps = { pool: Pool; onramps: Onramps; findWallet: Handler<typeof wallet.internal.find> };
@@ -61,18 +55,12 @@ const failDeposit = ({ pool }: Deps, depositId: string, key: CallKey | undefined
   });
 
 /** Has the provider make its payment page and records the page. @returns the answer of the call */
-const openPage = async (
-  { pool }: Deps,
-  onramp: Onramp,
-  purchase: Parameters<Onramp['open']>[0],
-  key: CallKey | undefined,
-) => {
+const openPage = async ({ pool }: Deps, onramp: Onramp, purchase: Purchase, key: CallKey | undefined) => {
   const { depositId } = purchase;
   const page = await onramp.open(purchase);
   await failpoint('funding.beforeFinished');
   return inOneCommit(pool, key, async (tx) => {
-    const row: DepositRow = await openDeposit(tx, depositId, page);
-    const answer = showDeposit(row);
+    const answer = showDeposit(await openDeposit(tx, depositId, page));
     await complete(tx, key, answer, depositId);
     return answer;
   });

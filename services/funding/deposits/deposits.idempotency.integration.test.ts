@@ -4,7 +4,10 @@ import { type DepositsFixture, SESSIONS, startDepositsFixture } from '../../../t
 import { faults } from '../../../test/support/service-process.ts';
 import { atOnce } from '../../../test/support/stack.ts';
 
-/** docs/adr/0017-idempotency-keys.md: a deposit is written before its provider is asked for a page. */
+/**
+ * docs/adr/0017-idempotency-keys.md: the row of a deposit is inserted before its provider makes a
+ * page.
+ */
 let fixture: DepositsFixture;
 beforeAll(async () => {
   fixture = await startDepositsFixture();
@@ -18,7 +21,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: ServiceError) => `${error.code} ${error.extras?.retryAfterSeconds ?? ''}`.trim(),
   );
 
-test('64 at once with one key open one deposit', async () => {
+test('64 concurrent calls with one key open one deposit', async () => {
   const before = await fixture.count();
   const outcomes = await atOnce(64, () =>
     fixture.createOnce('moonpay', 'k').then(
@@ -32,7 +35,7 @@ test('64 at once with one key open one deposit', async () => {
   expect((await fixture.count()) - before).toBe(1);
 });
 
-test('a provider that is away: the deposit has failed, and the same key tries again', async () => {
+test('when the provider is unavailable the deposit fails, and the same key opens another', async () => {
   fixture.answers.delete(SESSIONS);
   expect(await codeOf(fixture.createOnce('coinbase', 'c'))).toMatch(/^service_unavailable/);
   expect((await fixture.newest())!.status).toBe('failed');
@@ -44,7 +47,7 @@ test('a provider that is away: the deposit has failed, and the same key tries ag
 });
 
 test.each(['funding.afterBegun', 'funding.beforeFinished'])(
-  'crash at %s: the repeat opens the deposit that was written',
+  'after a crash at %s the repeat opens the deposit of the first call',
   async (point) => {
     const before = await fixture.count();
     const { exited } = await fixture.start({ ...fixture.config, ...faults(`${point}=crash`) });
@@ -62,7 +65,7 @@ test.each(['funding.afterBegun', 'funding.beforeFinished'])(
   },
 );
 
-test('a deposit whose time was over before it was opened is not opened: the repeat makes another', async () => {
+test('a deposit that expired before it was opened is not opened, and the repeat makes another', async () => {
   const { exited } = await fixture.start({ ...fixture.config, ...faults('funding.afterBegun=crash') });
   const lost = codeOf(fixture.createOnce('moonpay', 'late', 2000));
   expect(await exited).toBeNull();

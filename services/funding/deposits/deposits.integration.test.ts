@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { encodeBase58 } from '../../../shared/lib/base58.ts';
 import { newId } from '../../../shared/lib/id.ts';
@@ -12,6 +11,7 @@ import {
   startDepositsFixture,
 } from '../../../test/support/deposits.ts';
 import type { ServiceProcess } from '../../../test/support/service-process.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import {
   coinbaseEvent,
   coinbaseWebhook,
@@ -20,7 +20,7 @@ import {
   type SignedWebhook,
 } from '../../../test/support/webhooks.ts';
 
-/** The state machine of deposits under webhooks of every kind. */
+/** Deposits under webhooks of every kind, in the service over a real database and bus. */
 
 let fixture: DepositsFixture;
 let service: ServiceProcess;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 beforeEach(() => {
-  fixture.asked.length = 0;
+  fixture.requests.length = 0;
   fixture.answers.clear();
   const page = { session: { onrampUrl: 'https://pay.coinbase.com/buy?sessionToken=abc' } };
   fixture.answers.set(SESSIONS, { status: 201, body: page });
@@ -40,26 +40,30 @@ beforeEach(() => {
 
 const PROVIDERS = ['moonpay', 'coinbase'] as const;
 
-test.each(PROVIDERS)('%s: from the page to the transfer on chain', async (by) => {
+test.each(PROVIDERS)('a deposit with %s completes when its transfer is on the chain', async (by) => {
   const made = await fixture.create(by);
   expect(made).toMatchObject({ status: 'awaiting_payment', amount: null, tx_hash: null });
   expect(made.redirect_url).toMatch(by === 'moonpay' ? /&signature=/ : /^https:\/\/pay\.coinbase\.com\//);
-  expect(await fixture.tell(made, 'pending')).toBe('ok');
+  expect(await fixture.report(made, 'pending')).toBe('ok');
   expect(await fixture.get(made.deposit_id)).toMatchObject({ status: 'processing', amount: AMOUNT });
   const hash = newHash();
-  expect(await fixture.tell(made, 'completed', { hash })).toBe('ok');
-  await sleep(1500);
+  expect(await fixture.report(made, 'completed', { hash })).toBe('ok');
+  // The chain was polled, and the transaction is not on it.
+  await waitFor(
+    () => fixture.pollCount(made.deposit_id),
+    (count) => count >= 2,
+  );
   expect(await fixture.get(made.deposit_id)).toMatchObject({
     status: 'settling',
     tx_hash: null,
     completed_at: null,
   });
-  fixture.land(hash, AMOUNT);
+  fixture.include(hash, AMOUNT);
   const done = await fixture.until(made.deposit_id, ({ status }) => status === 'completed');
   expect(done).toMatchObject({ tx_hash: hash, amount: AMOUNT, redirect_url: null, problem: null });
   expect(done.completed_at).not.toBeNull();
-  await fixture.until(made.deposit_id, () => fixture.toldOf(made.deposit_id).length >= 3);
-  expect(fixture.toldOf(made.deposit_id)).toEqual(['processing', 'settling', 'completed']);
+  await fixture.until(made.deposit_id, () => fixture.publishedStatuses(made.deposit_id).length >= 3);
+  expect(fixture.publishedStatuses(made.deposit_id)).toEqual(['processing', 'settling', 'completed']);
 });
 
 const seconds = () => Math.floor(Date.now() / 1000);
@@ -68,38 +72,38 @@ const signed = (deposit_id: string) => moonpayWebhook(KEYS.moonpay, claim(deposi
 type Forge = (deposit: string) => SignedWebhook;
 const FORGERIES: [string, Forge][] = [
   ['no signature', (id) => ({ ...signed(id), headers: {} })],
-  ['an empty one', (id) => ({ ...signed(id), headers: { 'moonpay-signature-v2': '' } })],
-  ['another key', (id) => moonpayWebhook('wk_test_other', claim(id))],
-  ['the key that signs URLs', (id) => moonpayWebhook('sk', claim(id))],
-  ['the other provider’s key', (id) => moonpayWebhook(KEYS.coinbase, claim(id))],
-  ['the other provider’s signature', (id) => coinbaseWebhook(KEYS.moonpay, claim(id))],
-  ['one space changed', (id) => ({ ...signed(id), body: signed(id).body.replace(':', ': ') })],
-  ['a line feed more', (id) => ({ ...signed(id), body: `${signed(id).body}\n` })],
+  ['an empty signature', (id) => ({ ...signed(id), headers: { 'moonpay-signature-v2': '' } })],
+  ['signed by another key', (id) => moonpayWebhook('wk_test_other', claim(id))],
+  ['signed by the key that signs URLs', (id) => moonpayWebhook('sk', claim(id))],
+  ['signed by the other provider’s key', (id) => moonpayWebhook(KEYS.coinbase, claim(id))],
+  ['signed in the other provider’s scheme', (id) => coinbaseWebhook(KEYS.moonpay, claim(id))],
+  ['one space added in the body', (id) => ({ ...signed(id), body: signed(id).body.replace(':', ': ') })],
+  ['a line feed appended', (id) => ({ ...signed(id), body: `${signed(id).body}\n` })],
   ['the amount changed', (id) => ({ ...signed(id), body: signed(id).body.replace('48.5', '4850') })],
   ['the deposit changed', (id) => ({ ...signed(newId('dep')), body: signed(id).body })],
   ['older than five minutes', (id) => moonpayWebhook(KEYS.moonpay, claim(id), seconds() - 305)],
-  ['from the future', (id) => moonpayWebhook(KEYS.moonpay, claim(id), seconds() + 305)],
+  ['five minutes in the future', (id) => moonpayWebhook(KEYS.moonpay, claim(id), seconds() + 305)],
 ];
-test.each(FORGERIES)('a forged webhook is refused and leaves nothing: %s', async (_name, forge) => {
+test.each(FORGERIES)('a forged webhook is refused and records nothing: %s', async (_name, forge) => {
   const { deposit_id } = await fixture.create('moonpay');
-  expect(await fixture.hook('moonpay', forge(deposit_id))).toBe('unauthorized');
+  expect(await fixture.sendWebhook('moonpay', forge(deposit_id))).toBe('unauthorized');
   expect((await fixture.get(deposit_id)).status).toBe('awaiting_payment');
   expect(await fixture.reports(deposit_id)).toEqual([]);
 });
 
 test('a webhook of one provider at the other’s address is refused', async () => {
   const { deposit_id } = await fixture.create('moonpay');
-  expect(await fixture.hook('coinbase', signed(deposit_id))).toBe('unauthorized');
+  expect(await fixture.sendWebhook('coinbase', signed(deposit_id))).toBe('unauthorized');
   const other = coinbaseEvent({ deposit_id, wallet: OWNER }, { partnerUserRef: `sandbox-${deposit_id}` });
-  // Authentic, and about a deposit that is not this provider’s.
-  expect(await fixture.hook('coinbase', coinbaseWebhook(KEYS.coinbase, other))).toBe('ok');
+  // This one is authentic, but the deposit belongs to the other provider.
+  expect(await fixture.sendWebhook('coinbase', coinbaseWebhook(KEYS.coinbase, other))).toBe('ok');
   expect((await fixture.get(deposit_id)).status).toBe('awaiting_payment');
   expect(await fixture.reports(deposit_id)).toEqual([]);
 });
 
-test.each(PROVIDERS)('%s: one message 32 times at once is one report', async (by) => {
+test.each(PROVIDERS)('a message of %s that arrives 32 times concurrently is recorded once', async (by) => {
   const made = await fixture.create(by);
-  const results = await Promise.all(Array.from({ length: 32 }, () => fixture.tell(made, 'pending')));
+  const results = await Promise.all(Array.from({ length: 32 }, () => fixture.report(made, 'pending')));
   expect(new Set(results)).toEqual(new Set(['ok']));
   expect((await fixture.get(made.deposit_id)).status).toBe('processing');
   expect(await fixture.reports(made.deposit_id)).toHaveLength(1);
@@ -112,52 +116,55 @@ const ORDERS: ('waitingPayment' | 'pending' | 'completed')[][] = [
   ['completed', 'waitingPayment', 'pending'],
   ['completed', 'pending', 'waitingPayment'],
 ];
-test.each(ORDERS)('never backwards: %s, %s, %s', async (...order) => {
-  const made = await fixture.create('moonpay');
-  const RANK = ['awaiting_payment', 'processing', 'settling', 'completed'];
-  let rank = 0;
-  const hash = newHash();
-  for (const status of order) {
-    expect(await fixture.tell(made, status, { hash: status === 'completed' ? hash : null })).toBe('ok');
-    const now = RANK.indexOf((await fixture.get(made.deposit_id)).status);
-    expect(now).toBeGreaterThanOrEqual(rank);
-    rank = now;
-  }
-  expect(RANK[rank]).toBe('settling');
-  fixture.land(hash, AMOUNT);
-  await fixture.until(made.deposit_id, ({ status }) => status === 'completed');
-  for (const status of ['waitingPayment', 'pending', 'failed', 'completed'] as const) {
-    expect(await fixture.tell(made, status)).toBe('ok');
-  }
-  expect(await fixture.get(made.deposit_id)).toMatchObject({
-    status: 'completed',
-    tx_hash: hash,
-    problem: null,
-  });
-});
+test.each(ORDERS)(
+  'the status never goes back when reports arrive in the order %s, %s, %s',
+  async (...order) => {
+    const made = await fixture.create('moonpay');
+    const RANK = ['awaiting_payment', 'processing', 'settling', 'completed'];
+    let rank = 0;
+    const hash = newHash();
+    for (const status of order) {
+      expect(await fixture.report(made, status, { hash: status === 'completed' ? hash : null })).toBe('ok');
+      const now = RANK.indexOf((await fixture.get(made.deposit_id)).status);
+      expect(now).toBeGreaterThanOrEqual(rank);
+      rank = now;
+    }
+    expect(RANK[rank]).toBe('settling');
+    fixture.include(hash, AMOUNT);
+    await fixture.until(made.deposit_id, ({ status }) => status === 'completed');
+    for (const status of ['waitingPayment', 'pending', 'failed', 'completed'] as const) {
+      expect(await fixture.report(made, status)).toBe('ok');
+    }
+    expect(await fixture.get(made.deposit_id)).toMatchObject({
+      status: 'completed',
+      tx_hash: hash,
+      problem: null,
+    });
+  },
+);
 
-test('the hash that a second word brings is looked for, and so is another one after a wrong one', async () => {
+test('a transaction named by a later report is polled, and so is another one after a wrong one', async () => {
   const made = await fixture.create('moonpay');
-  await fixture.tell(made, 'completed');
+  await fixture.report(made, 'completed');
   const [wrong, right] = [newHash(), newHash()];
   fixture.chain.landed.set(wrong, { status: 'failed', transfers: [] });
-  await fixture.tell(made, 'completed', { hash: wrong });
+  await fixture.report(made, 'completed', { hash: wrong });
   expect(await fixture.until(made.deposit_id, ({ problem }) => problem !== null)).toMatchObject({
     status: 'settling',
     problem: { code: 'no_transfer' },
   });
-  fixture.land(right, AMOUNT);
-  await fixture.tell(made, 'completed', { hash: right });
+  fixture.include(right, AMOUNT);
+  await fixture.report(made, 'completed', { hash: right });
   expect(await fixture.until(made.deposit_id, ({ status }) => status === 'completed')).toMatchObject({
     tx_hash: right,
   });
 });
 
-test('one transfer, sixteen deposits that claim it at once: one is completed', async () => {
+test('of sixteen deposits whose reports name one transfer, one is completed', async () => {
   const made = await Promise.all(Array.from({ length: 16 }, (_, i) => fixture.create(PROVIDERS[i % 2]!)));
   const hash = newHash();
-  fixture.land(hash, AMOUNT);
-  await Promise.all(made.map((deposit) => fixture.tell(deposit, 'completed', { hash })));
+  fixture.include(hash, AMOUNT);
+  await Promise.all(made.map((deposit) => fixture.report(deposit, 'completed', { hash })));
   const ends = await Promise.all(
     made.map(({ deposit_id }) =>
       fixture.until(deposit_id, ({ status, problem }) => status === 'completed' || problem !== null),
@@ -170,29 +177,32 @@ test('one transfer, sixteen deposits that claim it at once: one is completed', a
 test('two transfers in one transaction complete two deposits', async () => {
   const made = [await fixture.create('moonpay'), await fixture.create('moonpay')];
   const hash = newHash();
-  fixture.land(hash, AMOUNT, AMOUNT);
-  for (const deposit of made) await fixture.tell(deposit, 'completed', { hash });
+  fixture.include(hash, AMOUNT, AMOUNT);
+  for (const deposit of made) await fixture.report(deposit, 'completed', { hash });
   for (const { deposit_id } of made) await fixture.until(deposit_id, ({ status }) => status === 'completed');
 });
 
-test('the provider sends to another wallet: nothing of it counts', async () => {
+test('a report about a transfer to another wallet is dropped', async () => {
   const made = await fixture.create('coinbase');
   const elsewhere = encodeBase58(new Uint8Array(32).fill(9));
-  expect(await fixture.tell(made, 'completed', { hash: newHash(), wallet: elsewhere })).toBe('ok');
+  expect(await fixture.report(made, 'completed', { hash: newHash(), wallet: elsewhere })).toBe('ok');
   expect((await fixture.get(made.deposit_id)).status).toBe('awaiting_payment');
-  expect(service.output()).toContain('the provider sends to another wallet');
+  expect(service.output()).toContain('report dropped: the provider sends to another wallet');
 });
 
-test('without a word of the provider its API is asked; while it is away nothing ends', async () => {
+test('without a webhook the provider’s API is polled, and while it fails the deposit does not expire', async () => {
   const made = await fixture.create('moonpay');
   const path = `/api/v1/transactions/ext/${made.deposit_id}`;
   await fixture.database.withClock('25 hours', async () => {
-    for (let i = 0; i < 200 && !fixture.asked.includes(path); i++) await sleep(50);
-    await sleep(500);
+    // At the second request the first poll is over.
+    await waitFor(
+      () => fixture.requests.filter((each) => each === path).length,
+      (count) => count >= 2,
+    );
     expect((await fixture.get(made.deposit_id)).status).toBe('awaiting_payment');
   });
   const hash = newHash();
-  fixture.land(hash, AMOUNT);
+  fixture.include(hash, AMOUNT);
   const { data } = moonpayEvent(
     { deposit_id: made.deposit_id, wallet: OWNER },
     { cryptoTransactionId: hash },
@@ -204,12 +214,12 @@ test('without a word of the provider its API is asked; while it is away nothing 
   expect((await fixture.reports(made.deposit_id)).map(({ source }) => source)).toEqual(['poll']);
 });
 
-test('what nobody pays expires after a day, a bank transfer after a week, and late money still counts', async () => {
+test('an unpaid deposit expires after a day, a bank transfer after a week, and late money completes it', async () => {
   const [plain, bank] = [await fixture.create('moonpay'), await fixture.create('moonpay')];
   for (const { deposit_id } of [plain, bank]) {
     fixture.answers.set(`/api/v1/transactions/ext/${deposit_id}`, { status: 200, body: [] });
   }
-  await fixture.tell(bank, 'waitingPayment');
+  await fixture.report(bank, 'waitingPayment');
   await fixture.database.withClock('25 hours', async () => {
     await fixture.until(plain.deposit_id, ({ status }) => status === 'expired');
     expect((await fixture.get(bank.deposit_id)).status).toBe('awaiting_payment');
@@ -218,25 +228,25 @@ test('what nobody pays expires after a day, a bank transfer after a week, and la
     fixture.until(bank.deposit_id, ({ status }) => status === 'expired'),
   );
   const hash = newHash();
-  fixture.land(hash, AMOUNT);
-  await fixture.tell(bank, 'completed', { hash });
+  fixture.include(hash, AMOUNT);
+  await fixture.report(bank, 'completed', { hash });
   await fixture.until(bank.deposit_id, ({ status }) => status === 'completed');
   expect((await fixture.get(plain.deposit_id)).status).toBe('expired');
 });
 
-test('a failed payment, its reason, and another one of the same customer', async () => {
+test('a failed payment fails the deposit with its reason, and a second payment completes it', async () => {
   const made = await fixture.create('coinbase');
-  await fixture.tell(made, 'failed', { payment: 'first' });
+  await fixture.report(made, 'failed', { payment: 'first' });
   expect(await fixture.get(made.deposit_id)).toMatchObject({
     status: 'failed',
     problem: { code: 'payment_refused' },
   });
-  await fixture.tell(made, 'pending', { payment: 'first' });
+  await fixture.report(made, 'pending', { payment: 'first' });
   expect((await fixture.get(made.deposit_id)).status).toBe('failed');
   const hash = newHash();
-  fixture.land(hash, AMOUNT);
-  await fixture.tell(made, 'completed', { payment: 'second', hash });
-  await fixture.tell(made, 'failed', { payment: 'first' });
+  fixture.include(hash, AMOUNT);
+  await fixture.report(made, 'completed', { payment: 'second', hash });
+  await fixture.report(made, 'failed', { payment: 'first' });
   expect(await fixture.until(made.deposit_id, ({ status }) => status === 'completed')).toMatchObject({
     problem: null,
   });
@@ -245,8 +255,8 @@ test('a failed payment, its reason, and another one of the same customer', async
 test.each([
   ['refuses', 400, 'conflict'],
   ['does not know our key', 401, 'service_unavailable'],
-  ['is away', 503, 'service_unavailable'],
-])('a provider that %s (%d): no page, and the deposit says so', async (_name, status, code) => {
+  ['is unavailable', 503, 'service_unavailable'],
+])('a provider that %s (status %d) makes no page, and the deposit fails', async (_name, status, code) => {
   fixture.answers.set(SESSIONS, { status, body: { errorMessage: 'their secret' } });
   const error = await fixture.create('coinbase').catch((thrown: Error) => thrown);
   expect(error).toMatchObject({ code });
@@ -255,20 +265,25 @@ test.each([
   expect(JSON.stringify([deposit, String(error)])).not.toContain('their secret');
 });
 
-test('a wallet of nobody or of another account', async () => {
+test('a deposit into an unknown wallet is refused', async () => {
   await expect(fixture.create('moonpay', newId('wal'))).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('logs hold no page address, no key and no signed bytes', () => {
+test('the logs contain no page address, no key and no signed bytes', async () => {
+  for (const provider of PROVIDERS) {
+    const made = await fixture.create(provider);
+    expect(await fixture.report(made, 'pending')).toBe('ok');
+  }
   const output = service.output();
   for (const secret of ['sessionToken', '&signature=', KEYS.moonpay, KEYS.coinbase, 'quoteCurrencyAmount']) {
     expect(output).not.toContain(secret);
   }
 });
 
-test('without keys a provider is not offered, and its webhooks have no address', async () => {
+test('a provider without keys is not offered, and its webhooks are not found', async () => {
   await fixture.start({ MOONPAY: fixture.config.MOONPAY });
   await expect(fixture.create('coinbase')).rejects.toMatchObject({ code: 'conflict' });
-  expect(await fixture.hook('coinbase', coinbaseWebhook(KEYS.coinbase, {}))).toBe('not_found');
+  expect(await fixture.sendWebhook('coinbase', coinbaseWebhook(KEYS.coinbase, {}))).toBe('not_found');
   expect(await fixture.create('moonpay')).toMatchObject({ status: 'awaiting_payment' });
+  service = await fixture.start();
 });

@@ -24,7 +24,9 @@ type Deps = AcceptReportDeps & {
 };
 
 const BATCH = 20;
-/** After this many polls for a named transaction, the provider is polled for another transaction. */
+/**
+ * After this many polls for a named transaction, the provider is polled for another transaction.
+ */
 const CHAIN_POLLS_BEFORE_PROVIDER = 24;
 
 const raiseProblem = async (
@@ -53,8 +55,8 @@ const complete = async (
 };
 
 /**
- * Polls the chain for the transfers that the provider named. The provider's report says which
- * transaction to read and which amount to expect. Only a finalized transaction on the chain
+ * Polls the chain for the transfers that the provider named. The provider's report names the
+ * transaction to read and the amount to expect. Only a finalized transaction on the chain
  * completes the deposit.
  */
 const pollChain = async (
@@ -102,7 +104,8 @@ const follow = async (deps: Deps, deposit: DepositRow): Promise<void> => {
   for (const report of reports) {
     if (report.depositId === deposit_id) await acceptReport(deps, provider, report, 'poll');
   }
-  // A deposit expires only after its provider was polled: a lost webhook must not expire a paid deposit.
+  // A deposit expires only after its provider was polled: a lost webhook must not expire a paid
+  // deposit.
   if (!deposit.elapsed) return;
   const outbox = await pool.transaction(async (tx) =>
     (await transitionDeposit(tx, deposit_id, 'elapsed')) ? insertDepositChanged(tx, deposit_id) : [],

@@ -13,9 +13,10 @@ export type DepositEvent = ReportedEvent | 'opened' | 'seen' | 'elapsed';
  * Reports repeat and arrive out of order, so each event applies to every state that it may change.
  * `completed` has one way in, our own observation of the transfer on the chain, and no way out.
  *
- * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was declined
- * pays with another card on the same page, and a bank transfer may arrive after the expiry. The
- * record must not deny that money. Whether it has arrived is decided by the chain alone.
+ * `sent` applies to `failed`, `cancelled` and `expired` too. A customer whose first card was
+ * declined pays with another card on the same page, and a bank transfer may arrive after the
+ * expiry. The record must not deny that money. Whether it has arrived is decided by the chain
+ * alone.
  */
 export const deposits = stateMachine<DepositStatus, DepositEvent>({
   created: {
@@ -48,16 +49,17 @@ export type SeenTransfer = { instruction: string; amountMicro: bigint };
 export type DepositProblem = { code: string; message: string };
 const PROBLEMS = {
   no_transfer: 'the transaction that the provider names moved nothing into this wallet',
-  wrong_amount: 'the transfer on chain has another amount than the provider says',
+  wrong_amount: 'the transfer on the chain has another amount than the provider reports',
   already_counted: 'the transfer that the provider names has completed another deposit',
-  not_seen: 'the provider says that it has sent, and the chain shows no such transfer yet',
+  not_seen: 'the provider reports the payment as sent, but the chain has no such transfer yet',
 } as const;
 /** A problem as it is stored and shown. */
 export const problemOf = (code: keyof typeof PROBLEMS): DepositProblem => ({ code, message: PROBLEMS[code] });
 
 /**
  * The transfer of a finalized transaction that completes a deposit, or why none does.
- * @param promisedMicro the amount that the provider reports as sent; the transfer must have exactly it
+ * @param promisedMicro the amount that the provider reports as sent; the transfer must have exactly
+ *   it
  * @param counted instructions of this transaction that completed other deposits
  */
 export const matchTransfer = (

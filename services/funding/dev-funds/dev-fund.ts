@@ -51,7 +51,9 @@ const beginFund = async (
   return fund_id;
 };
 
-/** Waits until the transfer is decided. @throws ServiceError when it failed or is still undecided */
+/**
+ * Waits until the transfer is decided. @throws ServiceError when it failed or is still undecided
+ */
 const confirmedFund = async (
   { pool, waiting, chainWaitMs }: Deps,
   fundId: string,
@@ -85,7 +87,7 @@ const confirmedFund = async (
 export const devFund =
   (deps: Deps): Handler<typeof funding.operations.devFund> =>
   async (input, { account_id }, key) => {
-    if (!deps.devFund) throw new ServiceError('not_found', 'this environment gives no test funds');
+    if (!deps.devFund) throw new ServiceError('not_found', 'this environment has no test funds');
     const amount = parseMicro(input.amount);
     const problem = devFundProblem(amount);
     if (problem !== null) throw invalid('amount', problem);

@@ -17,6 +17,7 @@ import {
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 const ACCOUNT = newId('acct');
 const WALLET = newId('wal');
@@ -35,7 +36,7 @@ beforeAll(async () => {
   gateway = await testBus.as('gateway');
   chain = startChainStandIn(await testBus.as('chain-submitter'));
   const refuse = async () => {
-    throw new ServiceError('internal_error', 'not asked in this suite');
+    throw new ServiceError('internal_error', 'not called in this suite');
   };
   const handlers: Handlers<typeof wallet> = {
     link: refuse,
@@ -83,7 +84,7 @@ const refusal = (promise: Promise<unknown>): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-test('the funds are there when the call answers', async () => {
+test('the funds are in the wallet when the call answers', async () => {
   const answer = await fund('10000000000');
   expect(answer).toEqual({
     wallet_id: WALLET,
@@ -96,32 +97,35 @@ test('the funds are there when the call answers', async () => {
 
 test.each([
   ['more than 10,000 USDC', '10000000001', {}, 'validation_error'],
-  ['no digits', '1e3', {}, 'validation_error'],
-  ['a long text', 'a'.repeat(40), {}, 'validation_error'],
+  ['an amount that is not digits', '1e3', {}, 'validation_error'],
+  ['an amount of 40 letters', 'a'.repeat(40), {}, 'validation_error'],
   ['a wallet that does not exist', '1', { wallet_id: newId('wal') }, 'not_found'],
   ['another account’s wallet', '1', { account: newId('acct') }, 'not_found'],
-])('refused, and nothing is sent: %s', async (_name, amount, who, expected) => {
+])('a call for %s is refused, and nothing is sent', async (_name, amount, who, expected) => {
   expect(await refusal(fund(amount, who))).toBe(expected);
   expect(chain.jobs).toEqual([]);
 });
 
-test('a transfer that fails says so', async () => {
+test('a transfer that fails on the chain fails the call', async () => {
   chain.outcomes.fund = 'failed';
   expect(await refusal(fund('5'))).toBe('payment_failed');
   expect(chain.account(OWNER).balance).toBe(0n);
 });
 
-test('rule 16: a job that is lost is driven again after 15 s, and pays once', async () => {
+test('rule 16: a lost job is dispatched again after 15 s, and the funds are sent once', async () => {
   chain.outcomes.fund = 'silent';
   const answer = fund('5');
-  for (let i = 0; i < 200 && chain.jobs.length === 0; i++) await new Promise((done) => setTimeout(done, 25));
+  await waitFor(
+    () => chain.jobs.length,
+    (count) => count > 0,
+  );
   chain.outcomes.fund = 'confirmed';
   expect(await database.withClock('16 seconds', () => answer)).toMatchObject({ balance: '5' });
   expect(chain.jobs.length).toBeGreaterThanOrEqual(2);
   expect(new Set(chain.jobs).size).toBe(1);
 });
 
-test('a chain that takes longer than the wait: 503, and it says that the funds may still arrive', async () => {
+test('when the chain is slower than the wait, the error says that the funds may still arrive', async () => {
   chain.outcomes.fund = 'silent';
   await expect(fund('5')).rejects.toMatchObject({
     code: 'service_unavailable',
@@ -130,13 +134,14 @@ test('a chain that takes longer than the wait: 503, and it says that the funds m
   });
 });
 
-test('moved is told of what was on the chain, with how it ended; listMoved says the same', async () => {
-  const facts: Moved[] = [];
-  const watcher = await testBus.as('admin' as BusUser);
-  watcher.nc.subscribe('evt.funding.moved', { callback: (_error, msg) => void facts.push(msg.json()) });
-  await watcher.nc.flush();
+test('the event moved and listMoved report every confirmed transfer and its outcome', async () => {
+  const events: Moved[] = [];
+  const observer = await testBus.as('admin' as BusUser);
+  observer.nc.subscribe('evt.funding.moved', { callback: (_error, msg) => void events.push(msg.json()) });
+  await observer.nc.flush();
   const walletBus = await testBus.as('wallet');
-  const told = (id: string) => facts.filter(({ object_id }) => object_id === id).map(({ status }) => status);
+  const published = (id: string) =>
+    events.filter(({ object_id }) => object_id === id).map(({ status }) => status);
   const listed = async (id: string) =>
     (await call(walletBus, funding, 'listMoved', { after: null, limit: 500 })).find(
       ({ object_id }) => object_id === id,
@@ -145,17 +150,19 @@ test('moved is told of what was on the chain, with how it ended; listMoved says 
     const { tx_hash } = (await fund('3')) as { tx_hash: string };
     return { id: chain.jobs.at(-1)!, tx_hash };
   };
-  const heard = async (id: string, expected: string[]) => {
-    for (let i = 0; i < 200 && told(id).length < expected.length; i += 1)
-      await new Promise((done) => setTimeout(done, 25));
-    expect(told(id)).toEqual(expected);
+  const expectPublished = async (id: string, expected: string[]) => {
+    await waitFor(
+      () => published(id).length,
+      (count) => count >= expected.length,
+    );
+    expect(published(id)).toEqual(expected);
     expect((await listed(id))?.status).toBe(expected.at(-1));
   };
 
   const { id, tx_hash } = await funded();
-  await heard(id, ['confirmed']);
+  await expectPublished(id, ['confirmed']);
   for (let i = 0; i < 2; i += 1) await chain.tell('fundProgressed', id, 'finalized', tx_hash);
-  await heard(id, ['confirmed', 'finalized']);
+  await expectPublished(id, ['confirmed', 'finalized']);
   expect(await listed(id)).toMatchObject({
     type: 'dev_fund',
     amount: '3',
@@ -165,20 +172,22 @@ test('moved is told of what was on the chain, with how it ended; listMoved says 
   });
 
   const forked = await funded();
-  await heard(forked.id, ['confirmed']);
+  await expectPublished(forked.id, ['confirmed']);
   await chain.tell('fundProgressed', forked.id, 'reopened', forked.tx_hash);
   await chain.tell('fundProgressed', forked.id, 'failed', forked.tx_hash);
-  await heard(forked.id, ['confirmed', 'reversed']);
+  await expectPublished(forked.id, ['confirmed', 'reversed']);
 
   chain.outcomes.fund = 'failed';
   expect(await refusal(fund('5'))).toBe('payment_failed');
-  const never = chain.jobs.at(-1)!;
-  expect(told(never)).toEqual([]);
-  expect(await listed(never)).toBeUndefined();
+  const unconfirmed = chain.jobs.at(-1)!;
+  expect(published(unconfirmed)).toEqual([]);
+  expect(await listed(unconfirmed)).toBeUndefined();
 });
 
-test('without a funding authority the call does not exist', async () => {
+test('without a funding authority the call is not found', async () => {
   await service?.stop();
   service = await start({});
   expect(await refusal(fund('1'))).toBe('not_found');
+  await service.stop();
+  service = await start({ DEV_FUND: 'true', CHAIN_WAIT_MS: '5000' });
 });

@@ -39,8 +39,8 @@ export const getDevFund = (db: Db, fundId: string): Promise<DevFundRow> =>
   db.one(sql.type(Row)`select ${columns} from dev_funds where fund_id = ${fundId}`);
 
 /**
- * Records the progress of a request, unless later progress is recorded. The slot is that of the first
- * confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * Records the progress of a request, unless later progress is recorded. The slot is that of the
+ * first confirmation, so that a failure after a confirmation can be told from a transfer that never
  * happened.
  * @returns the changed row, or null when nothing changed
  */

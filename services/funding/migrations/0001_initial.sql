@@ -39,7 +39,8 @@ create table deposits (
   tx_instruction text,
   problem_code text,
   problem_message text,
-  -- When the provider or the chain is polled next, and how often it was polled since the last change.
+  -- When the provider or the chain is polled next, and how often it was polled since the last
+  -- change.
   poll_at timestamptz default app_now() + interval '1 minute',
   poll_count integer not null default 0,
   created_at timestamptz not null default app_now(),
@@ -55,8 +56,8 @@ create unique index deposits_by_transfer on deposits (tx_hash, tx_instruction);
 create index deposits_by_account on deposits (account_id, deposit_id desc);
 create index deposits_due on deposits (poll_at) where poll_at is not null;
 
--- What providers have reported, each report once. Several payments at a provider may belong to one deposit: a
--- customer whose first card was declined tries another.
+-- What providers have reported, each report once. Several payments at a provider may belong to one
+-- deposit: a customer whose first card was declined tries another.
 create table deposit_reports (
   report_id bigint generated always as identity primary key,
   deposit_id text collate "C" not null references deposits,
@@ -105,8 +106,8 @@ create table refunds (
   settlement_id text collate "C" not null,
   vendor_account_id text collate "C" not null,
   reason text,
-  -- new: inserted before anything is reserved of the settlement, so that every reservation has a row;
-  -- void: abandoned before it was prepared. Neither is ever shown.
+  -- new: inserted before anything is reserved of the settlement, so that every reservation has a
+  -- row; void: abandoned before it was prepared. Neither is ever shown.
   status text not null default 'new' check (status in ('new', 'void',
     'pending_signature', 'submitted', 'confirmed', 'finalized', 'failed', 'cancelled', 'expired')),
   service_id uuid,
@@ -152,8 +153,8 @@ create table idempotency (
   fingerprint bytea not null,
   -- The object that a call with several steps has begun to create.
   object_id text collate "C",
-  -- The answer of the call, without secrets; null while it is in progress. json keeps the text of the answer;
-  -- jsonb would not.
+  -- The answer of the call, without secrets; null while it is in progress. json keeps the text of
+  -- the answer; jsonb would not.
   answer json,
   -- Until then only the call that has begun the object may continue it.
   leased_until timestamptz not null,

@@ -22,9 +22,9 @@ export type MovementRow = z.infer<typeof Row>;
 const status = sql.fragment`case status when 'finalized' then 'finalized' when 'failed' then 'reversed' else 'confirmed' end`;
 
 /**
- * Every transfer that was ever confirmed, of all kinds. Its time is the time of the request, which is
- * seconds or minutes before the confirmation. A deposit may take days, so its time is the time at
- * which its transfer was observed.
+ * Every transfer that was ever confirmed, of all kinds. Its time is the time of the request, which
+ * is seconds or minutes before the confirmation. A deposit may take days, so its time is the time
+ * at which its transfer was observed.
  */
 const movements = sql.fragment`
   select 'dev_fund' as type, fund_id as object_id, ${status} as status, tx_hash, amount,

@@ -6,7 +6,9 @@ import { getWithdrawal } from './store/withdrawals.ts';
 import { type SubmitTransferDeps, submitTransfer } from './submit-transfer.ts';
 import { showWithdrawal } from './view.ts';
 
-/** POST /v1/withdrawals/:withdrawal_id/approve: submits the signed transaction, or prepares another. */
+/**
+ * POST /v1/withdrawals/:withdrawal_id/approve: submits the signed transaction, or prepares another.
+ */
 export const approveWithdrawal =
   (deps: SubmitTransferDeps & PrepareDeps): Handler<typeof funding.operations.approveWithdrawal> =>
   async ({ withdrawal_id, transaction }, { account_id }) => {

@@ -8,7 +8,8 @@ export type CancelTransferDeps = RecordProgressDeps & {
 };
 
 /**
- * Cancels a transfer that waits for its owner's signature, for good. A repeat gives the same result.
+ * Cancels a transfer that waits for its owner's signature, for good. A repeat gives the same
+ * result.
  * @throws ServiceError conflict when the transfer was submitted or has expired
  */
 export const cancelTransfer = async (

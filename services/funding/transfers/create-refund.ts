@@ -28,7 +28,10 @@ type Deps = ReleaseReservationDeps & PrepareDeps & { clock: Clock; reserveRefund
 /** A refund that is begun and not opened yet. */
 type Draft = Pick<RefundRow, 'refund_id' | 'settlement_id' | 'vendor_account_id' | 'created_at'>;
 
-/** Abandons a refund that was not opened, unless another call with the same key has opened it meanwhile. */
+/**
+ * Abandons a refund that was not opened, unless another call with the same key has opened it
+ * meanwhile.
+ */
 const abandonRefund = async (
   deps: Deps,
   refundId: string,
@@ -45,8 +48,8 @@ const abandonRefund = async (
 };
 
 /**
- * Reserves the amount at settlement. After a refusal it is certain that nothing is reserved. After any
- * other error it is not, so the reservation is released.
+ * Reserves the amount at settlement. After a refusal it is certain that nothing is reserved. After
+ * any other error it is not, so the reservation is released.
  */
 const reserve = async (
   deps: Deps,
@@ -66,7 +69,10 @@ const reserve = async (
   }
 };
 
-/** Prepares the transaction of a reserved refund and opens the refund. @returns the answer of the call */
+/**
+ * Prepares the transaction of a reserved refund and opens the refund. @returns the answer of the
+ * call
+ */
 const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: CallKey | undefined) => {
   const { refund_id } = draft;
   const refund = {
@@ -92,7 +98,9 @@ const open = async (deps: Deps, draft: Draft, reservation: Reservation, key: Cal
   });
 };
 
-/** Resumes the refund that an earlier call with the key has begun and not opened, or begins another. */
+/**
+ * Resumes the refund that an earlier call with the key has begun and not opened, or begins another.
+ */
 const beginRefund = async (
   { pool, clock }: Deps,
   refund: Pick<RefundRow, 'settlement_id' | 'vendor_account_id' | 'reason'>,
@@ -110,8 +118,8 @@ const beginRefund = async (
 };
 
 /**
- * POST /v1/refunds. The row is inserted before the amount is reserved, so that every reservation has a
- * row by which it can be released.
+ * POST /v1/refunds. The row is inserted before the amount is reserved, so that every reservation
+ * has a row by which it can be released.
  */
 export const createRefund =
   (deps: Deps): Handler<typeof funding.operations.createRefund> =>

@@ -18,8 +18,8 @@ const transferChanged = async (tx: Db, kind: TransferKind, objectId: string): Pr
 };
 
 /**
- * Inserts the event `funding.withdrawalChanged` or `funding.refundChanged` with the present state of
- * the object. Called in the transaction that made the change.
+ * Inserts the event `funding.withdrawalChanged` or `funding.refundChanged` with the present state
+ * of the object. Called in the transaction that made the change.
  */
 export const insertTransferChanged = async (
   tx: Db,

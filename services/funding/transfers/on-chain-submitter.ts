@@ -7,8 +7,8 @@ export const withdrawalProgressed =
     recordProgress(deps, 'withdrawal', progress);
 
 /**
- * The reservation of a failed refund is released by the job `releaseRefunds`, not here: a subscriber
- * must not wait for another service.
+ * The reservation of a failed refund is released by the job `releaseRefunds`, not here: a
+ * subscriber must not wait for another service.
  */
 export const refundProgressed =
   (deps: RecordProgressDeps) =>

@@ -14,7 +14,10 @@ export const wakeKey = (objectId: string): string => `transfer.${objectId}`;
 type ClosingDeps = { pool: Pool; relay: Pick<Relay, 'dispatch'> };
 export type RecordProgressDeps = ClosingDeps & { waiting: Pick<Waiting, 'wake'> };
 
-/** Records the progress that chain-submitter reports, publishes it, and wakes the calls that wait for it. */
+/**
+ * Records the progress that chain-submitter reports, publishes it, and wakes the calls that wait
+ * for it.
+ */
 export const recordProgress = async (
   { pool, relay, waiting }: RecordProgressDeps,
   kind: TransferKind,

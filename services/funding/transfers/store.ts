@@ -7,9 +7,11 @@ import { refunds } from './model/refund.ts';
 import type { TransferEvent } from './model/transfer.ts';
 import { withdrawals } from './model/withdrawal.ts';
 
-/** The statements that withdrawals and refunds have in common: both tables have the same columns. */
+/**
+ * The statements that withdrawals and refunds have in common: both tables have the same columns.
+ */
 
-export const withdrawalState = stateColumn(withdrawals);
+const withdrawalState = stateColumn(withdrawals);
 export const refundState = stateColumn(refunds);
 
 const TABLES = {
@@ -28,8 +30,8 @@ const TABLES = {
 } as const;
 
 /**
- * The columns of both tables as they are read. Times are epoch milliseconds; `waiting` is the status
- * before the owner signs.
+ * The columns of both tables as they are read. Times are epoch milliseconds; `waiting` is the
+ * status before the owner signs.
  */
 export const transferShape = <W extends string>(waiting: W) => ({
   amount: z.bigint(),
@@ -47,7 +49,9 @@ export const transferShape = <W extends string>(waiting: W) => ({
 export const transferColumns = sql.fragment`amount, destination_address, destination_token_account, status, tx_hash,
   failure_code, failure_message, created_at, pending_until, pending_until <= app_now() as elapsed`;
 
-/** Narrows a list to one status, as it is shown: a transfer is expired before the sweep records it. */
+/**
+ * Narrows a list to one status, as it is shown: a transfer is expired before the sweep records it.
+ */
 export const andStatusIs = (kind: TransferKind, status: string | undefined) =>
   status === undefined
     ? sql.fragment``
@@ -55,8 +59,8 @@ export const andStatusIs = (kind: TransferKind, status: string | undefined) =>
         then 'expired' else status end = ${status}`;
 
 /**
- * Records the progress of a transfer, unless later progress is recorded. The slot is that of the last
- * confirmation, so that a failure after a confirmation can be told from a transfer that never
+ * Records the progress of a transfer, unless later progress is recorded. The slot is that of the
+ * last confirmation, so that a failure after a confirmation can be told from a transfer that never
  * happened.
  * @returns whether the transfer changed
  */
@@ -102,8 +106,8 @@ export const closeTransfer = async (
 const Due = z.object({ id: z.string(), waiting: z.boolean() });
 
 /**
- * Claims the transfers that are due for the sweep: those that wait for their owner and whose life is
- * over, and those that make no progress for 15 s, or for 45 s once they are confirmed, because
+ * Claims the transfers that are due for the sweep: those that wait for their owner and whose life
+ * is over, and those that make no progress for 15 s, or for 45 s once they are confirmed, because
  * finality takes longer.
  */
 export const claimDueTransfers = (

@@ -13,8 +13,8 @@ type Deps = SubmitTransferDeps &
   PrepareDeps & { reserveRefund: Handler<typeof settlement.internal.reserveRefund> };
 
 /**
- * A payment that a fork has removed since is not refunded before it is on the chain again. Reserving
- * is repeatable, and its answer says whether the payment is on the chain now.
+ * A payment that a fork has removed since is not refunded before it is on the chain again.
+ * Reserving is repeatable, and its answer says whether the payment is on the chain now.
  */
 const requirePaid = async (
   { reserveRefund }: Deps,

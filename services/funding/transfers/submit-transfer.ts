@@ -16,8 +16,8 @@ export type SubmitTransferDeps = RecordProgressDeps & {
 
 /**
  * Submits the transaction that the owner signed and waits for the chain. Repeatable: the same bytes
- * give the same result. chain-submitter holds the prepared bytes under the object's id and serializes
- * submission and cancel, so only its progress changes the record.
+ * give the same result. chain-submitter holds the prepared bytes under the object's id and
+ * serializes submission and cancel, so only its progress changes the record.
  * @param read reads the transfer with the caller's scope
  * @returns the transfer; it is still `submitted` when the wait ended before the chain decided
  * @throws ServiceError conflict for a cancelled or expired transfer; the code of the failure for a

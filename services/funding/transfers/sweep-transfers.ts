@@ -14,7 +14,9 @@ type Deps = CancelTransferDeps & {
 const BATCH = 50;
 const KINDS: readonly TransferKind[] = ['withdrawal', 'refund'];
 
-/** Expires a transfer, unless chain-submitter has signed it: then its progress is recorded instead. */
+/**
+ * Expires a transfer, unless chain-submitter has signed it: then its progress is recorded instead.
+ */
 const expire = async (deps: Deps, kind: TransferKind, id: string): Promise<void> => {
   const progress = await deps.cancelPrepared({ transfer: kind, object_id: id });
   if (progress === null) await recordClosing(deps, kind, id, 'elapse');

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import type { Principal } from '../../../shared/contract/principal.ts';
 import { newId, newServiceId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
 import {
   type Account,
+  codeOf,
   FRESH,
   type FundingFixture,
   startFundingFixture,
   type Vendor,
 } from '../../../test/support/funding.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 type Refund = {
   refund_id: string;
@@ -40,35 +41,22 @@ beforeEach(() => {
 
 const ask = <T = Refund>(who: Principal, operation: string, input: object): Promise<T> =>
   fixture.as<T>({ ...who }, 'funding', operation, input);
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
 const create = (settlement_id: string, rest: object = {}, who: Principal = vendor) =>
   ask(who, 'createRefund', { settlement_id, ...rest });
 const submit = ({ refund_id, transaction }: Refund, who: Principal = vendor) =>
   ask(who, 'submitRefund', { refund_id, transaction: signedByOwner(transaction!) });
-const afresh = ({ refund_id }: Refund) => ask(vendor, 'submitRefund', { refund_id });
+const prepareAgain = ({ refund_id }: Refund) => ask(vendor, 'submitRefund', { refund_id });
 const cancel = ({ refund_id }: Refund, who: Principal = vendor) => ask(who, 'cancelRefund', { refund_id });
 const get = ({ refund_id }: Refund, who: Principal = vendor) => ask(who, 'getRefund', { refund_id });
-/** The vendor's owner, signed in. */
+/** The owner of the vendor's account, signed in. */
 const owner = (): Principal => ({
   kind: 'jwt',
   account_id: vendor.account_id,
   session_id: 's',
   auth_time: FRESH,
 });
-const until = async <T>(read: () => Promise<T>, good: (value: T) => boolean): Promise<T> => {
-  for (let i = 0; i < 400; i += 1) {
-    const value = await read();
-    if (good(value)) return value;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error('did not come about');
-};
 
-test('a part and then the rest: reserved, signed by the payout address, given back; the fee is not', async () => {
+test('a settlement is refunded in two parts up to its net amount, without the fee', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   const before = fixture.chain.account(ada.owner).balance;
   const first = await create(settlement_id, { amount: '400000', reason: 'half of it was late' });
@@ -92,31 +80,31 @@ test('a part and then the rest: reserved, signed by the payout address, given ba
   expect(fixture.chain.account(vendor.payout).balance).toBe(0n);
   expect(await codeOf(create(settlement_id, { amount: '1' }))).toBe('conflict');
   expect(await fixture.reserved(settlement_id)).toBe(NET);
-  expect(await fixture.toldOf(first.refund_id, 'confirmed')).toEqual(['confirmed']);
+  expect(await fixture.publishedStatuses(first.refund_id, 'confirmed')).toEqual(['confirmed']);
 });
 
 test.each<[string, object, string]>([
-  ['the net', { amount: NET }, 'ok'],
-  ['one unit', { amount: '1' }, 'ok'],
-  ['one unit more than the net', { amount: '990001' }, 'conflict'],
-  ['nothing', { amount: '0' }, 'validation_error'],
-  ['less than nothing', { amount: '-1' }, 'validation_error'],
-  ['a number', { amount: 5 }, 'validation_error'],
+  ['the net amount', { amount: NET }, 'ok'],
+  ['one micro-unit', { amount: '1' }, 'ok'],
+  ['one micro-unit more than the net', { amount: '990001' }, 'conflict'],
+  ['an amount of zero', { amount: '0' }, 'validation_error'],
+  ['a negative amount', { amount: '-1' }, 'validation_error'],
+  ['an amount that is a JSON number', { amount: 5 }, 'validation_error'],
   ['a reason with a line break', { reason: 'a\nb' }, 'validation_error'],
   ['a payout address in the body', { payout_address: 'x' }, 'validation_error'],
-])('to the edge: %s', async (_name, input, expected) => {
+])('a refund of a settlement with a net of 990,000: %s', async (_name, input, expected) => {
   const settlement_id = await fixture.paid(ada, vendor);
   expect(await codeOf(create(settlement_id, input))).toBe(expected);
   if (expected !== 'ok') expect(await fixture.reserved(settlement_id)).toBe('0');
 });
 
-test('of a foreign, a pending, a failed settlement: nothing', async () => {
+test('a foreign, a pending and a failed settlement cannot be refunded', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   expect(await codeOf(create(settlement_id, {}, fixture.vendor()))).toBe('not_found');
   expect(await codeOf(create(settlement_id, {}, { ...vendor, service_id: newServiceId() }))).toBe(
     'not_found',
   );
-  // Who paid is not who may give back.
+  // The payer may not refund.
   expect(await codeOf(create(settlement_id, {}, ada))).toBe('not_found');
   expect(await codeOf(create(newId('stl')))).toBe('not_found');
   fixture.chain.outcomes.settle = 'silent';
@@ -126,28 +114,28 @@ test('of a foreign, a pending, a failed settlement: nothing', async () => {
     "select settlement_id from settlement.settlements where status = 'pending' limit 1",
   );
   await fixture.chain.tell('settleProgressed', rows[0].settlement_id, 'failed', '5'.repeat(80));
-  await until(
+  await waitFor(
     () => codeOf(create(rows[0].settlement_id)),
     (code) => code === 'conflict',
   );
   expect(await fixture.reserved(settlement_id)).toBe('0');
 });
 
-test('64 at once of a net that holds 16 of them: 16, and never more than the net', async () => {
+test('of 64 concurrent refunds, as many succeed as fit into the net amount', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
-  const verdicts = await Promise.all(
+  const results = await Promise.all(
     Array.from({ length: 64 }, () => create(settlement_id, { amount: '61875' }).catch((error) => error.code)),
   );
-  const made = verdicts.filter((verdict): verdict is Refund => typeof verdict === 'object');
+  const made = results.filter((result): result is Refund => typeof result === 'object');
   expect(made).toHaveLength(16);
-  expect(new Set(verdicts.filter((verdict) => typeof verdict === 'string'))).toEqual(new Set(['conflict']));
+  expect(new Set(results.filter((result) => typeof result === 'string'))).toEqual(new Set(['conflict']));
   expect(await fixture.reserved(settlement_id)).toBe(NET);
   const paid = await Promise.all(made.map((refund) => submit(refund)));
   expect(new Set(paid.map(({ status }) => status))).toEqual(new Set(['confirmed']));
   expect(fixture.chain.account(vendor.payout).balance).toBe(0n);
 });
 
-test('cancelled: what was reserved is free again, and nothing of it can be submitted', async () => {
+test('a cancelled refund releases its reservation and can no longer be submitted', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   const refund = await create(settlement_id);
   const cancelled = await cancel(refund);
@@ -155,17 +143,17 @@ test('cancelled: what was reserved is free again, and nothing of it can be submi
   expect(await fixture.reserved(settlement_id)).toBe('0');
   expect(await cancel(refund)).toEqual(cancelled);
   expect(await codeOf(submit(refund))).toBe('conflict');
-  expect(await codeOf(afresh(refund))).toBe('conflict');
+  expect(await codeOf(prepareAgain(refund))).toBe('conflict');
   expect((await submit(await create(settlement_id))).status).toBe('confirmed');
 });
 
-test('failed on chain and expired: released by the job', async () => {
+test('the reservation of a failed or expired refund is released by the job', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   fixture.chain.outcomes.transfer = 'failed';
   const refund = await create(settlement_id, { amount: '10' });
   expect(await codeOf(submit(refund))).toBe('payment_failed');
-  expect(await fixture.toldOf(refund.refund_id, 'failed')).toEqual(['failed']);
-  await until(
+  expect(await fixture.publishedStatuses(refund.refund_id, 'failed')).toEqual(['failed']);
+  await waitFor(
     () => fixture.reserved(settlement_id),
     (reserved) => reserved === '0',
   );
@@ -173,14 +161,14 @@ test('failed on chain and expired: released by the job', async () => {
   await fixture.database.withClock('24 hours 1 second', async () => {
     expect((await get(late)).status).toBe('expired');
     expect(await codeOf(submit(late))).toBe('conflict');
-    await until(
+    await waitFor(
       () => fixture.reserved(settlement_id),
       (reserved) => reserved === '0',
     );
   });
 });
 
-test('a vendor whose balance is too small: told at once, and nothing stays reserved', async () => {
+test('a refund above the vendor’s balance is refused, and nothing stays reserved', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   fixture.chain.account(vendor.payout).balance = 5n;
   expect(await codeOf(create(settlement_id))).toBe('insufficient_funds');
@@ -188,7 +176,7 @@ test('a vendor whose balance is too small: told at once, and nothing stays reser
   expect(await codeOf(create(settlement_id, { amount: '5' }))).toBe('ok');
 });
 
-test('what a crash left between row and reservation is given back', async () => {
+test('the reservation of a refund that a crash left unopened is released', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   const refund = await create(settlement_id, { amount: '10' });
   await fixture.admin.query("update funding.refunds set status = 'new' where refund_id = $1", [
@@ -196,7 +184,7 @@ test('what a crash left between row and reservation is given back', async () => 
   ]);
   expect(await codeOf(get(refund))).toBe('not_found');
   await fixture.database.withClock('61 seconds', () =>
-    until(
+    waitFor(
       () => fixture.reserved(settlement_id),
       (reserved) => reserved === '0',
     ),
@@ -207,7 +195,7 @@ test('what a crash left between row and reservation is given back', async () => 
   expect(rows).toEqual([]);
 });
 
-test('a payment that is forked away before the refund is submitted is not given back', async () => {
+test('a payment that a fork removes before the refund is submitted is not refunded', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   const refund = await create(settlement_id);
   const chain = async (status: string) => {
@@ -217,12 +205,15 @@ test('a payment that is forked away before the refund is submitted is not given 
     );
   };
   await chain('pending');
-  expect([await codeOf(submit(refund)), await codeOf(afresh(refund))]).toEqual(['conflict', 'conflict']);
+  expect([await codeOf(submit(refund)), await codeOf(prepareAgain(refund))]).toEqual([
+    'conflict',
+    'conflict',
+  ]);
   await chain('finalized');
   expect((await submit(refund)).status).toBe('confirmed');
 });
 
-test('who sees it: the service, the vendor’s owner, the payer; who acts: the vendor alone', async () => {
+test('the service, the vendor’s owner and the payer see a refund; only the vendor may change it', async () => {
   const settlement_id = await fixture.paid(ada, vendor);
   const refund = await create(settlement_id, { amount: '10' }, owner());
   const { transaction: _, expires_at: __, ...shown } = refund;

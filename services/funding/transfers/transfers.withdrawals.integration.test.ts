@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ServiceError } from '../../../shared/contract/errors.ts';
 import { newId } from '../../../shared/lib/id.ts';
 import { signedByOwner } from '../../../test/support/chain-stand-in.ts';
-import { type Account, type FundingFixture, startFundingFixture } from '../../../test/support/funding.ts';
+import {
+  type Account,
+  codeOf,
+  type FundingFixture,
+  startFundingFixture,
+} from '../../../test/support/funding.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 
 type Withdrawal = {
   withdrawal_id: string;
@@ -28,11 +33,6 @@ beforeEach(() => {
 
 const ask = <T = Withdrawal>(who: Account, operation: string, input: object): Promise<T> =>
   fixture.as<T>({ ...who }, 'funding', operation, input);
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'ok',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  );
 const create = (who: Account, amount: bigint | string = 1_000_000n, rest: object = {}) =>
   ask(who, 'createWithdrawal', {
     wallet_id: who.wallet_id,
@@ -42,21 +42,18 @@ const create = (who: Account, amount: bigint | string = 1_000_000n, rest: object
   });
 const approve = (who: Account, { withdrawal_id, transaction }: Withdrawal) =>
   ask(who, 'approveWithdrawal', { withdrawal_id, transaction: signedByOwner(transaction!) });
-const afresh = (who: Account, { withdrawal_id }: Withdrawal) =>
+const prepareAgain = (who: Account, { withdrawal_id }: Withdrawal) =>
   ask(who, 'approveWithdrawal', { withdrawal_id });
 const cancel = (who: Account, { withdrawal_id }: Withdrawal) =>
   ask(who, 'cancelWithdrawal', { withdrawal_id });
 const get = (who: Account, { withdrawal_id }: Withdrawal) => ask(who, 'getWithdrawal', { withdrawal_id });
-const until = async (who: Account, withdrawal: Withdrawal, status: string): Promise<Withdrawal> => {
-  for (let i = 0; i < 400; i += 1) {
-    const seen = await get(who, withdrawal);
-    if (seen.status === status) return seen;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error(`never ${status}`);
-};
+const until = (who: Account, withdrawal: Withdrawal, status: string): Promise<Withdrawal> =>
+  waitFor(
+    () => get(who, withdrawal),
+    (read) => read.status === status,
+  );
 
-test('created, approved, paid; every repeat of the approval gives the same', async () => {
+test('an approved withdrawal is paid once, and a repeated approval has the same result', async () => {
   const ada = fixture.account();
   const to = fixture.address();
   const created = await create(ada, 2_500_000n, { destination_address: to });
@@ -77,33 +74,36 @@ test('created, approved, paid; every repeat of the approval gives the same', asy
   expect(two).toEqual(one);
   expect(await approve(ada, created)).toEqual(one);
   expect(fixture.chain.account(to).balance).toBe(2_500_000n);
-  await expect(afresh(ada, created)).rejects.toMatchObject({
+  await expect(prepareAgain(ada, created)).rejects.toMatchObject({
     code: 'conflict',
     extras: { money_moved: 'yes' },
   });
   expect(await codeOf(cancel(ada, created))).toBe('conflict');
   await fixture.chain.tell('withdrawalProgressed', created.withdrawal_id, 'finalized', one.tx_hash!);
   expect(await until(ada, created, 'finalized')).toEqual({ ...one, status: 'finalized' });
-  expect(await fixture.toldOf(created.withdrawal_id, 'finalized')).toEqual(['confirmed', 'finalized']);
+  expect(await fixture.publishedStatuses(created.withdrawal_id, 'finalized')).toEqual([
+    'confirmed',
+    'finalized',
+  ]);
 });
 
 test.each<[string, bigint | string, object, string]>([
-  ['nothing', '0', {}, 'validation_error'],
-  ['less than nothing', '-1', {}, 'validation_error'],
+  ['an amount of zero', '0', {}, 'validation_error'],
+  ['a negative amount', '-1', {}, 'validation_error'],
   ['a fraction', '1.5', {}, 'validation_error'],
-  ['more than there is', 10_000_001n, {}, 'insufficient_funds'],
+  ['more than the balance', 10_000_001n, {}, 'insufficient_funds'],
   ['2^63', 2n ** 63n, {}, 'validation_error'],
   ['a wallet that does not exist', 1n, { wallet_id: newId('wal') }, 'not_found'],
   ['an unknown field', 1n, { status: 'confirmed' }, 'validation_error'],
   ['an account in the body', 1n, { account_id: newId('acct') }, 'validation_error'],
-])('not created: %s', async (_name, amount, rest, expected) => {
+])('a withdrawal is refused for %s', async (_name, amount, rest, expected) => {
   const ada = fixture.account();
   expect(await codeOf(create(ada, amount, rest))).toBe(expected);
   const { data } = await ask<{ data: unknown[] }>(ada, 'listWithdrawals', {});
   expect(data).toEqual([]);
 });
 
-test('a destination that chain-submitter refuses is refused with its words', async () => {
+test('a destination that chain-submitter refuses is refused with the same message', async () => {
   const ada = fixture.account();
   const program = fixture.address();
   fixture.chain.refused.add(program);
@@ -113,34 +113,34 @@ test('a destination that chain-submitter refuses is refused with its words', asy
   });
 });
 
-test('another account sees nothing of it and can do nothing with it', async () => {
+test('another account can neither see nor change a withdrawal', async () => {
   const [ada, eve] = [fixture.account(), fixture.account()];
   const created = await create(ada);
-  const verdicts = await Promise.all([
+  const codes = await Promise.all([
     codeOf(get(eve, created)),
     codeOf(approve(eve, created)),
-    codeOf(afresh(eve, created)),
+    codeOf(prepareAgain(eve, created)),
     codeOf(cancel(eve, created)),
     codeOf(create(eve, 1n, { wallet_id: ada.wallet_id })),
   ]);
-  expect(verdicts).toEqual(Array(5).fill('not_found'));
+  expect(codes).toEqual(Array(5).fill('not_found'));
   expect((await ask<{ data: unknown[] }>(eve, 'listWithdrawals', {})).data).toEqual([]);
   expect((await get(ada, created)).status).toBe('pending_approval');
 });
 
-test('cancelled is final, and a repeat of the cancel gives the same', async () => {
+test('a cancelled withdrawal stays cancelled, and a repeated cancel has the same result', async () => {
   const ada = fixture.account();
   const created = await create(ada);
   const cancelled = await cancel(ada, created);
   expect(cancelled.status).toBe('cancelled');
   expect(await cancel(ada, created)).toEqual(cancelled);
   expect(await codeOf(approve(ada, created))).toBe('conflict');
-  expect(await codeOf(afresh(ada, created))).toBe('conflict');
+  expect(await codeOf(prepareAgain(ada, created))).toBe('conflict');
   expect(fixture.chain.account(ada.owner).balance).toBe(10_000_000n);
-  expect(await fixture.toldOf(created.withdrawal_id, 'cancelled')).toEqual(['cancelled']);
+  expect(await fixture.publishedStatuses(created.withdrawal_id, 'cancelled')).toEqual(['cancelled']);
 });
 
-test('cancel against approve, 32 times: the record says what became of the money', async () => {
+test('when a cancel and an approval race, the record agrees with the chain', async () => {
   const ada = fixture.account(32_000_000n);
   const all = await Promise.all(Array.from({ length: 32 }, () => create(ada, 1_000_000n)));
   await Promise.all(
@@ -159,11 +159,11 @@ test('cancel against approve, 32 times: the record says what became of the money
   expect(fixture.chain.account(ada.owner).balance).toBe(32_000_000n - 1_000_000n * BigInt(rows[0].paid));
 });
 
-test('bytes that are not the prepared ones: 400, and the withdrawal waits on; afresh replaces what was prepared', async () => {
+test('bytes that were not prepared are refused, and another preparation replaces the first', async () => {
   const ada = fixture.account();
   const created = await create(ada);
   expect(await codeOf(approve(ada, { ...created, transaction: 'AAAA' }))).toBe('validation_error');
-  const renewed = await afresh(ada, created);
+  const renewed = await prepareAgain(ada, created);
   expect(renewed).toMatchObject({ withdrawal_id: created.withdrawal_id, status: 'pending_approval' });
   expect(renewed.transaction).not.toBe(created.transaction);
   expect(await codeOf(approve(ada, created))).toBe('validation_error');
@@ -171,7 +171,7 @@ test('bytes that are not the prepared ones: 400, and the withdrawal waits on; af
   expect((await approve(ada, renewed)).status).toBe('confirmed');
 });
 
-test('15 minutes later it is expired: at once for who reads, by the job in the record, for good', async () => {
+test('after 15 minutes a withdrawal is expired for readers at once, and in the record by the sweep', async () => {
   const ada = fixture.account();
   const created = await create(ada);
   await fixture.database.withClock('15 minutes 1 second', async () => {
@@ -188,16 +188,14 @@ test('15 minutes later it is expired: at once for who reads, by the job in the r
       );
       return rows[0].status;
     };
-    for (let i = 0; i < 200 && (await record()) !== 'expired'; i += 1)
-      await new Promise((done) => setTimeout(done, 25));
-    expect(await record()).toBe('expired');
+    await waitFor(record, (status) => status === 'expired');
   });
   expect(fixture.chain.transfers.get(created.withdrawal_id)?.state).toBe('cancelled');
   expect(await codeOf(approve(ada, created))).toBe('conflict');
-  expect(await fixture.toldOf(created.withdrawal_id, 'expired')).toEqual(['expired']);
+  expect(await fixture.publishedStatuses(created.withdrawal_id, 'expired')).toEqual(['expired']);
 });
 
-test('a transfer that fails on chain: the caller is told, and so is every repeat', async () => {
+test('a transfer that fails on the chain fails the approval and every repeat of it', async () => {
   fixture.chain.outcomes.transfer = 'failed';
   const ada = fixture.account();
   const created = await create(ada);
@@ -209,24 +207,24 @@ test('a transfer that fails on chain: the caller is told, and so is every repeat
   expect(await get(ada, created)).toMatchObject({ status: 'failed', failure: { code: 'payment_failed' } });
 });
 
-test('a chain that takes longer than the wait: submitted; forked away: submitted again; then confirmed', async () => {
+test('a withdrawal is submitted while the chain is slow, and again after a fork, until it is confirmed', async () => {
   fixture.chain.outcomes.transfer = 'silent';
   const ada = fixture.account();
   const created = await create(ada);
   const submitted = await approve(ada, created);
   expect(submitted).toMatchObject({ status: 'submitted', tx_hash: expect.any(String) });
-  const tell = (status: 'confirmed' | 'reopened' | 'signed') =>
+  const publish = (status: 'confirmed' | 'reopened' | 'signed') =>
     fixture.chain.tell('withdrawalProgressed', created.withdrawal_id, status, submitted.tx_hash!);
-  await tell('confirmed');
+  await publish('confirmed');
   await until(ada, created, 'confirmed');
-  await tell('signed');
-  await tell('reopened');
+  await publish('signed');
+  await publish('reopened');
   await until(ada, created, 'submitted');
-  await tell('confirmed');
+  await publish('confirmed');
   expect(await until(ada, created, 'confirmed')).toEqual({ ...submitted, status: 'confirmed' });
 });
 
-test('rule 16: a fact that was lost is asked for', async () => {
+test('rule 16: progress whose event was lost is read from chain-submitter', async () => {
   fixture.chain.outcomes.transfer = 'silent';
   const ada = fixture.account();
   const created = await create(ada);
@@ -236,7 +234,7 @@ test('rule 16: a fact that was lost is asked for', async () => {
   await fixture.database.withClock('16 seconds', () => until(ada, created, 'finalized'));
 });
 
-test('listed newest first, by pages, by wallet and status', async () => {
+test('withdrawals are listed newest first, in pages, by wallet and by status', async () => {
   const ada = fixture.account();
   const made: string[] = [];
   for (let i = 0; i < 3; i += 1) made.unshift((await create(ada)).withdrawal_id);

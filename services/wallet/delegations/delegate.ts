@@ -7,8 +7,8 @@ import { findLatestPreparation } from './store/preparations.ts';
 import { type SubmitDelegationDeps, submitDelegation } from './submit-delegation.ts';
 
 /**
- * POST /v1/wallets/:wallet_id/delegate: submits the signed transaction, or prepares another with the
- * latest allowance.
+ * POST /v1/wallets/:wallet_id/delegate: submits the signed transaction, or prepares another with
+ * the latest allowance.
  */
 export const delegate =
   (deps: SubmitDelegationDeps & PrepareDelegationDeps): Handler<typeof wallet.operations.delegate> =>

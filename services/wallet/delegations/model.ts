@@ -34,8 +34,8 @@ const isDelegated = ({ delegate, allowance }: DelegationObservation): boolean =>
   delegate !== null && allowance > 0n;
 
 /**
- * Whether the status depends on what was paid since the approval. The chain clears the delegate when
- * the allowance reaches zero, so an exhausted and a revoked delegation look the same there.
+ * Whether the status depends on what was paid since the approval. The chain clears the delegate
+ * when the allowance reaches zero, so an exhausted and a revoked delegation look the same there.
  */
 export const needsSpending = (record: DelegationRecord, observation: DelegationObservation): boolean =>
   !isDelegated(observation) && observation.exists && !record.approving && record.lastConfirmed === 'approve';

@@ -24,11 +24,11 @@ export type SubmitDelegationDeps = RefreshDeps & {
 };
 
 /**
- * Submits the transaction that the owner signed and waits for the chain. Repeatable: chain-submitter
- * answers the same bytes with the same result, and the record has the outcome.
+ * Submits the transaction that the owner signed and waits for the chain. Repeatable:
+ * chain-submitter answers the same bytes with the same result, and the record has the outcome.
  * @returns the wallet; its delegation is `pending` when the wait ended before the chain decided
- * @throws ServiceError conflict when no transaction of this kind was prepared; the code of the failure
- *   for a failed one
+ * @throws ServiceError conflict when no transaction of this kind was prepared; the code of the
+ *   failure for a failed one
  */
 export const submitDelegation = async (
   deps: SubmitDelegationDeps,

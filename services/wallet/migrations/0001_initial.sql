@@ -6,8 +6,8 @@ create table wallets (
   kind text not null check (kind in ('external', 'provisioned')),
   public_key text collate "C" not null,
   token_account text collate "C" not null,
-  -- The delegate authority that this wallet names; settlement stores it with its payers. Authorities are
-  -- numbered and retired one by one, so each wallet has its own.
+  -- The delegate authority that this wallet names; settlement stores it with its payers.
+  -- Authorities are numbered and retired one by one, so each wallet has its own.
   authority text collate "C" not null,
   label text,
   -- The owner's key, encrypted by the owner's client, which alone can decrypt it.
@@ -28,8 +28,8 @@ create index wallets_by_account on wallets (account_id, wallet_id desc);
 create index wallets_token_account_due on wallets (token_account_progressed_at)
   where token_account_status in ('new', 'signed');
 
--- Transactions that were prepared for the owner's signature. Earlier ones stay, because their events may
--- be late.
+-- Transactions that were prepared for the owner's signature. Earlier ones stay, because their
+-- events may be late.
 create table preparations (
   preparation_id text collate "C" primary key,
   wallet_id text collate "C" not null references wallets,
@@ -41,7 +41,8 @@ create table preparations (
   failure_code text,
   failure_message text,
   created_at timestamptz not null default app_now(),
-  -- Payments count against the approved allowance from this time on. The event of its outcome may be late.
+  -- Payments count against the approved allowance from this time on. The event of its outcome may
+  -- be late.
   submitted_at timestamptz,
   progressed_at timestamptz not null default app_now(),
   check ((kind = 'approve') = (allowance is not null)),
@@ -49,9 +50,10 @@ create table preparations (
 );
 create index preparations_by_wallet on preparations (wallet_id, preparation_id desc);
 
--- What moved on the chain, one row per object: a projection of other services' events. Both sides read the
--- same row, so an event is one write. Events arrive out of order: until the event with the details has
--- arrived, every column but the status is null. The row names no account then, so nobody sees it.
+-- What moved on the chain, one row per object: a projection of other services' events. Both sides
+-- read the same row, so an event is one write. Events arrive out of order: until the event with the
+-- details has arrived, every column but the status is null. The row names no account then, so
+-- nobody sees it.
 create table transactions (
   object_id text collate "C" primary key,
   type text not null check (type in ('payment', 'deposit', 'withdrawal', 'refund', 'dev_fund')),
@@ -94,7 +96,8 @@ create table snapshots (
   slot bigint not null default 0,
   -- Null: never observed.
   seen_at timestamptz,
-  -- When something changed or the owner read it last. Active wallets are polled often, idle ones seldom.
+  -- When something changed or the owner read it last. Active wallets are polled often, idle ones
+  -- seldom.
   active_at timestamptz not null default app_now(),
   poll_at timestamptz not null default app_now()
 );

@@ -41,7 +41,10 @@ const delegationOf = ({ exists, delegate, served, allowance }: Observation) => (
   allowance: parseMicro(allowance),
 });
 
-/** What wallets have paid since their last approval, by wallet id, for those whose status depends on it. */
+/**
+ * What wallets have paid since their last approval, by wallet id, for those whose status depends on
+ * it.
+ */
 const sumSpending = async (
   { sumSpentSince }: RefreshDeps,
   rows: readonly WalletRow[],

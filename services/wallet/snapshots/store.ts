@@ -31,20 +31,23 @@ export const listSnapshots = (db: Db, walletIds: readonly string[]): Promise<rea
   );
 
 /**
- * The same within a transaction that changes them. They are locked in the order of their ids, so that
- * no two transactions deadlock.
+ * The same within a transaction that changes them. They are locked in the order of their ids, so
+ * that no two transactions deadlock.
  */
 export const lockSnapshots = (tx: Db, walletIds: readonly string[]): Promise<readonly SnapshotRow[]> =>
   tx.any(sql.type(Row)`
     select ${columns} from snapshots where wallet_id = any(${sql.array([...walletIds], 'text')})
     order by wallet_id for update`);
 
-/** How long claimed wallets belong to the replica that claimed them. A failed poll is repeated after it. */
+/**
+ * How long claimed wallets belong to the replica that claimed them. A failed poll is repeated after
+ * it.
+ */
 const LEASE_SECONDS = 10;
 
 /**
- * Claims wallets that are due for a poll, the longest overdue first. A claimed wallet is not due for
- * other replicas until the lease ends.
+ * Claims wallets that are due for a poll, the longest overdue first. A claimed wallet is not due
+ * for other replicas until the lease ends.
  */
 export const claimDueSnapshots = async (db: Db, limit: number): Promise<string[]> => [
   ...(await db.anyFirst(sql.type(z.object({ wallet_id: z.string() }))`
@@ -61,9 +64,9 @@ export const claimDueSnapshots = async (db: Db, limit: number): Promise<string[]
 const IDLE_SECONDS = 600;
 
 /**
- * Updates locked snapshots. The pause until the next poll is a tenth of the time since the wallet was
- * last active, from `pollMs` up to ten minutes: many idle wallets cost little, and a change of an
- * active wallet is detected within one poll.
+ * Updates locked snapshots. The pause until the next poll is a tenth of the time since the wallet
+ * was last active, from `pollMs` up to ten minutes: many idle wallets cost little, and a change of
+ * an active wallet is detected within one poll.
  * @param rows `active`: the owner has read the wallet, or something changed
  */
 export const updateSnapshots = async (

@@ -26,7 +26,10 @@ export const movementOfPayment = (payment: Payment, status: Movement['status']):
   },
 });
 
-/** The movement of a deposit, withdrawal, refund or test funds, from an event or an answer of funding. */
+/**
+ * The movement of a deposit, withdrawal, refund or test funds, from an event or an answer of
+ * funding.
+ */
 export const movementOfFunds = (moved: Moved): Movement => ({
   objectId: moved.object_id,
   type: moved.type,

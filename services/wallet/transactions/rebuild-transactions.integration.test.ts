@@ -28,7 +28,10 @@ import { finalized, issued, reversed } from './on-settlement.ts';
 import { rebuildTransactions } from './rebuild-transactions.ts';
 import { refetchPayments } from './refetch-payments.ts';
 
-/** The settlement service's own facts and tables, and this service's consumers and rebuild beside them. */
+/**
+ * The events and tables of the settlement service itself, with the subscribers and the rebuild of
+ * this service.
+ */
 let base: Base;
 let subscription: Consuming;
 
@@ -84,7 +87,7 @@ const moved = (n: number): Moved => ({
   created_at: '2026-10-01T00:00:00.000Z',
 });
 
-test('rebuilt from the owners’ tables, the transactions are what the facts have made of them', async () => {
+test('a rebuild from the owners’ tables gives the same transactions as the events', async () => {
   const buyer = consumer();
   const payments = await atOnce(
     12,
@@ -118,7 +121,7 @@ test('rebuilt from the owners’ tables, the transactions are what the facts hav
   });
   expect(before.find(({ object_id }) => object_id === lost)).toMatchObject({ status: 'reversed' });
 
-  // What is wrong, missing and made up is put right.
+  // A rebuild corrects wrong, missing and invented rows.
   await admin.query(`update wallet.transactions set amount = amount + 1, status = 'confirmed'`);
   await admin.query('delete from wallet.transactions where object_id = $1', [forked]);
   await admin.query(
@@ -133,11 +136,11 @@ test('rebuilt from the owners’ tables, the transactions are what the facts hav
   expect(before.map(({ object_id }) => object_id)).not.toContain(failing.settlementId);
 });
 
-test('payments whose facts were lost are asked for: without a beginning, without an end; others are left alone', async () => {
+test('payments without their first or final event are fetched again, and no others', async () => {
   const ids = await atOnce(4, async () => (await paid()).settlementId);
-  const [noBeginning, noEnd, undone, young] = ids as [string, string, string, string];
-  await say(undone, 'failed');
-  for (const settlementId of [noBeginning, noEnd, young]) await say(settlementId, 'finalized');
+  const [withoutFirst, withoutFinal, reversedId, recent] = ids as [string, string, string, string];
+  await say(reversedId, 'failed');
+  for (const settlementId of [withoutFirst, withoutFinal, recent]) await say(settlementId, 'finalized');
   const mine = async () => (await projected()).filter(({ object_id }) => ids.includes(object_id));
   const whole = await until(
     mine,
@@ -146,45 +149,47 @@ test('payments whose facts were lost are asked for: without a beginning, without
 
   const lost =
     'from_account_id = null, to_account_id = null, amount = null, fee_amount = null, service_id = null, created_at = null';
-  await admin.query(`update wallet.transactions set ${lost} where object_id = $1`, [noBeginning]);
+  await admin.query(`update wallet.transactions set ${lost} where object_id = $1`, [withoutFirst]);
   await admin.query(`update wallet.transactions set status = 'confirmed' where object_id = any($1)`, [
-    [noEnd, undone, young],
+    [withoutFinal, reversedId, recent],
   ]);
   await admin.query(
     `update wallet.transactions set queried_at = app_now() - interval '3 minutes' where object_id = any($1)`,
-    [[noBeginning, noEnd, undone]],
+    [[withoutFirst, withoutFinal, reversedId]],
   );
-  const asked: string[][] = [];
+  const batches: string[][] = [];
   const refetch = refetchPayments({
     pool: base.pool,
     listPaidByIds: ({ settlement_ids }) => {
-      asked.push(settlement_ids);
+      batches.push(settlement_ids);
       return call(base.bus, settlement, 'listPaidByIds', { settlement_ids });
     },
   });
   await refetch();
   await refetch();
-  expect(asked.map((batch) => batch.toSorted())).toEqual([[noBeginning, noEnd, undone].toSorted()]);
-  const expected = whole.map((row) => (row.object_id === young ? { ...row, status: 'confirmed' } : row));
+  expect(batches.map((batch) => batch.toSorted())).toEqual([
+    [withoutFirst, withoutFinal, reversedId].toSorted(),
+  ]);
+  const expected = whole.map((row) => (row.object_id === recent ? { ...row, status: 'confirmed' } : row));
   expect(await mine()).toEqual(expected);
 });
 
-test('every page is read, a last one that is full as well', async () => {
+test('every page is read, also after a full one', async () => {
   const all = Array.from({ length: 1000 }, (_, i) => moved(i));
-  const asked: (string | null)[] = [];
+  const cursors: (string | null)[] = [];
   const rebuilt = await rebuildTransactions(base.pool, {
     listPaid: async () => [],
     listMoved: async ({ after, limit }) => {
-      asked.push(after);
+      cursors.push(after);
       return all.filter(({ object_id }) => after === null || object_id > after).slice(0, limit);
     },
   });
   expect(rebuilt).toEqual({ payments: 0, funds: 1000 });
-  expect(asked).toEqual([null, 'fund_0499', 'fund_0999']);
+  expect(cursors).toEqual([null, 'fund_0499', 'fund_0999']);
   expect(await projected()).toHaveLength(1000);
 });
 
-test('while it runs, payments go on: none is missing at the end and none is put back', async () => {
+test('payments during a rebuild are complete at its end, and none has an older status', async () => {
   const buyer = consumer();
   const ids: string[] = [];
   const paying = atOnce(24, async () => {

@@ -24,8 +24,9 @@ async function* pagesOf<Item>(
 
 /**
  * Rebuilds the transactions from the tables of the services that own them. The service may run
- * meanwhile. A row that is deleted here was committed by its owner before its event was published, so
- * a page that is read later contains it. What changes after its page was read arrives as an event.
+ * meanwhile. A row that is deleted here was committed by its owner before its event was published,
+ * so a page that is read later contains it. What changes after its page was read arrives as an
+ * event.
  * @returns how many rows of each owner were recorded
  */
 export const rebuildTransactions = async (

@@ -1,5 +1,6 @@
 // Rebuilds the projection of this service from the tables of the services that own its rows. Run it
-// beside the service with the service's configuration (docs/runbook.md): node services/wallet/transactions/rebuild.ts
+// beside the service with the service's configuration (docs/runbook.md): node
+// services/wallet/transactions/rebuild.ts
 import { closeBase, openBase } from '../../../shared/boot.ts';
 import { call } from '../../../shared/bus/call.ts';
 import { funding, settlement } from '../../../shared/contract/index.ts';

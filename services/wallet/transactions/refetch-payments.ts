@@ -6,8 +6,9 @@ import { movementOfPayment } from './movements.ts';
 import { claimIncompletePayments, upsertMovements } from './store.ts';
 
 /**
- * Fetches payments from settlement whose events may have been lost (a NATS whose storage was wiped).
- * Otherwise they would be missing from the lists, or stay unfinished there, until the next rebuild.
+ * Fetches payments from settlement whose events may have been lost (a NATS whose storage was
+ * wiped). Otherwise they would be missing from the lists, or stay unfinished there, until the next
+ * rebuild.
  */
 export const refetchPayments =
   ({

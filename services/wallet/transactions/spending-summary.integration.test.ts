@@ -21,7 +21,7 @@ import {
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-test('spending by day, service and delegate; refunds apart; a delegate sums up its own', async () => {
+test('spending is summed by day, service and delegate, and a delegate sees its own', async () => {
   const payer = account();
   const [robot, other] = [delegate(payer.account_id), delegate(payer.account_id)];
   const [weather, maps] = [newServiceId(), newServiceId()];
@@ -123,7 +123,7 @@ test('spending by day, service and delegate; refunds apart; a delegate sums up i
   });
 });
 
-test('the default time ends now by the database’s clock', async () => {
+test('the default period ends now, by the clock of the database', async () => {
   const payer = account();
   await publishAll([issuedEvent(issue(payer))]);
   await expectSoon(async () => (await summary(payer)).total_spent, '1000000');

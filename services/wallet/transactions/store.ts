@@ -17,8 +17,8 @@ const isNewer = stateColumn(transactions, sql.fragment`t.status`).allowsBy(sql.f
 
 /**
  * Records movements in any order: the status and the transaction change by the state machine alone,
- * and the other columns are the same in every event of an object. So events may repeat and arrive out
- * of order, and a rebuild may run at the same time. A call has each object at most once.
+ * and the other columns are the same in every event of an object. So events may repeat and arrive
+ * out of order, and a rebuild may run at the same time. A call has each object at most once.
  */
 export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise<unknown> => {
   const rows = movements.map(({ objectId, type, status, txHash, details }) => ({
@@ -58,8 +58,8 @@ export const upsertMovements = (db: Db, movements: readonly Movement[]): Promise
 };
 
 /**
- * Claims payments whose events are minutes late, where the chain takes seconds: those without a final
- * event, and those without their first event.
+ * Claims payments whose events are minutes late, where the chain takes seconds: those without a
+ * final event, and those without their first event.
  */
 export const claimIncompletePayments = async (db: Db, limit: number): Promise<string[]> => {
   const rows = await db.any(sql.typeAlias('id')`
@@ -78,8 +78,8 @@ export const deleteTransactions = (db: Db): Promise<unknown> =>
   db.query(sql.typeAlias('void')`truncate transactions`);
 
 /**
- * Which transactions a caller may see: those of an account, or of one delegate of it. It is part of the
- * query, so that a forgotten check finds nothing.
+ * Which transactions a caller may see: those of an account, or of one delegate of it. It is part of
+ * the query, so that a forgotten check finds nothing.
  */
 export type TransactionScope = { account_id: string; delegate_id: string | null };
 
@@ -98,8 +98,8 @@ const Row = z.object({
 export type TransactionRow = z.infer<typeof Row>;
 
 /**
- * The place of a row in the list, newest first. Of a payment from an account to itself, the outgoing
- * side comes first.
+ * The place of a row in the list, newest first. Of a payment from an account to itself, the
+ * outgoing side comes first.
  */
 type Place = Pick<TransactionRow, 'created_at' | 'object_id' | 'direction'>;
 
@@ -136,14 +136,16 @@ type TransactionQuery = {
 
 const isDelegates = (side: (typeof SIDES)[number]) => DELEGATE_SIDES.includes(side);
 
-/** A page of the transactions in scope, newest first, and one row more where there is a next page. */
+/**
+ * A page of the transactions in scope, newest first, and one row more where there is a next page.
+ */
 export const listTransactions = async (
   db: Db,
   { scope, type, direction, status, service_id, delegate_id, fromMs, toMs }: TransactionQuery,
   { before, limit }: Page<Place>,
 ): Promise<readonly TransactionRow[]> => {
-  // Only the payer may know which delegate paid, so a filter by delegate excludes the other sides, even
-  // where the id is right.
+  // Only the payer may know which delegate paid, so a filter by delegate excludes the other sides,
+  // even where the id is right.
   const sides = (scope.delegate_id === null && delegate_id === undefined ? SIDES : DELEGATE_SIDES).filter(
     (side) =>
       (type === undefined || side.type === type) && (direction === undefined || side.direction === direction),

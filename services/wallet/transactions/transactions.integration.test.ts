@@ -32,7 +32,7 @@ import {
 beforeAll(startFixture);
 afterAll(stopFixture);
 
-test('a payment is one transaction for its payer and one for its vendor; nobody else sees it', async () => {
+test('a payment is one transaction of its payer and one of its vendor, and nobody else sees it', async () => {
   const [payer, vendor] = [account(), account()];
   const payment = issue(payer, { vendor_account_id: vendor.account_id });
   await publishAll([issuedEvent(payment)]);
@@ -47,48 +47,51 @@ test('a payment is one transaction for its payer and one for its vendor; nobody 
   });
   expect(got!.transaction_id).not.toBe(out!.transaction_id);
   expect(await list(account())).toEqual({ data: [], next_cursor: null });
-  // The delegate's id with another account's key shows nothing either.
+  // A delegate's id with the key of another account shows nothing either.
   expect((await list(delegate(account().account_id))).data).toEqual([]);
   expect(await summary(vendor)).toMatchObject({ total_spent: '0', payment_count: 0, groups: [] });
 });
 
-/** What becomes of a payment, event by event, and what is read in the end. */
-const STORIES: readonly [string, (payment: Issued) => Message[], expected: string][] = [
-  ['confirmed', (p) => [issuedEvent(p)], `confirmed ${HASH[0]}`],
-  ['finalized', (p) => [issuedEvent(p), finalizedEvent(p)], `finalized ${HASH[0]}`],
+/** The events of a payment and the transaction that results from them. */
+const HISTORIES: readonly [string, (payment: Issued) => Message[], expected: string][] = [
+  ['a confirmed payment', (p) => [issuedEvent(p)], `confirmed ${HASH[0]}`],
+  ['a finalized payment', (p) => [issuedEvent(p), finalizedEvent(p)], `finalized ${HASH[0]}`],
   [
-    'forked, then final by another transaction',
+    'a payment finalized by another transaction after a fork',
     (p) => [issuedEvent(p), finalizedEvent(p, NEXT_HASH)],
     `finalized ${NEXT_HASH[0]}`,
   ],
-  ['reversed', (p) => [issuedEvent(p), reversedEvent(p)], `reversed ${HASH[0]}`],
+  ['a reversed payment', (p) => [issuedEvent(p), reversedEvent(p)], `reversed ${HASH[0]}`],
 ];
 const orders = <T>(items: readonly T[]): T[][] =>
   items.length < 2
     ? [[...items]]
     : [[...items], [...items].reverse(), [...items, items[0]!], [items[1]!, ...items, items[1]!]];
 
-test.each(STORIES)('events in any order and repeated, one by one: %s', async (_name, story, expected) => {
-  for (const events of orders(story(issue(account())))) {
-    const payer = account();
-    const settlement_id = newId('stl');
-    for (const { subject, payload } of events) {
-      const own = { settlement_id, account_id: payer.account_id };
-      await publishOne({ subject, payload: { ...payload, ...own } });
+test.each(HISTORIES)(
+  'the events of %s have one result in any order and repeated',
+  async (_name, history, expected) => {
+    for (const events of orders(history(issue(account())))) {
+      const payer = account();
+      const settlement_id = newId('stl');
+      for (const { subject, payload } of events) {
+        const own = { settlement_id, account_id: payer.account_id };
+        await publishOne({ subject, payload: { ...payload, ...own } });
+      }
+      await expectSoon(
+        async () => (await list(payer)).data.map(({ status, tx_hash }) => `${status} ${tx_hash![0]}`),
+        [expected],
+      );
     }
-    await expectSoon(
-      async () => (await list(payer)).data.map(({ status, tx_hash }) => `${status} ${tx_hash![0]}`),
-      [expected],
-    );
-  }
-});
+  },
+);
 
-test('64 at a time, each event up to three times, in no order: every payment ends as its story does', async () => {
+test('64 payments with repeated events in random order end as their histories say', async () => {
   const payer = account();
   const payments = Array.from({ length: 64 }, (_, i) => {
-    const [, story, expected] = STORIES[i % STORIES.length]!;
+    const [, history, expected] = HISTORIES[i % HISTORIES.length]!;
     const payment = issue(payer, { quote_amount: `${100_000 + i}` });
-    return { payment, events: story(payment), expected };
+    return { payment, events: history(payment), expected };
   });
   const events = payments
     .flatMap((each) => each.events)
@@ -116,11 +119,11 @@ test('64 at a time, each event up to three times, in no order: every payment end
   });
 });
 
-test('a page after another is the whole list, each transaction once, also where many have one time', async () => {
+test('the pages of a list have each transaction once, also where many have the same time', async () => {
   const payer = account();
   const at = '2026-10-01T12:00:00.000Z';
   await publishAll([
-    // To itself: one object, two transactions.
+    // Payments of an account to itself: each is one object and two transactions.
     ...Array.from({ length: 5 }, () =>
       issuedEvent(issue(payer, { issued_at: at, vendor_account_id: payer.account_id })),
     ),
@@ -166,11 +169,11 @@ test('a page after another is the whole list, each transaction once, also where 
   expect(await types({ from: at, to: at })).toEqual([]);
 });
 
-test('a list is narrowed by direction, status, service and delegate; whose delegate paid is the payer’s alone', async () => {
+test('a list is filtered by direction, status, service and delegate, and only the payer sees the delegate', async () => {
   const [payer, vendor, robot, weather] = [account(), account(), newId('del'), newServiceId()];
   const robots = delegate(payer.account_id, robot);
-  const told = { vendor_account_id: vendor.account_id, service_id: weather };
-  const [byRobot, byHand] = [issue(robots, told), issue(payer, { vendor_account_id: vendor.account_id })];
+  const details = { vendor_account_id: vendor.account_id, service_id: weather };
+  const [byRobot, byHand] = [issue(robots, details), issue(payer, { vendor_account_id: vendor.account_id })];
   await publishAll([
     issuedEvent(byRobot),
     issuedEvent(byHand),
@@ -204,7 +207,7 @@ test('a list is narrowed by direction, status, service and delegate; whose deleg
   expect(await types(vendor, { delegate_id: robot })).toEqual([]);
 });
 
-test('a cursor is for its list, its caller and its filters', async () => {
+test('a cursor is valid for its list, its caller and its filters alone', async () => {
   const payer = account();
   await publishAll([issuedEvent(issue(payer)), issuedEvent(issue(payer))]);
   await expectSoon(async () => (await list(payer)).data.length, 2);
@@ -223,32 +226,32 @@ test('a cursor is for its list, its caller and its filters', async () => {
 
 test.each([
   ['an unknown type', 'listTransactions', { type: 'gift' }, 'type'],
-  ['a day that is none', 'listTransactions', { from: '2026-02-30T00:00:00Z' }, 'from'],
+  ['a day that does not exist', 'listTransactions', { from: '2026-02-30T00:00:00Z' }, 'from'],
   ['a time before 1970', 'listTransactions', { from: '0000-01-01T00:00:00Z' }, 'from'],
   ['a time without zone', 'listTransactions', { to: '2026-02-01T00:00:00' }, 'to'],
   ['a limit of 101', 'listTransactions', { limit: '101' }, 'limit'],
   ['an unknown field', 'listTransactions', { account_id: VENDOR }, 'account_id'],
   ['an unknown direction', 'listTransactions', { direction: 'up' }, 'direction'],
-  ['a service that is none', 'listTransactions', { service_id: "x' or true --" }, 'service_id'],
+  ['a service id that is not one', 'listTransactions', { service_id: "x' or true --" }, 'service_id'],
   ['an unknown group', 'spendingSummary', { group_by: 'vendor' }, 'group_by'],
   [
-    'a time backwards',
+    'a period that ends before it begins',
     'spendingSummary',
     { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' },
     'from',
   ],
   [
-    'more than a year',
+    'a period of more than a year',
     'spendingSummary',
     { from: '2024-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' },
     'from',
   ],
   ['an unknown field of the summary', 'spendingSummary', { cursor: 'x' }, 'cursor'],
-])('refused: %s', async (_name, operation, input, field) => {
+])('%s is refused', async (_name, operation, input, field) => {
   expect(await refusal(ask(operation, account(), input))).toBe(`validation_error ${field}`);
 });
 
-test('an event without its payment’s details is seen by nobody', async () => {
+test('a transaction without details is shown to nobody', async () => {
   const payment = issue(account());
   await publishAll([finalizedEvent(payment)]);
   await expectSoon(

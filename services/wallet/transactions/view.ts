@@ -7,8 +7,8 @@ import { shareMicro } from './model/transaction.ts';
 import type { TransactionRow } from './store.ts';
 
 /**
- * A transaction as one of its sides reads it. Its id is derived from the object and the side, so that
- * a rebuild of the projection gives every transaction the same id again.
+ * A transaction as one of its sides reads it. Its id is derived from the object and the side, so
+ * that a rebuild of the projection gives every transaction the same id again.
  */
 export const showTransaction = (row: TransactionRow): z.infer<typeof Transaction> => ({
   transaction_id: derivedId('txn', row.object_id, row.direction),

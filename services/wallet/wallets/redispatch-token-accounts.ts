@@ -6,8 +6,8 @@ import { tokenAccountJob } from './events.ts';
 import { claimStalledTokenAccounts } from './store.ts';
 
 /**
- * Dispatches the job again for token accounts that made no progress for 15 s (docs/design/settle.md,
- * rule 16).
+ * Dispatches the job again for token accounts that made no progress for 15 s
+ * (docs/design/settle.md, rule 16).
  */
 export const redispatchTokenAccounts =
   ({ pool, relay }: { pool: Pool; relay: Pick<Relay, 'dispatch'> }) =>

@@ -37,7 +37,9 @@ const unchanged = (row: WalletRow, accountId: string, input: Registration): Wall
   return row;
 };
 
-/** @throws ServiceError validation_error unless the proof shows that the account holds the key now */
+/**
+ * @throws ServiceError validation_error unless the proof shows that the account holds the key now
+ */
 export const checkProof = (
   { clock }: { clock: Clock },
   accountId: string,
@@ -49,8 +51,10 @@ export const checkProof = (
 };
 
 /**
- * Links or provisions a wallet of the caller. A repeat that changes nothing answers the same wallet.
- * @throws ServiceError validation_error for a wrong proof, conflict for a key that has a wallet already
+ * Links or provisions a wallet of the caller. A repeat that changes nothing answers the same
+ * wallet.
+ * @throws ServiceError validation_error for a wrong proof, conflict for a key that has a wallet
+ *   already
  */
 export const register = async (
   deps: RegisterDeps,

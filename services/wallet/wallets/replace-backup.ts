@@ -7,8 +7,9 @@ import { checkProof } from './register.ts';
 import { getWallet, updateBackup } from './store.ts';
 
 /**
- * PATCH /v1/wallets/:wallet_id/backup. The proof prevents a stolen sign-in from destroying the backup.
- * `replaces` prevents two devices from overwriting each other's change: the second one gets a conflict.
+ * PATCH /v1/wallets/:wallet_id/backup. The proof prevents a stolen sign-in from destroying the
+ * backup. `replaces` prevents two devices from overwriting each other's change: the second one gets
+ * a conflict.
  */
 export const replaceBackup =
   (deps: { pool: Pool; clock: Clock }): Handler<typeof wallet.operations.replaceBackup> =>

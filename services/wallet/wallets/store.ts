@@ -28,8 +28,8 @@ export type WalletRow = z.infer<typeof Row>;
 
 /**
  * A wallet with columns that are derived from its preparations. A submitted approval without an
- * outcome counts as `approving` for as long as its blockhash can be valid. After that, the status is
- * derived from the chain alone, even if the event of its outcome was lost.
+ * outcome counts as `approving` for as long as its blockhash can be valid. After that, the status
+ * is derived from the chain alone, even if the event of its outcome was lost.
  */
 const wallets = sql.fragment`
   select wallet_id, account_id, kind, public_key, token_account, authority, label, backup, created_at,
@@ -92,8 +92,8 @@ type NewWallet = Pick<
 >;
 
 /**
- * Inserts a wallet. The account's first wallet becomes its default. Called in a transaction: the lock
- * serializes the inserts of an account, so that one of them is the first.
+ * Inserts a wallet. The account's first wallet becomes its default. Called in a transaction: the
+ * lock serializes the inserts of an account, so that one of them is the first.
  * @returns false when another wallet has the key
  */
 export const insertWallet = async (tx: Db, row: NewWallet): Promise<boolean> => {
@@ -132,7 +132,9 @@ export const updateBackup = async (
 
 const ByAuthority = z.object({ authority: z.string(), wallets: z.bigint(), active: z.bigint() });
 
-/** How many wallets name each delegate authority, and how many of them let it spend as last seen. */
+/**
+ * How many wallets name each delegate authority, and how many of them let it spend as last seen.
+ */
 export const countByAuthority = (db: Db): Promise<readonly z.infer<typeof ByAuthority>[]> =>
   db.any(sql.type(ByAuthority)`
     select authority, count(*) as wallets,
@@ -165,7 +167,9 @@ export const updateDefaultWallet = async (
   return true;
 };
 
-/** Records the progress of a provisioned wallet's token account, unless later progress is recorded. */
+/**
+ * Records the progress of a provisioned wallet's token account, unless later progress is recorded.
+ */
 export const transitionTokenAccount = (
   db: Db,
   { object_id, status, generation }: Progress,
@@ -183,7 +187,9 @@ const Due = z.object({
   token_account_dispatch_count: z.number(),
 });
 
-/** Claims wallets whose token account made no progress for 15 s, each with its next dispatch count. */
+/**
+ * Claims wallets whose token account made no progress for 15 s, each with its next dispatch count.
+ */
 export const claimStalledTokenAccounts = (tx: Db): Promise<readonly z.infer<typeof Due>[]> =>
   tx.any(sql.type(Due)`
     with due as (

@@ -15,6 +15,7 @@ import {
 } from '../../../test/support/chain-stand-in.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.ts';
 import { type ServiceProcess, startService } from '../../../test/support/service-process.ts';
+import { waitFor } from '../../../test/support/wait.ts';
 import type { Prepared } from '../delegations/prepare-delegation.ts';
 import type { WalletView } from './view.ts';
 
@@ -46,23 +47,23 @@ beforeEach(() => {
   Object.assign(chain.outcomes, { delegation: 'confirmed', tokenAccount: 'confirmed' });
 });
 
-type Person = { accountId: string; key: KeyObject; address: string };
-const person = (accountId = newId('acct')): Person => {
+type Consumer = { accountId: string; key: KeyObject; address: string };
+const consumer = (accountId = newId('acct')): Consumer => {
   const key = generateKeyPairSync('ed25519').privateKey;
   return { accountId, key, address: encodeBase58(rawPublicKey(key)) };
 };
 
-const proofOf = ({ accountId, key, address }: Person, issuedAt = new Date()) => {
+const proofOf = ({ accountId, key, address }: Consumer, issuedAt = new Date()) => {
   const message = `Quittance wallet proof\naccount: ${accountId}\nwallet: ${address}\nissued_at: ${issuedAt.toISOString()}`;
   return { message, signature: encodeBase58(signBytes(Buffer.from(message), key)) };
 };
 
-const ask = <T = WalletView>(name: string, who: Person, input: object, signedInMsAgo = 0): Promise<T> => {
+const ask = <T = WalletView>(name: string, who: Consumer, input: object, signedInMsAgo = 0): Promise<T> => {
   const auth_time = Math.floor((Date.now() - signedInMsAgo) / 1000);
   const principal = { kind: 'jwt', account_id: who.accountId, session_id: 'ses', auth_time } as const;
   return forward(gateway, wallet, name, input, principal, { timeoutMs: 25_000, headers: {} }) as Promise<T>;
 };
-const link = (who: Person, extra: object = {}, name = 'link') =>
+const link = (who: Consumer, extra: object = {}, name = 'link') =>
   ask(name, who, { public_key: who.address, proof: proofOf(who), ...extra });
 const refusal = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
@@ -70,15 +71,15 @@ const refusal = (promise: Promise<unknown>): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-const onboard = async (who: Person, walletId: string, allowance = '5000000') => {
+const onboard = async (who: Consumer, walletId: string, allowance = '5000000') => {
   const { transaction } = await ask<Prepared>('onboarding', who, { wallet_id: walletId, allowance });
   const signed = signedByOwner(transaction);
   return { signed, view: () => ask('delegate', who, { wallet_id: walletId, transaction: signed }) };
 };
 
 describe('link', () => {
-  test('answers the wallet with what the chain shows', async () => {
-    const ada = person();
+  test('the answer shows the wallet as it is on the chain', async () => {
+    const ada = consumer();
     chain.account(ada.address).balance = 7n;
     const view = await link(ada, { label: 'Savings' });
     expect(view).toMatchObject({
@@ -90,8 +91,8 @@ describe('link', () => {
     });
   });
 
-  test('a repeat that changes nothing answers the same wallet, at once too; another one is a conflict', async () => {
-    const ada = person();
+  test('a repeated or concurrent link answers the same wallet, and a different one is a conflict', async () => {
+    const ada = consumer();
     const views = await Promise.all(Array.from({ length: 8 }, () => link(ada)));
     expect(new Set(views.map(({ wallet_id }) => wallet_id)).size).toBe(1);
     expect((await link(ada)).wallet_id).toBe(views[0]!.wallet_id);
@@ -100,20 +101,20 @@ describe('link', () => {
   });
 
   test('a public key belongs to one account', async () => {
-    const ada = person();
+    const ada = consumer();
     await link(ada);
     expect(await refusal(link({ ...ada, accountId: newId('acct') }))).toBe('conflict');
   });
 
-  test('a sign-in that is too old is asked to sign in again, whatever else is wrong', async () => {
-    const ada = person();
+  test('an old sign-in must be renewed before anything else is checked', async () => {
+    const ada = consumer();
     const input = { public_key: ada.address, proof: proofOf(ada) };
     expect(await refusal(ask('link', ada, input, 301_000))).toBe('reauthentication_required');
     expect(await refusal(ask('provision', ada, input, 301_000))).toBe('reauthentication_required');
   });
 
-  test('a proof of another account, of another key or too old is refused and links nothing', async () => {
-    const [ada, eve] = [person(), person()];
+  test('a proof of another account or key, or an old one, is refused and links nothing', async () => {
+    const [ada, eve] = [consumer(), consumer()];
     const tries = [
       { public_key: ada.address, proof: proofOf(eve) },
       { public_key: eve.address, proof: proofOf({ ...ada, address: eve.address }) },
@@ -124,31 +125,31 @@ describe('link', () => {
     expect(await ask('list', ada, {})).toEqual({ data: [], next_cursor: null });
   });
 
-  test('a program is no wallet', async () => {
-    const program = person();
+  test('the address of a program cannot be linked', async () => {
+    const program = consumer();
     chain.refused.add(program.address);
     expect(await refusal(link(program))).toBe('validation_error');
   });
 });
 
 describe('list and find', () => {
-  test('pages are newest first, and a cursor works for its account alone', async () => {
+  test('pages are newest first, and a cursor is valid for its account alone', async () => {
     const account = newId('acct');
     const views: WalletView[] = [];
-    for (let i = 0; i < 3; i++) views.push(await link(person(account)));
-    const who = person(account);
+    for (let i = 0; i < 3; i++) views.push(await link(consumer(account)));
+    const who = consumer(account);
     type Page = { data: WalletView[]; next_cursor: string | null };
     const first = await ask<Page>('list', who, { limit: '2' });
     expect(first.data.map(({ wallet_id }) => wallet_id)).toEqual([views[2]!.wallet_id, views[1]!.wallet_id]);
     const second = await ask<Page>('list', who, { limit: '2', cursor: first.next_cursor });
     expect(second).toMatchObject({ data: [{ wallet_id: views[0]!.wallet_id }], next_cursor: null });
-    expect(await refusal(ask('list', person(), { cursor: first.next_cursor }))).toBe('validation_error');
+    expect(await refusal(ask('list', consumer(), { cursor: first.next_cursor }))).toBe('validation_error');
   });
 
-  test('the first wallet is the default, even when several are linked at once', async () => {
+  test('one wallet is the default when several are linked concurrently', async () => {
     const account = newId('acct');
     expect(await call(settlement, wallet, 'find', { account_id: account })).toBeNull();
-    const views = await Promise.all(Array.from({ length: 4 }, () => link(person(account))));
+    const views = await Promise.all(Array.from({ length: 4 }, () => link(consumer(account))));
     const found = await call(settlement, wallet, 'find', { account_id: account });
     const view = views.find(({ wallet_id }) => wallet_id === found?.wallet_id)!;
     expect(found).toEqual({
@@ -159,8 +160,8 @@ describe('list and find', () => {
     });
   });
 
-  test('another account’s wallet does not exist', async () => {
-    const [ada, eve] = [person(), person()];
+  test('a wallet of another account is not found', async () => {
+    const [ada, eve] = [consumer(), consumer()];
     const { wallet_id } = await link(ada);
     for (const [name, extra] of [
       ['onboarding', { allowance: '1' }],
@@ -175,61 +176,64 @@ describe('list and find', () => {
 });
 
 describe('provision', () => {
-  test('answers once the token account is there', async () => {
-    const ada = person();
+  test('the call answers when the token account exists', async () => {
+    const ada = consumer();
     const view = await link(ada, { backup: 'ciphertext' }, 'provision');
     expect(view.kind).toBe('provisioned');
     expect(chain.account(ada.address).exists).toBe(true);
     expect(chain.jobs.filter((id) => id === view.wallet_id)).toHaveLength(1);
     expect((await link(ada, { backup: 'ciphertext' }, 'provision')).wallet_id).toBe(view.wallet_id);
     expect(await refusal(link(ada, { backup: 'another' }, 'provision'))).toBe('conflict');
-    expect(await refusal(link(person(), { backup: 'a\0b' }, 'provision'))).toBe('validation_error');
+    expect(await refusal(link(consumer(), { backup: 'a\0b' }, 'provision'))).toBe('validation_error');
   });
 
-  test('the backup is given back to its owner alone, after a fresh sign-in', async () => {
-    const ada = person();
+  test('the backup is returned to its owner alone, after a fresh sign-in', async () => {
+    const ada = consumer();
     const { wallet_id } = await link(ada, { backup: 'ciphertext' }, 'provision');
     expect(await ask('backup', ada, { wallet_id })).toEqual({ wallet_id, backup: 'ciphertext' });
-    expect(await refusal(ask('backup', person(), { wallet_id }))).toBe('not_found');
+    expect(await refusal(ask('backup', consumer(), { wallet_id }))).toBe('not_found');
     expect(await refusal(ask('backup', ada, { wallet_id }, 301_000))).toBe('reauthentication_required');
-    const linked = await link(person(ada.accountId));
+    const linked = await link(consumer(ada.accountId));
     expect(await refusal(ask('backup', ada, { wallet_id: linked.wallet_id }))).toBe('not_found');
   });
 
-  test('the backup is replaced by who holds the key, from the one that was read', async () => {
-    const ada = person();
+  test('the backup is replaced with a proof of the key, if the caller has read the latest one', async () => {
+    const ada = consumer();
     const { wallet_id } = await link(ada, { backup: 'one' }, 'provision');
     const replace = (replaces: string, backup: string, who = ada, proof = proofOf(who), ago = 0) =>
       ask('replaceBackup', who, { wallet_id, proof, replaces, backup }, ago);
     expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
-    // Its answer was lost.
+    // A repeat, as after a lost answer.
     expect(await replace('one', 'two')).toEqual({ wallet_id, backup: 'two' });
     expect(await refusal(replace('one', 'three'))).toBe('conflict');
-    expect(await refusal(replace('two', 'three', person()))).toBe('not_found');
-    expect(await refusal(replace('two', 'three', ada, proofOf(person(ada.accountId))))).toBe(
+    expect(await refusal(replace('two', 'three', consumer()))).toBe('not_found');
+    expect(await refusal(replace('two', 'three', ada, proofOf(consumer(ada.accountId))))).toBe(
       'validation_error',
     );
     expect(await refusal(replace('two', 'three', ada, proofOf(ada), 301_000))).toBe(
       'reauthentication_required',
     );
     expect(await ask('backup', ada, { wallet_id })).toEqual({ wallet_id, backup: 'two' });
-    const linked = await link(person(ada.accountId));
+    const linked = await link(consumer(ada.accountId));
     const foreign = { wallet_id: linked.wallet_id, proof: proofOf(ada), replaces: 'two', backup: 'x' };
     expect(await refusal(ask('replaceBackup', ada, foreign))).toBe('not_found');
   });
 
-  test('a token account that cannot be made leaves a wallet that can be used', async () => {
+  test('a wallet can be used when its token account could not be created', async () => {
     chain.outcomes.tokenAccount = 'failed';
-    const ada = person();
+    const ada = consumer();
     expect(await link(ada, {}, 'provision')).toMatchObject({ address: ada.address, balance: '0' });
   });
 
-  test('rule 16: a job that is lost is driven again after 15 s', async () => {
+  test('rule 16: a lost job is dispatched again after 15 s', async () => {
     chain.outcomes.tokenAccount = 'silent';
-    const ada = person();
+    const ada = consumer();
     const before = chain.jobs.length;
     const answer = link(ada, {}, 'provision');
-    await until(() => chain.jobs.length > before);
+    await waitFor(
+      () => chain.jobs.length,
+      (count) => count > before,
+    );
     chain.outcomes.tokenAccount = 'confirmed';
     const view = await database.withClock('16 seconds', () => answer);
     expect(chain.account(ada.address).exists).toBe(true);
@@ -238,8 +242,8 @@ describe('provision', () => {
 });
 
 describe('delegation', () => {
-  test('onboarding, delegate, revoke: each submit can be repeated with the same result', async () => {
-    const ada = person();
+  test('onboarding, delegate and revoke have the same result when a submit is repeated', async () => {
+    const ada = consumer();
     const { wallet_id } = await link(ada);
     const { view, signed } = await onboard(ada, wallet_id);
     const active = { status: 'active', delegate: AUTHORITY, allowance: '5000000' };
@@ -257,8 +261,8 @@ describe('delegation', () => {
     }
   });
 
-  test('delegate without a transaction prepares afresh with the allowance last asked for', async () => {
-    const ada = person();
+  test('delegate without a transaction prepares another one with the latest allowance', async () => {
+    const ada = consumer();
     const { wallet_id } = await link(ada);
     expect(await refusal(ask('delegate', ada, { wallet_id }))).toBe('conflict');
     const old = await onboard(ada, wallet_id, '42');
@@ -268,8 +272,8 @@ describe('delegation', () => {
     expect(view.delegation).toMatchObject({ status: 'active', allowance: '42' });
   });
 
-  test('submitting what was never prepared, or something else than was, is refused', async () => {
-    const ada = person();
+  test('a transaction that was not prepared is refused', async () => {
+    const ada = consumer();
     const { wallet_id } = await link(ada);
     expect(await refusal(ask('delegate', ada, { wallet_id, transaction: 'AAAA' }))).toBe('conflict');
     expect(await refusal(ask('revoke', ada, { wallet_id, transaction: 'AAAA' }))).toBe('conflict');
@@ -278,9 +282,9 @@ describe('delegation', () => {
     expect(await refusal(ask('revoke', ada, { wallet_id, transaction: 'AAAA' }))).toBe('conflict');
   });
 
-  test('a delegation that fails on chain says so, its repeat too, and may be prepared again', async () => {
+  test('a delegation that fails on the chain fails every repeat and can be prepared again', async () => {
     chain.outcomes.delegation = 'failed';
-    const ada = person();
+    const ada = consumer();
     const { wallet_id } = await link(ada);
     const { view } = await onboard(ada, wallet_id);
     expect(await refusal(view())).toBe('payment_failed');
@@ -290,55 +294,63 @@ describe('delegation', () => {
     expect((await again.view()).delegation.status).toBe('active');
   });
 
-  test('a chain that takes longer than the wait: pending, and active once confirmed', async () => {
+  test('a delegation is pending while the chain is slower than the wait', async () => {
     chain.outcomes.delegation = 'silent';
-    const ada = person();
+    const ada = consumer();
     const { wallet_id } = await link(ada);
     const { view } = await onboard(ada, wallet_id);
     expect((await view()).delegation.status).toBe('pending');
   });
 });
 
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let i = 0; i < 200 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 25));
-};
-
 describe('the default wallet', () => {
-  const choose = async (accountId: string, wallet_id: string | null) =>
+  const setDefault = async (accountId: string, wallet_id: string | null) =>
     (await call(identity, wallet, 'setDefault', { account_id: accountId, wallet_id })).found;
-  const chosen = async (accountId: string) =>
+  const defaultOf = async (accountId: string) =>
     (await call(settlement, wallet, 'find', { account_id: accountId }))?.wallet_id;
 
-  test('is the first linked until another of the account is chosen, and again when the choice is taken back', async () => {
-    const ada = person();
-    expect([await choose(ada.accountId, null), await chosen(ada.accountId)]).toEqual([true, undefined]);
+  test('it is the first linked wallet, until another one is set and after that is reset', async () => {
+    const ada = consumer();
+    expect([await setDefault(ada.accountId, null), await defaultOf(ada.accountId)]).toEqual([
+      true,
+      undefined,
+    ]);
     const first = await link(ada);
-    const second = await link(person(ada.accountId));
-    expect(await chosen(ada.accountId)).toBe(first.wallet_id);
+    const second = await link(consumer(ada.accountId));
+    expect(await defaultOf(ada.accountId)).toBe(first.wallet_id);
     for (const each of [second, second, first, second]) {
-      expect(await choose(ada.accountId, each.wallet_id)).toBe(true);
-      expect(await chosen(ada.accountId)).toBe(each.wallet_id);
+      expect(await setDefault(ada.accountId, each.wallet_id)).toBe(true);
+      expect(await defaultOf(ada.accountId)).toBe(each.wallet_id);
     }
-    expect([await choose(ada.accountId, null), await chosen(ada.accountId)]).toEqual([true, first.wallet_id]);
+    expect([await setDefault(ada.accountId, null), await defaultOf(ada.accountId)]).toEqual([
+      true,
+      first.wallet_id,
+    ]);
   });
 
-  test("another account's wallet or an unknown one changes nothing", async () => {
-    const [ada, eve] = [person(), person()];
+  test('a wallet of another account and an unknown one are refused and change nothing', async () => {
+    const [ada, eve] = [consumer(), consumer()];
     const [mine, theirs] = [await link(ada), await link(eve)];
-    expect(await choose(ada.accountId, theirs.wallet_id)).toBe(false);
-    expect(await choose(ada.accountId, newId('wal'))).toBe(false);
-    expect([await chosen(ada.accountId), await chosen(eve.accountId)]).toEqual([
+    expect(await setDefault(ada.accountId, theirs.wallet_id)).toBe(false);
+    expect(await setDefault(ada.accountId, newId('wal'))).toBe(false);
+    expect([await defaultOf(ada.accountId), await defaultOf(eve.accountId)]).toEqual([
       mine.wallet_id,
       theirs.wallet_id,
     ]);
   });
 
-  test('choices at once end in one of them', async () => {
-    const ada = person();
-    const wallets = [await link(ada), await link(person(ada.accountId)), await link(person(ada.accountId))];
+  test('of concurrent changes one becomes the default', async () => {
+    const ada = consumer();
+    const wallets = [
+      await link(ada),
+      await link(consumer(ada.accountId)),
+      await link(consumer(ada.accountId)),
+    ];
     const ids = wallets.map(({ wallet_id }) => wallet_id);
-    const answers = await Promise.all(ids.flatMap((id) => [id, id]).map((id) => choose(ada.accountId, id)));
+    const answers = await Promise.all(
+      ids.flatMap((id) => [id, id]).map((id) => setDefault(ada.accountId, id)),
+    );
     expect(answers).toEqual(Array.from({ length: 6 }, () => true));
-    expect(ids).toContain(await chosen(ada.accountId));
+    expect(ids).toContain(await defaultOf(ada.accountId));
   });
 });

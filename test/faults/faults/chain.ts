@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fault, over } from '../fault.ts';
 import type { Attempt, ClientLog } from '../client-log.ts';
 import { bodyOf } from '../client-log.ts';
+import { type Fault, over } from '../fault.ts';
 import type { Harness } from '../harness.ts';
 
 /** Blocks that a blockhash lasts, and those until a block is final. */

@@ -1,5 +1,5 @@
-import type { Fault, Fixture } from '../fault.ts';
 import { createClientLog } from '../client-log.ts';
+import type { Fault, Fixture } from '../fault.ts';
 import { processNames } from '../harness.ts';
 import { chainFaults } from './chain.ts';
 import { clocks } from './clocks.ts';

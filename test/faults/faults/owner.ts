@@ -129,7 +129,9 @@ const failing = (fixture: Fixture, name: string, deed: 'overwritten' | 'emptied'
         client.quote(vendor, { quote_amount: PRICE.toString() }, () => Date.now() < deadline),
       ),
     );
-    const attempts = quotes.flatMap((quote) => (quote === null ? [] : [clientLog.begin(fickle, vendor, quote)]));
+    const attempts = quotes.flatMap((quote) =>
+      quote === null ? [] : [clientLog.begin(fickle, vendor, quote)],
+    );
     await harness.rpc('chain_fault', { method: 'sendTransaction', kind: 'drop' });
     const calls = Promise.all(attempts.map(client.settle));
     const signed = async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fault, over, type Fixture } from '../fault.ts';
 import { bodyOf, type Call } from '../client-log.ts';
+import { type Fault, type Fixture, over } from '../fault.ts';
 import { serviceNames } from './kill.ts';
 
 /** Longer than any answer takes. */

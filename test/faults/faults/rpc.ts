@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
+import type { Harness } from '../harness.ts';
 import { LIES, type Lie } from '../lies.ts';
 import type { Rng } from '../rng.ts';
-import type { Harness } from '../harness.ts';
 import { BLOCKHASH_BLOCKS, FINAL_BLOCKS } from './chain.ts';
 
 type RpcFault = { method: string; kind: string; ms?: number; count?: number };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { findAgreedError, compareViews, type SignatureStatus } from './agreement.ts';
+import { compareViews, findAgreedError, type SignatureStatus } from './agreement.ts';
 
 const ERROR = { InstructionError: [0, { Custom: 1 }] };
 const at = (level: 'processed' | 'confirmed' | 'finalized', err: object | null = null): SignatureStatus => ({
@@ -31,5 +31,7 @@ test.each<[string, SignatureStatus[], object | null]>([
   ['one, and for another it succeeded', [at('finalized', ERROR), at('finalized')], null],
   ['nobody was asked', [], null],
 ])('it has failed when every provider says so: %s', (_name, statuses, expected) => {
-  expect(findAgreedError(statuses.map((status, index) => ({ provider: index + 1, status })))).toEqual(expected);
+  expect(findAgreedError(statuses.map((status, index) => ({ provider: index + 1, status })))).toEqual(
+    expected,
+  );
 });

@@ -1,9 +1,9 @@
 /** The addresses of this deployment that orders are built and checked with. */
 export type Network = {
   mint: string;
-  /** Pays for whatever is built. */
+  /** Pays for the transactions that are built now. */
   feePayer: string;
-  /** That one, and those that paid before it or will pay after it. */
+  /** The current fee payer, and former and future ones. */
   feePayers: readonly string[];
   /** Newest first. */
   delegateAuthorities: readonly string[];
@@ -13,7 +13,7 @@ export type Network = {
   computeBudget: { units: number; microLamports: bigint } | null;
 };
 
-/** Everything that is the platform's: nobody's wallet, nobody's payee. */
+/** All addresses of the platform. None of them may be a user's wallet or a payee. */
 export const platformAddresses = (network: Network): string[] => {
   const { feePayers, feeWallet, feeAccount, fundingAuthority, delegateAuthorities } = network;
   return [

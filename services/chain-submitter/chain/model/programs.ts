@@ -1,4 +1,4 @@
-/** Programs that a transaction of ours may name, and the one that wallets add guard instructions of. */
+/** Programs of our transactions, and the program of the guard instructions that wallets add. */
 export const PROGRAMS = {
   system: '11111111111111111111111111111111',
   token: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',

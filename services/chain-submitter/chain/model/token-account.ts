@@ -1,10 +1,13 @@
 import bs58 from 'bs58';
 import { PROGRAMS } from './programs.ts';
 
-/** An account as the chain holds it. */
+/** An account as the chain stores it. */
 export type ChainAccount = { owner: string; data: Uint8Array; executable: boolean };
 
-/** A token account. `foreign`: the address is taken by something that its owner cannot be paid on. */
+/**
+ * A token account. `foreign`: the owner cannot be paid at this address, because another account is
+ * there.
+ */
 export type TokenAccount =
   | { state: 'missing' }
   | { state: 'foreign' }
@@ -22,8 +25,8 @@ const MINT_BYTES = 82;
 const key = (data: Buffer, at: number) => bs58.encode(data.subarray(at, at + 32));
 
 /**
- * Reads the token account of an owner. The owner inside the data counts, not the address it was derived from: it
- * can be handed to another owner.
+ * Reads the token account of an owner. The owner in the data counts, not the owner that the address
+ * was derived from, because a token account can be transferred to another owner.
  */
 export const readTokenAccount = (
   account: ChainAccount | null,
@@ -45,8 +48,8 @@ export const readTokenAccount = (
 };
 
 /**
- * Who owns a token account of the mint, whatever its address; null for anything else. A frozen one can receive nothing
- * and counts as none.
+ * The owner of a token account of the mint, whatever its address; null for any other account, and
+ * for a frozen one, which can receive nothing.
  */
 export const tokenAccountOwner = (account: ChainAccount, mint: string): string | null => {
   const data = Buffer.from(account.data);
@@ -54,7 +57,7 @@ export const tokenAccountOwner = (account: ChainAccount, mint: string): string |
   return live && key(data, 0) === mint ? key(data, 32) : null;
 };
 
-/** Decimals of an initialised mint of the token program, null for anything else. */
+/** Decimals of an initialised mint of the token program; null for any other account. */
 export const readMintDecimals = (account: ChainAccount | null): number | null =>
   account?.owner === PROGRAMS.token && account.data.length === MINT_BYTES && account.data[45] === 1
     ? account.data[44]!

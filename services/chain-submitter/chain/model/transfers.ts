@@ -2,7 +2,7 @@ import bs58 from 'bs58';
 import { z } from 'zod';
 import { PROGRAMS } from './programs.ts';
 
-/** Where in a transaction's list of accounts; a forged one finds no account. */
+/** An index into a transaction's accounts. A forged index finds no account. */
 const index = z.int().min(0).max(255);
 const Instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() });
 const Balance = z.object({
@@ -12,7 +12,7 @@ const Balance = z.object({
   uiTokenAmount: z.object({ amount: z.string().regex(/^[0-9]{1,20}$/) }),
 });
 
-/** What getTransaction says of a transaction, in its `json` form: programs and data as they were, nothing parsed. */
+/** getTransaction in its `json` form: programs and data are unparsed. */
 export const FinalizedTransaction = z.object({
   transaction: z.object({
     message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
@@ -20,7 +20,7 @@ export const FinalizedTransaction = z.object({
   meta: z.object({
     err: z.unknown(),
     innerInstructions: z.array(z.object({ index, instructions: z.array(Instruction) })).nullish(),
-    // Accounts that a versioned transaction takes from tables; they follow its own in the numbering.
+    // Accounts of lookup tables. They follow the message's own accounts in the numbering.
     loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
     preTokenBalances: z.array(Balance).nullish(),
     postTokenBalances: z.array(Balance).nullish(),
@@ -28,22 +28,29 @@ export const FinalizedTransaction = z.object({
 });
 export type FinalizedTransaction = z.infer<typeof FinalizedTransaction>;
 
-/** One transfer of tokens. `instruction` is its place: "2", or "2.1" inside the program of instruction 2. */
+/**
+ * One transfer of tokens. `instruction` is its position: "2", or "2.1" inside the program of
+ * instruction 2.
+ */
 export type Transfer = { instruction: string; source: string; amountMicro: bigint };
 
-type PlacedInstruction = z.infer<typeof Instruction> & { place: string };
+type PositionedInstruction = z.infer<typeof Instruction> & { position: string };
 
-/** The two forms of a transfer: accounts source, [mint,] destination; the amount follows the number of the form. */
+/**
+ * The two forms of a transfer. Accounts: source, [mint,] destination. The amount follows the form's
+ * number.
+ */
 const FORMS: Record<string, { destination: number }> = {
   '3/9': { destination: 1 },
   '12/10': { destination: 2 },
 };
 
 /**
- * Transfers that a landed transaction made into a token account.
+ * The transfers of an included transaction into a token account.
  *
- * None, when the account is not of this mint and owner afterwards (an associated token account can be handed to
- * another owner), or when less stayed in it than came in: what went out again in the same breath did not arrive.
+ * The list is empty when the account does not have this mint and owner afterwards, because an
+ * associated token account can be transferred to another owner. It is empty too when less stayed in
+ * the account than came in: a deposit that leaves in the same transaction has not arrived.
  */
 export const transfersInto = (
   { transaction: { message }, meta }: FinalizedTransaction,
@@ -52,15 +59,15 @@ export const transfersInto = (
   const loaded = meta.loadedAddresses ?? { writable: [], readonly: [] };
   const keys = [...message.accountKeys, ...loaded.writable, ...loaded.readonly];
   const inner = meta.innerInstructions ?? [];
-  const placed: PlacedInstruction[] = message.instructions.flatMap((instruction, outer) => [
-    { ...instruction, place: `${outer}` },
+  const positioned: PositionedInstruction[] = message.instructions.flatMap((instruction, outer) => [
+    { ...instruction, position: `${outer}` },
     ...inner
       .filter((list) => list.index === outer)
       .flatMap((list) => list.instructions)
-      .map((made, number) => ({ ...made, place: `${outer}.${number}` })),
+      .map((nested, number) => ({ ...nested, position: `${outer}.${number}` })),
   ]);
 
-  const transfers = placed.flatMap(({ programIdIndex, accounts, data, place }): Transfer[] => {
+  const transfers = positioned.flatMap(({ programIdIndex, accounts, data, position }): Transfer[] => {
     if (keys[programIdIndex] !== PROGRAMS.token) return [];
     const bytes = Buffer.from(bs58.decodeUnsafe(data) ?? []);
     const form = FORMS[`${bytes[0]}/${bytes.length}`];
@@ -68,9 +75,9 @@ export const transfersInto = (
     const source = keys[accounts[0] ?? -1];
     if (keys[accounts[form.destination] ?? -1] !== tokenAccount) return [];
     const amountMicro = bytes.readBigUInt64LE(1);
-    // A transfer to oneself moves nothing.
+    // A transfer to the same account moves nothing.
     if (source === undefined || source === tokenAccount || amountMicro === 0n) return [];
-    return [{ instruction: place, source, amountMicro }];
+    return [{ instruction: position, source, amountMicro }];
   });
 
   const at = (list: readonly z.infer<typeof Balance>[] | null | undefined) =>

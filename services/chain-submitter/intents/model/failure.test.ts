@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { ChainError } from '../../chain/model/chain-error.ts';
 import type { TokenAccount } from '../../chain/model/token-account.ts';
-import { type ChainError, errorKind, settleFailure } from './failure.ts';
+import { errorKind, settleFailure } from './failure.ts';
 
 test.each<[string, ChainError, number | null, string]>([
   ['an old blockhash', 'BlockhashNotFound', null, 'stale'],

@@ -1,10 +1,10 @@
 /**
- * What an intent asks of the chain, with every address worked out. A settle's order is read from the verified
- * quote token each time it is needed, never from a stored or sent amount (rule 7).
+ * What an intent is to do on the chain, with every address derived. A settle's order is parsed from
+ * the verified quote token each time it is needed, never from a stored or sent amount (rule 7).
  */
 export type SettleOrder = {
   kind: 'settle';
-  /** Of the job, as `acceptedAt` is: nothing but the payer's wallet and the quote is proven. */
+  /** From the job, as `acceptedAt` is. Only the payer's wallet and the quote are proven. */
   accountId: string;
   /** Epoch milliseconds. */
   acceptedAt: number;
@@ -18,7 +18,7 @@ export type SettleOrder = {
   grossMicro: bigint;
   feeMicro: bigint;
   reference: string;
-  /** Nothing under the reference is older, epoch milliseconds. */
+  /** No transaction under the reference is older, epoch milliseconds. */
   since: number;
   /** No bytes are signed after this moment, epoch milliseconds. */
   signBefore: number;
@@ -49,25 +49,28 @@ export type DelegationOrder = {
   /** Null: the delegation is revoked. */
   allowanceMicro: bigint | null;
 };
-/** A withdrawal or refund: out of the owner's own token account, by the owner's own signature. */
+/** A withdrawal or refund, from the owner's token account and with the owner's signature. */
 export type TransferOrder = {
   kind: 'withdrawal' | 'refund';
   accountId: string;
   owner: string;
   source: string;
-  /** Whose token account the destination is, when the platform may create it; null for one that was named itself. */
+  /**
+   * The owner of the destination, if the platform may create its token account; null for an account
+   * named itself.
+   */
   payee: string | null;
   destination: string;
   amountMicro: bigint;
   reference: string;
   since: number;
 };
-/** Orders that this service signs alone. */
+/** Orders that the platform signs alone. */
 export type OwnOrder = SettleOrder | FundOrder | CreateTokenAccountOrder;
-/** Orders whose owner signs first: nothing of them can be signed anew. */
+/** Orders whose owner signs first. They cannot be signed again, so they have one generation. */
 export type UserOrder = DelegationOrder | TransferOrder;
 export type Order = OwnOrder | UserOrder;
 
-/** Whether the owner has to sign, so that one generation is all there can be. */
+/** Whether the owner has to sign. */
 export const isUserSigned = (order: Order): order is UserOrder =>
   order.kind === 'delegation' || order.kind === 'withdrawal' || order.kind === 'refund';

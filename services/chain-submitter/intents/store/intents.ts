@@ -3,7 +3,16 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import { stateColumn } from '../../../../shared/db/state-column.ts';
 import type { Message } from '../../../../shared/events/event.ts';
 import { type OutboxRow, outboxColumn, outboxRow } from '../../../../shared/events/outbox.ts';
-import { transactions } from '../../transactions/model.ts';
+import { INTENT_KINDS, INTENT_STATES } from '../../../../shared/lib/metrics-catalog.ts';
+import { unuseGrants, useGrants } from '../../limits/store/grants.ts';
+import { NO_SPENDING_CLAIMS, SPENDING_CLAIMS, type SpendingClaim } from '../../limits/store/spending.ts';
+import {
+  failTransactions,
+  insertTransactions,
+  isLive,
+  isRevivable,
+  reviveTransactions,
+} from '../../transactions/store/transactions.ts';
 import type { Failure } from '../model/failure.ts';
 import { type Event, intents } from '../model/state.ts';
 
@@ -14,7 +23,8 @@ const Row = z.object({
   request: z.unknown(),
   status: z.enum(intents.states),
   generation: z.number(),
-  tx_hash: z.string().nullable(),
+  /** Of the newest transaction that was signed or adopted for it. */
+  signature: z.string().nullable(),
   slot: z.bigint().nullable(),
   failure_code: z.enum(['insufficient_funds', 'delegation_inactive', 'payment_failed']).nullable(),
   failure_message: z.string().nullable(),
@@ -23,37 +33,40 @@ const Row = z.object({
 });
 export type IntentRow = z.infer<typeof Row>;
 
-/** An intent with the bytes that may land, if any. */
+/** An intent with the bytes that may be included, if any. */
 const Claimed = Row.extend({
-  signature: z.string().nullable(),
+  live_signature: z.string().nullable(),
   wire: z.instanceof(Buffer).nullable(),
   last_valid_block_height: z.bigint().nullable(),
   paused: z.boolean(),
-  /** The database's clock at the reading: what deadlines are held against, whatever a process thinks the time is. */
+  /**
+   * The database's clock at the read. Deadlines are compared with it, not with the clock of a
+   * process.
+   */
   read_at: z.number(),
 });
 export type ClaimedIntent = z.infer<typeof Claimed>;
 
 const state = stateColumn(intents, sql.fragment`i.status`);
-const liveness = stateColumn(transactions, sql.fragment`t.status`);
 
-const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.status, i.generation, i.tx_hash, i.slot,
+const columns = sql.fragment`i.intent_id, i.kind, i.object_id, i.request, i.status, i.generation, i.signature, i.slot,
   i.failure_code, i.failure_message, i.traceparent, i.created_at`;
 const moment = sql.fragment`(select s.paused from settings s) as paused, app_now() as read_at`;
 
-/** How long nobody's intent rests before the sweeper takes it (rule 16). */
-const LEASE_GRACE = '15 seconds';
+/** The sweeper claims an intent without a lease after this time (rule 16). */
+const SWEEP_AFTER = '15 seconds';
 
-/** An intent before it is written. `generation`: those that a lost record has had. */
+/** A new intent. `generation`: the generations that its lost record had. */
 export type NewIntent = Pick<IntentRow, 'intent_id' | 'kind' | 'object_id' | 'request' | 'traceparent'> & {
   generation?: number;
 };
 const Inserted = Claimed.pick({ intent_id: true, created_at: true, paused: true, read_at: true });
 
 /**
- * Writes intents, leased to the worker that got their jobs. One statement and its commit; the messages may be
- * acknowledged after.
- * @returns in their order; null: it is known already (a re-drive, a redelivery)
+ * Inserts intents, leased to the worker that received their jobs. This is one statement and its
+ * commit, after which the messages may be acknowledged.
+ * @returns in the order of the rows; null: the intent exists, because its job was dispatched again
+ *   or redelivered
  */
 export const insertIntents = async (
   db: Db,
@@ -61,30 +74,31 @@ export const insertIntents = async (
   workerId: string,
 ): Promise<(ClaimedIntent | null)[]> => {
   const values = rows.map(({ generation = 0, ...row }) => ({ ...row, generation }));
-  // In the order of their ids, so that two workers with the same jobs wait for each other in one direction.
+  // The rows are inserted in the order of their ids, so that two workers with the same jobs cannot
+  // deadlock.
   const inserted = await db.any(sql.type(Inserted)`
     insert into intents as i (intent_id, kind, object_id, request, status, generation, traceparent, worker_id, next_at)
     select v.intent_id, v.kind, v.object_id, v.request, 'accepted', v.generation, v.traceparent, ${workerId},
-      app_now() + ${LEASE_GRACE}::interval
+      app_now() + ${SWEEP_AFTER}::interval
     from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as v(intent_id text, kind text, object_id text,
       request jsonb, generation integer, traceparent text)
     order by v.intent_id
     on conflict (intent_id) do nothing
     returning i.intent_id, i.created_at, ${moment}`);
-  const writtenAs = new Map(inserted.map((row) => [row.intent_id, row]));
+  const insertedById = new Map(inserted.map((row) => [row.intent_id, row]));
   return values.map((row) => {
-    const written = writtenAs.get(row.intent_id);
-    return written === undefined ? null : { ...row, ...NOTHING_YET, ...written };
+    const found = insertedById.get(row.intent_id);
+    return found === undefined ? null : { ...row, ...NOTHING_SIGNED, ...found };
   });
 };
 
-const NOTHING_YET = {
+const NOTHING_SIGNED = {
   status: 'accepted',
-  tx_hash: null,
+  signature: null,
   slot: null,
   failure_code: null,
   failure_message: null,
-  signature: null,
+  live_signature: null,
   wire: null,
   last_valid_block_height: null,
 } as const;
@@ -93,7 +107,10 @@ const NOTHING_YET = {
 export const findIntent = (db: Db, intentId: string): Promise<IntentRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from intents i where i.intent_id = ${intentId}`);
 
-/** Whether another attempt to pay the same quote has failed: what was said of it then is checked at every provider. */
+/**
+ * Whether another attempt to pay the same quote has failed. Its outcome is then checked at every
+ * provider.
+ */
 export const hasFailedAttempt = (
   db: Db,
   { intent_id, request }: Pick<IntentRow, 'intent_id' | 'request'>,
@@ -107,10 +124,11 @@ export const hasFailedAttempt = (
 const isOpen = stateColumn(intents, sql.fragment`c.status`).isOpen;
 
 /**
- * Leases intents that are nobody's: rested long enough, left by a worker that died, or our own that this process
- * has lost sight of. One SKIP LOCKED statement, so two replicas never take the same.
- * @param driving what this process drives at the moment
- * @param only a single intent that is wanted now, whether it has rested or not
+ * Leases intents that no live worker executes: their delay is over, their worker died, or this
+ * worker holds the lease but does not execute them. SKIP LOCKED keeps two replicas from claiming
+ * the same intent.
+ * @param executing the intents that this process executes at the moment
+ * @param only a single intent that is claimed now, whatever its delay
  */
 export const claimIntents = (
   db: Db,
@@ -135,23 +153,28 @@ export const claimIntents = (
         end
       order by c.next_at limit ${limit} for update skip locked
     ), i as (
-      update intents set worker_id = ${workerId}, next_at = app_now() + ${LEASE_GRACE}::interval
+      update intents set worker_id = ${workerId}, next_at = app_now() + ${SWEEP_AFTER}::interval
       from free where intents.intent_id = free.intent_id returning intents.*
     )
-    select ${columns}, t.signature, t.wire, t.last_valid_block_height, ${moment}
-    from i left join transactions t on t.intent_id = i.intent_id and ${liveness.is('live')}`);
+    select ${columns}, t.signature as live_signature, t.wire, t.last_valid_block_height, ${moment}
+    from i left join transactions t on t.intent_id = i.intent_id and ${isLive}`);
 
-/** Gives an intent back for a while. */
-export const releaseIntent = (db: Db, intentId: string, workerId: string, delayMs: number): Promise<unknown> =>
+/** Releases the lease of an intent. The sweeper claims it again after the delay. */
+export const releaseIntent = (
+  db: Db,
+  intentId: string,
+  workerId: string,
+  delayMs: number,
+): Promise<unknown> =>
   db.query(sql.typeAlias('void')`
     update intents set worker_id = null, next_at = app_now() + make_interval(secs => ${delayMs / 1000}::float8)
     where intent_id = ${intentId} and worker_id = ${workerId}`);
 
-/** A transition of an intent with the event that tells it. `generation` is the one it is about. */
+/** A transition of an intent in one generation, with the event that is published for it. */
 export type Transition = {
   intentId: string;
   generation: number;
-  txHash?: string;
+  signature?: string;
   slot?: number;
   failure?: Failure;
   message: Message;
@@ -159,11 +182,11 @@ export type Transition = {
 };
 
 /**
- * The transitions of intents by one event, each only from a state the event belongs to and only in
- * the generation it is about; what does not change says nothing. State, the transactions and grants
- * that hang on it, and the events are one statement. Rows are named by an array besides: it goes by
- * the index, in its order, whatever the planner believes of the size of a JSON parameter.
- * @param bytes `failed` when the live bytes are proven dead by their failure on chain
+ * Applies one event to intents, each only from a state that the event leaves and only in the
+ * transition's generation. An intent that does not change publishes nothing. The states, the
+ * transactions and grants that depend on them and the events are one statement. The array of ids
+ * makes Postgres use the index in its order, whatever size the planner estimates for the JSON
+ * parameter.
  * @returns outbox rows for `relay.dispatch`, one for each intent that changed
  */
 export const transitionIntents = (
@@ -171,176 +194,180 @@ export const transitionIntents = (
   event: Exclude<Event, 'sign'>,
   transitions: readonly Transition[],
 ): Promise<readonly OutboxRow[]> => {
-  const rows = transitions.map(({ intentId, generation, txHash, slot, failure, message, traceparent }) => ({
-    intent_id: intentId,
-    generation,
-    tx_hash: txHash ?? null,
-    slot: slot ?? null,
-    failure_code: failure?.code ?? null,
-    failure_message: failure?.message ?? null,
-    subject: message.subject,
-    msg_id: message.msgId,
-    payload: message.payload,
-    traceparent,
-  }));
+  const rows = transitions.map(
+    ({ intentId, generation, signature, slot, failure, message, traceparent }) => ({
+      intent_id: intentId,
+      generation,
+      signature: signature ?? null,
+      slot: slot ?? null,
+      failure_code: failure?.code ?? null,
+      failure_message: failure?.message ?? null,
+      subject: message.subject,
+      msg_id: message.msgId,
+      payload: message.payload,
+      traceparent,
+    }),
+  );
   return db.any(sql.type(outboxRow)`
-    with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(intent_id text, generation integer,
-        tx_hash text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
+    with input as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input(intent_id text, generation integer,
+        signature text, slot bigint, failure_code text, failure_message text, subject text, msg_id text,
         payload jsonb, traceparent text)
     ), changed as (
-      update intents i set status = ${state.after(event)}, tx_hash = coalesce(given.tx_hash, i.tx_hash),
-        slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(given.slot, i.slot)`},
-        failure_code = given.failure_code, failure_message = given.failure_message, progressed_at = app_now(),
-        next_at = app_now() + ${LEASE_GRACE}::interval,
+      update intents i set status = ${state.after(event)}, signature = coalesce(input.signature, i.signature),
+        slot = ${event === 'fork' ? sql.fragment`null` : sql.fragment`coalesce(input.slot, i.slot)`},
+        failure_code = input.failure_code, failure_message = input.failure_message, progressed_at = app_now(),
+        next_at = app_now() + ${SWEEP_AFTER}::interval,
         worker_id = ${intents.isTerminal(intents.to(event)) ? sql.fragment`null` : sql.fragment`i.worker_id`}
-      from given where i.intent_id = any(array(select intent_id from given)) and i.intent_id = given.intent_id
-        and i.generation = given.generation and ${state.allows(event)}
-      returning i.intent_id, given.slot, given.subject, given.msg_id, given.payload, given.traceparent
+      from input where i.intent_id = any(array(select intent_id from input)) and i.intent_id = input.intent_id
+        and i.generation = input.generation and ${state.allows(event)}
+      returning i.intent_id, input.slot, input.subject, input.msg_id, input.payload, input.traceparent
     )${effects[event]}
     insert into outbox (subject, msg_id, payload, traceparent)
     select subject, msg_id, payload, traceparent from changed
     returning outbox_id, subject, msg_id, payload, traceparent`);
 };
 
+/** What an event changes besides the intents, as common table expressions over `changed`. */
 const effects = {
-  // A grant is used up by the transaction that really created the account, and given back when it is forked away.
-  confirm: sql.fragment`, used as (
-    update grants g set used_by = changed.intent_id, used_slot = changed.slot,
-      -- Spent: it is not released when the promise lapses.
-      reserved_lamports = case when g.reserved_by = changed.intent_id then null else g.reserved_lamports end
-    from changed
-    join transactions t on t.intent_id = changed.intent_id and ${liveness.is('live')} and t.creates is not null
-    where t.intent_id = any(array(select intent_id from changed)) and g.owner = t.creates and g.used_by is null)`,
-  fork: sql.fragment`, unused as (
-    update grants g set used_by = null, used_slot = null from changed where g.used_by = changed.intent_id)`,
-  fail: sql.fragment`, dead as (
-    update transactions t set status = ${liveness.after('fail')} from changed
-    where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id
-      and ${liveness.isFrom('fail')})`,
+  confirm: useGrants,
+  fork: unuseGrants,
+  fail: failTransactions,
   finalize: sql.fragment``,
 };
 
-/** A freshly signed generation. */
+/** The signed or adopted bytes of a generation. */
 export type Generation = {
   signature: string;
   wire: Uint8Array;
   lastValidBlockHeight: number;
   creates: string | null;
-  /** Not committed after this moment, epoch milliseconds; null for bytes that are on the chain, or that an owner signed. */
+  /**
+   * The signing deadline, epoch milliseconds; null for adopted bytes and for bytes that an owner
+   * signed.
+   */
   signBefore: number | null;
 };
 
-/** An amount of a scope's budget, of the day that begins at `startsAt` (epoch milliseconds). */
-export type SpendingClaim = { scope: string; startsAt: number; amount: bigint; cap: bigint };
-
-/** Signed bytes as the next generation of an intent. `message` null: nobody waits for it. */
+/** Signed bytes as the next generation of an intent. `message` null: no event is published. */
 export type SignedTransition = Pick<Transition, 'intentId' | 'generation' | 'traceparent'> & {
   message: Message | null;
   signed: Generation;
-  /** Reserved of a daily budget with the bytes; null: nothing, or it is reserved otherwise. */
+  /**
+   * Reserved of a daily budget by the statement that commits the bytes; null: nothing, or reserved
+   * separately.
+   */
   claim: SpendingClaim | null;
 };
 const Committed = z.object({
   changed_id: z.string(),
-  told: outboxColumn.nullable(),
+  published: outboxColumn.nullable(),
   over_budget: z.boolean().default(false),
 });
-/** What became of signed bytes: outbox rows for `relay.dispatch`, or why they were not committed. */
+/** Outbox rows for `relay.dispatch`, or why the signed bytes were not committed. */
 export type CommitOutcome = readonly OutboxRow[] | 'overtaken' | 'over_budget';
 
-/** Reserves what moves claim, each scope's as a whole. Most commits claim nothing, so it is left out of theirs. */
-const CLAIMS = {
-  claimed: sql.fragment`, claims as (
-      select scope, period, sum(lamports)::bigint as lamports, min(cap) as cap
-      from s where scope is not null group by scope, period
-    ), reserved as (
-      insert into spending as b (scope, period, taken)
-      select scope, period, lamports from claims where lamports <= cap order by scope, period
-      on conflict (scope, period) do update set taken = b.taken + excluded.taken
-        where b.taken + excluded.taken <= (
-          select cap from claims where claims.scope = excluded.scope and claims.period = excluded.period)
-      returning scope, period
-    ), over as (
-      select intent_id from s where scope is not null and (scope, period) not in (select scope, period from reserved)
-    )`,
-  within: sql.fragment`and s.intent_id not in (select intent_id from over)`,
-  refused: sql.fragment`union all select intent_id, null, true from over`,
-};
-const NO_CLAIMS = { claimed: sql.fragment``, within: sql.fragment``, refused: sql.fragment`` };
-
 /**
- * Commits signed bytes as the next generations of their intents, before any of them leaves (rule 8).
- * @param transitions of different intents; their generation is the new one
- * @returns in their order: outbox rows for `relay.dispatch`; `overtaken` when the intent has
- * changed meanwhile or its deadline has passed, however long the worker slept since it looked (rule
- * 11); `over_budget` when what they claim of a budget together is more than what is left. The bytes
- * are then forgotten, unsent
- * @throws a unique violation when another generation of one of them lives (rule 9)
+ * Commits signed bytes as the next generations of their intents, before any of them is sent (rule
+ * 8).
+ * @param transitions of different intents, each with its new generation
+ * @returns in the order of the transitions: outbox rows for `relay.dispatch`; `overtaken` when the
+ *   intent has changed or its deadline has passed, however long the worker slept after its check
+ *   (rule 11); `over_budget` when the claims on one budget exceed what is left of it. Bytes that
+ *   are not committed are discarded unsent
+ * @throws a unique violation when another generation of one of them is live (rule 9)
  */
 export const commitSigned = async (
   db: Db,
   transitions: readonly SignedTransition[],
 ): Promise<CommitOutcome[]> => {
-  const rows = transitions.map(({ intentId, generation, traceparent, message, signed, claim }) => ({
-    intent_id: intentId,
-    generation,
-    signature: signed.signature,
-    wire: Buffer.from(signed.wire).toString('base64'),
-    last_valid: signed.lastValidBlockHeight,
-    creates: signed.creates,
-    sign_before: signed.signBefore,
-    subject: message?.subject ?? null,
-    msg_id: message?.msgId ?? null,
-    payload: message?.payload ?? null,
-    traceparent,
-    ...(claim !== null && {
-      scope: claim.scope,
-      period: new Date(claim.startsAt),
-      lamports: String(claim.amount),
-      cap: String(claim.cap),
-    }),
-  }));
-  const { claimed, within, refused } = transitions.some(({ claim }) => claim !== null) ? CLAIMS : NO_CLAIMS;
-  // Locked in the order of the index (see transitionIntents), so that two workers wait for each
-  // other in one direction.
+  const rows = transitions.map(toSignedRow);
+  const isClaiming = transitions.some(({ claim }) => claim !== null);
+  const { claimed, within, refused } = isClaiming ? SPENDING_CLAIMS : NO_SPENDING_CLAIMS;
+  // The rows are locked in the order of the index (see transitionIntents), so that two workers
+  // cannot deadlock.
   const committed = await db.any(sql.type(Committed)`
     with s as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(intent_id text, generation integer,
         signature text, wire text, last_valid bigint, creates text, sign_before float8, subject text, msg_id text,
         payload jsonb, traceparent text, scope text, period timestamptz, lamports bigint, cap bigint)
     )${claimed}, changed as (
-      update intents i set status = ${state.after('sign')}, generation = s.generation, tx_hash = s.signature,
-        slot = null, progressed_at = app_now(), next_at = app_now() + ${LEASE_GRACE}::interval
+      update intents i set status = ${state.after('sign')}, generation = s.generation, signature = s.signature,
+        slot = null, progressed_at = app_now(), next_at = app_now() + ${SWEEP_AFTER}::interval
       from s where i.intent_id = any(array(select intent_id from s)) and i.intent_id = s.intent_id
         and i.generation = s.generation - 1
         and ${state.allows('sign')}
         and (s.sign_before is null or app_now() <= to_timestamp(s.sign_before / 1000))
         ${within}
       returning s.*
-    ), written as (
-      insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
-      select signature, intent_id, generation, decode(wire, 'base64'), last_valid, creates from changed
-    ), told as (
+    )${insertTransactions}, published as (
       insert into outbox (subject, msg_id, payload, traceparent)
       select subject, msg_id, payload, traceparent from changed where msg_id is not null
       returning outbox_id, subject, msg_id, payload, traceparent
     )
     select changed.intent_id as changed_id,
-      (select jsonb_agg(to_jsonb(told)) from told where told.msg_id = changed.msg_id) as told, false as over_budget
+      (select jsonb_agg(to_jsonb(published)) from published where published.msg_id = changed.msg_id) as published,
+      false as over_budget
     from changed ${refused}`);
-  const outcomeOf = new Map<string, CommitOutcome>(
-    committed.map(({ changed_id, told, over_budget }) => [
+  const outcomes = new Map<string, CommitOutcome>(
+    committed.map(({ changed_id, published, over_budget }) => [
       changed_id,
-      over_budget ? 'over_budget' : (told ?? []),
+      over_budget ? 'over_budget' : (published ?? []),
     ]),
   );
-  return transitions.map(({ intentId }) => outcomeOf.get(intentId) ?? 'overtaken');
+  return transitions.map(({ intentId }) => outcomes.get(intentId) ?? 'overtaken');
 };
 
+const toSignedRow = ({ intentId, generation, traceparent, message, signed, claim }: SignedTransition) => ({
+  intent_id: intentId,
+  generation,
+  signature: signed.signature,
+  wire: Buffer.from(signed.wire).toString('base64'),
+  last_valid: signed.lastValidBlockHeight,
+  creates: signed.creates,
+  sign_before: signed.signBefore,
+  subject: message?.subject ?? null,
+  msg_id: message?.msgId ?? null,
+  payload: message?.payload ?? null,
+  traceparent,
+  ...(claim !== null && {
+    scope: claim.scope,
+    period: new Date(claim.startsAt),
+    lamports: String(claim.amount),
+    cap: String(claim.cap),
+  }),
+});
+
+const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: z.bigint() });
+
 /**
- * Writes an intent that is over before anything was signed for it, so that a job that comes later meets its end.
- * @returns false when the intent is known, or its object belongs to another one
+ * Makes a generation of an intent live again that was recorded as expired and is on the chain. No
+ * other is signed.
+ * @returns its bytes, or null when the intent has changed meanwhile
+ * @throws a unique violation when another generation of the intent is live (rule 9)
+ */
+export const reviveTransaction = (
+  db: Db,
+  { intent_id, generation }: { intent_id: string; generation: number },
+  signature: string,
+): Promise<z.infer<typeof Revived> | null> =>
+  db.maybeOne(sql.type(Revived)`
+    with revived as (
+      update intents i set status = ${state.after('sign')}, signature = ${signature}, slot = null,
+        progressed_at = app_now()
+      from transactions t
+      where i.intent_id = ${intent_id} and i.generation = ${generation}
+        and ${state.allows('sign')}
+        and t.intent_id = i.intent_id and t.signature = ${signature} and ${isRevivable}
+      returning t.signature
+    )
+    ${reviveTransactions}
+    returning t.wire, t.last_valid_block_height`);
+
+/**
+ * Inserts a failed intent for which nothing was signed, so that a job that comes later finds its
+ * failure.
+ * @returns false when the intent exists, or its object belongs to another one
  */
 export const insertFailedIntent = async (
   db: Db,
@@ -354,3 +381,26 @@ export const insertFailedIntent = async (
     on conflict (intent_id) do nothing returning intent_id as id`);
   return inserted !== null;
 };
+
+const OpenCount = z.object({
+  kind: z.enum(INTENT_KINDS),
+  status: z.enum(INTENT_STATES),
+  intents: z.bigint(),
+  /** Seconds. */
+  oldest_age: z.number(),
+});
+
+/**
+ * Open intents by kind and state. The sweeper's partial index serves it, so only open rows are
+ * read.
+ */
+export const countOpenByState = (db: Db): Promise<readonly z.infer<typeof OpenCount>[]> =>
+  db.any(sql.type(OpenCount)`
+    select kind, status, count(*) as intents, extract(epoch from app_now() - min(created_at))::float8 as oldest_age
+    from intents i where ${state.isOpen}
+    group by kind, status`);
+
+/** The number of open intents. */
+export const countOpen = (db: Db): Promise<bigint> =>
+  db.oneFirst(sql.type(z.object({ intents: z.bigint() }))`
+    select count(*) as intents from intents i where ${state.isOpen}`);

@@ -1,5 +1,20 @@
 import { z } from 'zod';
 import { type Db, sql } from '../../../../shared/db/pool.ts';
+import { isLive } from '../../transactions/store/transactions.ts';
+
+/**
+ * Parts of the statements of intents/store/intents.ts. A grant is used by the transaction that
+ * created the token account, and unused again when a fork drops it.
+ */
+export const useGrants = sql.fragment`, used as (
+    update grants g set used_by = changed.intent_id, used_slot = changed.slot,
+      -- The rent is spent, so it is not released when the promise lapses.
+      reserved_lamports = case when g.reserved_by = changed.intent_id then null else g.reserved_lamports end
+    from changed
+    join transactions t on t.intent_id = changed.intent_id and ${isLive} and t.creates is not null
+    where t.intent_id = any(array(select intent_id from changed)) and g.owner = t.creates and g.used_by is null)`;
+export const unuseGrants = sql.fragment`, unused as (
+    update grants g set used_by = null, used_slot = null from changed where g.used_by = changed.intent_id)`;
 
 const Subsidy = z.object({
   own: z.boolean(),
@@ -9,8 +24,9 @@ const Subsidy = z.object({
 });
 
 /**
- * What is known of an owner's token account at the platform's cost: whether this account has a grant for it, whether
- * anybody's grant has created it once (then at which slot), and whether signed bytes that create it may land.
+ * The subsidy of an owner's token account: whether this account has a grant for it, whether the
+ * grant of any account has created it (and at which slot), and whether signed bytes that create it
+ * may be included.
  */
 export const getSubsidy = (db: Db, accountId: string, owner: string): Promise<z.infer<typeof Subsidy>> =>
   db.one(sql.type(Subsidy)`
@@ -20,29 +36,33 @@ export const getSubsidy = (db: Db, accountId: string, owner: string): Promise<z.
     from grants where owner = ${owner}`);
 
 /**
- * Takes one of the account's three places for an owner. The places are a unique key, so that racing takers can
- * never have a fourth; one that lost a place to a racer is told to look again.
+ * Inserts a grant for an owner with one of the account's three permits. The permits are a unique
+ * key, so concurrent calls never get a fourth. `conflict`: a concurrent call got the permit, and
+ * the caller repeats.
  */
 export const insertGrant = async (
   db: Db,
   accountId: string,
   owner: string,
-): Promise<'granted' | 'full' | 'raced'> => {
-  const { taken, granted } = await db.one(sql.type(z.object({ taken: z.bigint(), granted: z.boolean() }))`
-    with places as (select place from grants where account_id = ${accountId}),
+): Promise<'granted' | 'exhausted' | 'conflict'> => {
+  const { used, granted } = await db.one(sql.type(z.object({ used: z.bigint(), granted: z.boolean() }))`
+    with permits as (select permit from grants where account_id = ${accountId}),
     added as (
-      insert into grants (account_id, owner, place)
+      insert into grants (account_id, owner, permit)
       select ${accountId}, ${owner}, p from generate_series(1, 3) p
-      where p not in (select place from places) order by p limit 1
-      on conflict do nothing returning place)
-    select (select count(*) from places) as taken, exists (select from added) as granted`);
+      where p not in (select permit from permits) order by p limit 1
+      on conflict do nothing returning permit)
+    select (select count(*) from permits) as used, exists (select from added) as granted`);
   if (granted) return 'granted';
-  return taken >= 3n ? 'full' : 'raced';
+  return used >= 3n ? 'exhausted' : 'conflict';
 };
 
 const Grant = z.object({ used: z.boolean(), reserved: z.boolean() });
 
-/** An account's grant for an owner, locked until the transaction ends. `used`: by whomever. Null: it has none. */
+/**
+ * An account's grant for an owner, locked until the transaction ends; null without one. `used`: by
+ * any account.
+ */
 export const lockGrant = (tx: Db, accountId: string, owner: string): Promise<z.infer<typeof Grant> | null> =>
   tx.maybeOne(sql.type(Grant)`
     select exists (select from grants u where u.owner = g.owner and u.used_by is not null) as used,
@@ -52,9 +72,9 @@ export const lockGrant = (tx: Db, accountId: string, owner: string): Promise<z.i
 type Reservation = { lamports: bigint; budget: string; on: number };
 
 /**
- * Writes what was reserved for a locked grant, or with `reservation` null that what is reserved is kept for longer.
- * Times are epoch milliseconds.
- * @param by the intent whose bytes use it; null leaves that as it is
+ * Updates the reservation of a locked grant. With `reservation` null the existing reservation is
+ * only prolonged. Times are epoch milliseconds.
+ * @param by the intent whose bytes use the reservation; null does not change it
  */
 export const updateReservation = (
   tx: Db,
@@ -70,9 +90,9 @@ export const updateReservation = (
     where account_id = ${accountId} and owner = ${owner}`);
 
 /**
- * Releases what was reserved for promises that have lapsed: nobody signs for them any more, and no bytes that use them
- * may land.
- * @returns how many
+ * Releases the reservations of lapsed promises: nothing is signed for them any more, and no bytes
+ * that use them may be included.
+ * @returns the number of reservations
  */
 export const releaseLapsedReservations = (db: Db): Promise<bigint> =>
   db.oneFirst(sql.type(z.object({ released: z.bigint() }))`

@@ -6,7 +6,7 @@ const Row = z.object({ paused: z.boolean() });
 /** Whether the operator has paused all signing. */
 export const isPaused = (db: Db): Promise<boolean> => db.oneFirst(sql.type(Row)`select paused from settings`);
 
-/** The same, locked until the transaction ends. */
+/** Whether all signing is paused, locked until the transaction ends. */
 export const lockPaused = (tx: Db): Promise<boolean> =>
   tx.oneFirst(sql.type(Row)`select paused from settings for update`);
 

@@ -2,7 +2,10 @@ import { createApproveCheckedInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { USDC_DECIMALS } from './shared.ts';
 
-/** Lets a delegate spend up to an allowance. One delegate per token account: it replaces any other. */
+/**
+ * Lets a delegate spend up to an allowance. A token account has one delegate, which this one
+ * replaces.
+ */
 export const approveChecked = (approval: {
   tokenAccount: string;
   mint: string;

@@ -3,7 +3,7 @@ import { ComputeBudgetProgram, type TransactionInstruction } from '@solana/web3.
 /** Limit in compute units and price in micro-lamports per unit. */
 export type ComputeBudget = { units: number; microLamports: bigint };
 
-/** Only where `COMPUTE_BUDGET` is configured (rule 13): for live under load. */
+/** Used only where `COMPUTE_BUDGET` is configured (rule 13), for congested networks. */
 export const computeBudget = ({ units, microLamports }: ComputeBudget): TransactionInstruction[] => [
   ComputeBudgetProgram.setComputeUnitLimit({ units }),
   ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),

@@ -1,7 +1,10 @@
 import { createAssociatedTokenAccountIdempotentInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
-/** Creates an owner's token account unless it is there: two first payments at once both land (rule 13). */
+/**
+ * Creates an owner's token account unless it exists, so that two concurrent first payments both
+ * succeed (rule 13).
+ */
 export const createTokenAccount = (of: {
   payer: string;
   tokenAccount: string;

@@ -2,7 +2,10 @@ import { createMintToInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { withReference } from './shared.ts';
 
-/** Mints test USDC. The reference keeps two equal funds with one blockhash from sharing a signature. */
+/**
+ * Mints test USDC. Without the reference, two equal funds with one blockhash would share a
+ * signature.
+ */
 export const mintTo = (minting: {
   mint: string;
   destination: string;

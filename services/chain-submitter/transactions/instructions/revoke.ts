@@ -1,7 +1,7 @@
 import { createRevokeInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 
-/** Ends the delegation of a token account. */
+/** Revokes the delegation of a token account. */
 export const revoke = ({
   tokenAccount,
   owner,

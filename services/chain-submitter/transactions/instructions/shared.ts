@@ -1,12 +1,13 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { newKey } from '../../chain/addresses.ts';
 
-/** Decimals of the mint; compared with the chain at start. */
+/** Decimals of the mint. They are compared with the chain at start. */
 export const USDC_DECIMALS = 6;
 
 /**
- * Appends the reference as an account that neither signs nor is written. The token program takes accounts after
- * its own as signers of a multisig authority only, so it ignores this one (Solana Pay does the same).
+ * Appends the reference as an account that neither signs nor is written. The token program reads
+ * further accounts only as signers of a multisig authority, so it ignores this one. Solana Pay does
+ * the same.
  */
 export const withReference = (
   instruction: TransactionInstruction,

@@ -3,7 +3,10 @@ import type { TransactionInstruction } from '@solana/web3.js';
 import { keyOf, PROGRAMS } from '../../chain/addresses.ts';
 import { USDC_DECIMALS, withReference } from './shared.ts';
 
-/** Moves tokens under the authority of the source's owner or delegate; mint and decimals are checked on chain. */
+/**
+ * Moves tokens under the authority of the source's owner or delegate; mint and decimals are checked
+ * on chain.
+ */
 export const transferChecked = (transfer: {
   source: string;
   mint: string;

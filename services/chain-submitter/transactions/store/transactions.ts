@@ -4,19 +4,41 @@ import { stateColumn } from '../../../../shared/db/state-column.ts';
 import { intents } from '../../intents/model/state.ts';
 import { transactions } from '../model.ts';
 
-const intentState = stateColumn(intents, sql.fragment`i.status`);
 const state = stateColumn(transactions, sql.fragment`t.status`);
+const intentState = stateColumn(intents, sql.fragment`i.status`);
 
-/** Whether these bytes were committed: asked when the answer to a commit was lost. */
+/**
+ * Parts of the statements of intents/store/intents.ts, in which the intents' states change with
+ * their transactions.
+ */
+export const isLive = state.is('live');
+export const isRevivable = state.allows('revive');
+/** Inserts the bytes of the rows of `changed`. */
+export const insertTransactions = sql.fragment`, written as (
+      insert into transactions (signature, intent_id, generation, wire, last_valid_block_height, creates)
+      select signature, intent_id, generation, decode(wire, 'base64'), last_valid, creates from changed
+    )`;
+/** Marks the live bytes of the intents of `changed` as failed on chain. */
+export const failTransactions = sql.fragment`, failed as (
+    update transactions t set status = ${state.after('fail')} from changed
+    where t.intent_id = any(array(select intent_id from changed)) and t.intent_id = changed.intent_id
+      and ${state.isFrom('fail')})`;
+/** Makes the transactions of `revived` live again. */
+export const reviveTransactions = sql.fragment`
+    update transactions t set status = ${state.after('revive')} from revived
+    where t.signature = revived.signature`;
+
+/** Whether these bytes are committed. It is read when the answer to a commit was lost. */
 export const isCommitted = (db: Db, signature: string): Promise<boolean> =>
   db.oneFirst(
-    sql.type(z.object({ there: z.boolean() }))`
-      select exists (select from transactions where signature = ${signature} and status = 'live') as there`,
+    sql.type(z.object({ is_committed: z.boolean() }))`
+      select exists (select from transactions where signature = ${signature} and status = 'live') as is_committed`,
   );
 
 /**
- * Marks a generation as proven dead by its expiry (rule 11). True when it was this call that did. The bytes of an intent
- * that another worker has confirmed meanwhile stay: only a fork takes them back (broadcast/poller.ts).
+ * Marks a generation as expired, after the proof (rule 11). The bytes of an intent that another
+ * worker has confirmed meanwhile stay live: only a fork reopens such an intent (broadcast/fork.ts).
+ * @returns true when this call marked it
  */
 export const expireTransaction = async (db: Db, signature: string): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ signature: z.string() }))`
@@ -29,36 +51,15 @@ export const expireTransaction = async (db: Db, signature: string): Promise<bool
   return row !== null;
 };
 
-/** The intents that signed these transactions, by signature; none for those that this database does not know. */
+/**
+ * The intents that signed these transactions, by signature; none for a transaction without a record
+ * here.
+ */
 export const findIntentIds = async (db: Db, signatures: readonly string[]): Promise<Map<string, string>> => {
   const rows = await db.any(sql.type(z.object({ signature: z.string(), intent_id: z.string() }))`
     select signature, intent_id from transactions where signature = any(${sql.array(signatures, 'text')})`);
   return new Map(rows.map(({ signature, intent_id }) => [signature, intent_id]));
 };
-
-const Revived = z.object({ wire: z.instanceof(Buffer), last_valid_block_height: z.bigint() });
-
-/**
- * Makes a generation of an intent live again that was taken for dead and is on the chain: no other is signed.
- * @returns its bytes, or null when the intent has changed meanwhile
- * @throws a unique violation when another generation of it lives (rule 9)
- */
-export const reviveTransaction = (
-  db: Db,
-  { intent_id, generation }: { intent_id: string; generation: number },
-  signature: string,
-): Promise<z.infer<typeof Revived> | null> =>
-  db.maybeOne(sql.type(Revived)`
-    with revived as (
-      update intents i set status = ${intentState.after('sign')}, tx_hash = ${signature}, slot = null, progressed_at = app_now()
-      from transactions t
-      where i.intent_id = ${intent_id} and i.generation = ${generation}
-        and ${intentState.allows('sign')}
-        and t.intent_id = i.intent_id and t.signature = ${signature} and ${state.allows('revive')}
-      returning t.signature
-    )
-    update transactions t set status = ${state.after('revive')} from revived where t.signature = revived.signature
-    returning t.wire, t.last_valid_block_height`);
 
 const Signed = z.object({
   signature: z.string(),
@@ -68,8 +69,14 @@ const Signed = z.object({
 });
 export type SignedRow = z.infer<typeof Signed>;
 
-/** Every transaction that was ever signed for an intent, the first first. */
+/** Every transaction that was signed or adopted for an intent, oldest first. */
 export const listTransactions = (db: Db, intentId: string): Promise<readonly SignedRow[]> =>
   db.any(sql.type(Signed)`
     select signature, generation, status, last_valid_block_height
     from transactions where intent_id = ${intentId} order by generation`);
+
+/** The bytes of live transactions of open intents. Adopted transactions have no bytes here. */
+export const listLiveBytes = (db: Db): Promise<readonly Buffer[]> =>
+  db.anyFirst(sql.type(z.object({ bytes: z.instanceof(Buffer) }))`
+    select t.wire as bytes from intents i join transactions t using (intent_id)
+    where ${intentState.isOpen} and ${isLive} and length(t.wire) > 0`);

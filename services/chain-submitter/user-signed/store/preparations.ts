@@ -7,10 +7,10 @@ const Row = z.object({
   preparation_id: z.string(),
   kind: z.enum(['delegation', 'withdrawal', 'refund']),
   account_id: z.string(),
-  /** Whose budget pays for the co-signature. */
+  /** The account whose budget pays for the co-signature. */
   budget_account_id: z.string(),
   owner: z.string(),
-  /** What the intent is told when it is submitted. */
+  /** Becomes the request of the intent when the transaction is submitted. */
   request: z.unknown(),
   message: z.instanceof(Buffer),
   creates: z.string().nullable(),
@@ -18,7 +18,7 @@ const Row = z.object({
   expires_at: z.number(),
   status: z.enum(preparations.states),
   submitted_message: z.instanceof(Buffer).nullable(),
-  tx_hash: z.string().nullable(),
+  signature: z.string().nullable(),
 });
 export type PreparationRow = z.infer<typeof Row>;
 
@@ -26,34 +26,30 @@ const state = stateColumn(preparations);
 const known = stateColumn(preparations, sql.fragment`p.status`);
 const columns = sql.fragment`preparation_id, kind, account_id,
   coalesce(budget_account_id, account_id) as budget_account_id, owner, request, message, creates,
-  last_valid_block_height, expires_at, status, submitted_message, tx_hash`;
-
-/** The intent that a preparation becomes. One id each, so that one submission of each is all there can ever be. */
-export const intentIdOf = ({
-  kind,
-  preparation_id,
-}: Pick<PreparationRow, 'kind' | 'preparation_id'>): string => `${kind}:${preparation_id}`;
+  last_valid_block_height, expires_at, status, submitted_message, signature`;
 
 /** The preparation, or null. */
 export const findPreparation = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
   db.maybeOne(sql.type(Row)`select ${columns} from preparations where preparation_id = ${preparationId}`);
 
-/** The same, once no submission of it is being committed any more. */
+/** The preparation, after any concurrent submission of it has committed; null without one. */
 export const lockPreparation = (db: Db, preparationId: string): Promise<PreparationRow | null> =>
   db.maybeOne(sql.type(Row)`
     select ${columns} from preparations where preparation_id = ${preparationId} for share`);
 
 /**
- * Writes a preparation and replaces what was open under the same id, for a delegation also for the same wallet. False
- * when this one was submitted or cancelled: those never change. Times are epoch milliseconds.
+ * Writes a preparation. It replaces an open one of the same id, and for a delegation of the same
+ * wallet. Times are epoch milliseconds.
+ * @returns false when this preparation was submitted or cancelled, because those never change
  */
 export const replacePreparation = (
   pool: Pool,
-  row: Omit<PreparationRow, 'status' | 'submitted_message' | 'tx_hash'>,
+  row: Omit<PreparationRow, 'status' | 'submitted_message' | 'signature'>,
 ): Promise<boolean> =>
   pool.transaction(async (tx) => {
     if (row.kind === 'delegation') {
-      // Two preparations of one wallet at once: one after the other, so that neither meets the unique index.
+      // Concurrent preparations of one wallet run one after the other, so that neither violates the
+      // unique index.
       await tx.query(sql.type(z.unknown())`
         select pg_advisory_xact_lock(hashtextextended('preparation/' || ${row.owner}, 0))`);
       await tx.query(sql.typeAlias('void')`
@@ -77,16 +73,16 @@ export const replacePreparation = (
   });
 
 /**
- * Makes the preparation's only submission. False when it is no longer open: replaced, cancelled, submitted or prepared
- * anew with other bytes meanwhile. For the transaction that also writes the intent.
+ * Makes the preparation's only submission, in the transaction that also writes the intent.
+ * @returns false when the preparation is not open any more, or was prepared again with other bytes
  */
 export const submitPreparation = async (
   db: Db,
   preparation: PreparationRow,
-  submitted: { message: Uint8Array; txHash: string },
+  submitted: { message: Uint8Array; signature: string },
 ): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
-    update preparations set status = ${state.after('submit')}, tx_hash = ${submitted.txHash},
+    update preparations set status = ${state.after('submit')}, signature = ${submitted.signature},
       submitted_message = ${sql.binary(Buffer.from(submitted.message))}
     where preparation_id = ${preparation.preparation_id} and ${state.allows('submit')}
       and message = ${sql.binary(preparation.message)}
@@ -94,14 +90,16 @@ export const submitPreparation = async (
   return row !== null;
 };
 
-/** Whether a user may still sign a transaction that creates the owner's token account. */
+/**
+ * Whether an open preparation, which its user may still sign, creates the owner's token account.
+ */
 export const isCreationPrepared = (db: Db, owner: string): Promise<boolean> =>
   db.oneFirst(sql.type(z.object({ prepared: z.boolean() }))`
     select exists (
       select from preparations
       where creates = ${owner} and status = 'open' and expires_at > app_now()) as prepared`);
 
-/** Ends a preparation for good. False when it was submitted before, or is not there. Repeatable. */
+/** Cancels a preparation for good. Repeatable. False when it was submitted, or does not exist. */
 export const cancelPreparation = async (db: Db, preparationId: string): Promise<boolean> => {
   const row = await db.maybeOne(sql.type(z.object({ preparation_id: z.string() }))`
     update preparations set status = ${state.after('cancel')}
@@ -109,3 +107,8 @@ export const cancelPreparation = async (db: Db, preparationId: string): Promise<
     returning preparation_id`);
   return row !== null;
 };
+
+/** Messages of open preparations, as long as they can be submitted. */
+export const listOpenMessages = (db: Db): Promise<readonly Buffer[]> =>
+  db.anyFirst(sql.type(z.object({ bytes: z.instanceof(Buffer) }))`
+    select message as bytes from preparations where status = 'open' and expires_at > app_now()`);

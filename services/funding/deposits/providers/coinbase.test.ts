@@ -7,7 +7,7 @@ import { newId } from '../../../../shared/lib/id.ts';
 import { CoinbaseConfig, createCoinbase } from './coinbase.ts';
 import type { Onramp, SignedMessage } from './onramp.ts';
 
-/** Vectors of the documented scheme, what an altered message comes to, and the calls to the API. */
+/** Vectors of the documented scheme, altered messages, and the calls to the API. */
 
 const refusal = (work: () => unknown): string => {
   try {
@@ -65,8 +65,8 @@ describe('Coinbase', () => {
   test.each([
     ['the vector, both signatures', T, `t=${T},v0=${V0},h=${H},v1=${V1}`, BODY, sent, 'ok'],
     ['v0 alone', T, `t=${T},v0=${V0}`, BODY, sent, 'ok'],
-    ['v1 counts: v0 right, v1 wrong', T, `t=${T},v0=${V0},h=${H},v1=${V0}`, BODY, sent, 'unauthorized'],
-    ['v1 right, v0 wrong', T, `t=${T},v0=${V1},h=${H},v1=${V1}`, BODY, sent, 'ok'],
+    ['v0 valid and v1 invalid', T, `t=${T},v0=${V0},h=${H},v1=${V0}`, BODY, sent, 'unauthorized'],
+    ['v1 valid and v0 invalid', T, `t=${T},v0=${V1},h=${H},v1=${V1}`, BODY, sent, 'ok'],
     [
       'a bound header changed',
       T,
@@ -75,11 +75,11 @@ describe('Coinbase', () => {
       { ...sent, 'x-event-id': 'evt_2' },
       'unauthorized',
     ],
-    ['one space more', T, `t=${T},v0=${V0},h=${H},v1=${V1}`, `${BODY} `, sent, 'unauthorized'],
-    ['old', T + 301, `t=${T},v0=${V0},h=${H},v1=${V1}`, BODY, sent, 'unauthorized'],
+    ['one space appended', T, `t=${T},v0=${V0},h=${H},v1=${V1}`, `${BODY} `, sent, 'unauthorized'],
+    ['older than five minutes', T + 301, `t=${T},v0=${V0},h=${H},v1=${V1}`, BODY, sent, 'unauthorized'],
     ['no signature', T, '', BODY, sent, 'unauthorized'],
     ['another key', T, `t=${T},v0=${hmac('wk_test_vector', `${T}.${BODY}`)}`, BODY, sent, 'unauthorized'],
-  ])('webhook: %s', (_name, now, header, body, headers, expected) => {
+  ])('the signature of a webhook is checked: %s', (_name, now, header, body, headers, expected) => {
     expect(refusal(() => coinbaseAt(now).readWebhook(message(header, body, headers)))).toBe(expected);
   });
 
@@ -99,7 +99,7 @@ describe('Coinbase', () => {
     return coinbaseAt(T).readWebhook(message(`t=${T},v0=${hmac(SECRET, `${T}.${text}`)}`, text));
   };
 
-  test('a payment that was sent', () => {
+  test('a successful transaction is read as sent, with its amount and transaction', () => {
     expect(read(data)).toMatchObject({
       depositId: DEPOSIT,
       transactionId: 'cb-1',
@@ -115,20 +115,20 @@ describe('Coinbase', () => {
     ['IN_PROGRESS', 'paid'],
     ['SUCCESS', 'sent'],
     ['FAILED', 'refused'],
-  ])('%s is %s', (status, expected) => {
+  ])('the status %s is read as %s', (status, expected) => {
     expect(read({ ...data, status: `ONRAMP_TRANSACTION_STATUS_${status}` })?.event).toBe(expected);
   });
   test.each([
-    ['another subject', { ...data, eventType: 'offramp.transaction.success' }],
+    ['another event type', { ...data, eventType: 'offramp.transaction.success' }],
     ['the reference of another environment', { ...data, partnerUserRef: DEPOSIT }],
     ['no reference', { ...data, partnerUserRef: undefined }],
-    ['unspecified', { ...data, status: 'ONRAMP_TRANSACTION_STATUS_UNSPECIFIED' }],
-  ])('of no interest: %s', (_name, body) => expect(read(body)).toBeNull());
+    ['an unspecified status', { ...data, status: 'ONRAMP_TRANSACTION_STATUS_UNSPECIFIED' }],
+  ])('a message with %s is ignored', (_name, body) => expect(read(body)).toBeNull());
   test.each([
     ['another coin', { ...data, purchaseAmount: { currency: 'ETH', value: '48.25' } }],
     ['another network', { ...data, purchaseNetwork: 'base' }],
-  ])('%s has no amount of ours', (_name, body) => expect(read(body)?.amountMicro).toBeNull());
-  test('a headless order without transaction id is malformed, and says so', () => {
+  ])('a purchase of %s has no amount', (_name, body) => expect(read(body)?.amountMicro).toBeNull());
+  test('a message without a transaction id is refused as malformed', () => {
     expect(refusal(() => read({ ...data, transactionId: undefined }))).toBe('validation_error');
   });
 
@@ -164,7 +164,7 @@ describe('Coinbase', () => {
     };
     const page = { session: { onrampUrl: 'https://pay.coinbase.com/buy?sessionToken=abc' } };
 
-    test('a session is asked for with a token for this one request', async () => {
+    test('the request of a session has a token for this one request', async () => {
       answer = { status: 201, body: JSON.stringify({ ...page, quote: { purchaseAmount: '48.25' } }) };
       expect(await at().open(purchase)).toEqual({
         paymentUrl: page.session.onrampUrl,
@@ -196,7 +196,7 @@ describe('Coinbase', () => {
       });
     });
 
-    test('an ES256 key signs too', async () => {
+    test('an ES256 key signs the token as well', async () => {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       answer = { status: 201, body: JSON.stringify(page) };
       await at({ key_secret: privateKey.export({ format: 'pem', type: 'sec1' }) }).open(purchase);
@@ -205,24 +205,32 @@ describe('Coinbase', () => {
 
     test.each([
       ['a refusal', 400, '{"errorType":"invalid_request","errorMessage":"secret"}', 'conflict'],
-      ['our key', 401, '{}', 'service_unavailable'],
-      ['too many', 429, '{}', 'service_unavailable'],
-      ['their fault', 500, 'oops', 'service_unavailable'],
-      ['no JSON', 201, '<html>', 'service_unavailable'],
-      ['another form', 201, '{"session":{"onrampUrl":"javascript:alert(1)"}}', 'service_unavailable'],
-    ])('%s (%d): no page, and nothing of theirs in the error', async (_name, status, body, code) => {
-      answer = { status, body };
-      const error = await at()
-        .open(purchase)
-        .then(
-          () => null,
-          (thrown: unknown) => thrown as Error,
-        );
-      expect(error).toMatchObject({ code });
-      expect(error!.message).not.toContain('secret');
-    });
+      ['an error of our credentials', 401, '{}', 'service_unavailable'],
+      ['too many requests', 429, '{}', 'service_unavailable'],
+      ['an internal error', 500, 'oops', 'service_unavailable'],
+      ['a body that is not JSON', 201, '<html>', 'service_unavailable'],
+      [
+        'a page address that is not http',
+        201,
+        '{"session":{"onrampUrl":"javascript:alert(1)"}}',
+        'service_unavailable',
+      ],
+    ])(
+      '%s (status %d) makes no page, and the error repeats nothing of the answer',
+      async (_name, status, body, code) => {
+        answer = { status, body };
+        const error = await at()
+          .open(purchase)
+          .then(
+            () => null,
+            (thrown: unknown) => thrown as Error,
+          );
+        expect(error).toMatchObject({ code });
+        expect(error!.message).not.toContain('secret');
+      },
+    );
 
-    test('payments are asked for, whichever way the names are written', async () => {
+    test('a poll reads the payments in snake case and in camel case', async () => {
       const transaction = {
         transaction_id: 'cb-2',
         status: 'ONRAMP_TRANSACTION_STATUS_IN_PROGRESS',
@@ -240,7 +248,7 @@ describe('Coinbase', () => {
       const { url, token } = seen.at(-1)!;
       expect(url).toBe(`/onramp/v1/buy/user/sandbox-${DEPOSIT}/transactions?page_size=20`);
       const { payload } = await jwtVerify(token, ed25519.publicKey);
-      // The token names the path, never the query.
+      // The token names the path without the query.
       expect(payload.uris).toEqual([
         `GET ${new URL(base).host}/onramp/v1/buy/user/sandbox-${DEPOSIT}/transactions`,
       ]);
@@ -252,7 +260,7 @@ describe('Coinbase', () => {
     });
   });
 
-  test('a key of another length is refused without being repeated', () => {
+  test('a key of a wrong length is refused, and the error does not repeat it', () => {
     const result = CoinbaseConfig.shape.key_secret.safeParse('c2VjcmV0');
     expect(JSON.stringify(result.error)).not.toContain('c2VjcmV0');
   });

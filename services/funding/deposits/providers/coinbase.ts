@@ -65,7 +65,8 @@ const Amount = z.union([
   z.object({ currency: z.string(), value: z.string() }),
   z.string().transform((value) => ({ currency: null, value })),
 ]);
-// The objects are open, because Coinbase sends more fields than these. Numbers arrive as their texts.
+// The objects are open, because Coinbase sends more fields than these. Numbers arrive as their
+// texts.
 const Transaction = z.object({
   transactionId: z.string().min(1).max(128),
   status: z.string().max(64),
@@ -117,8 +118,8 @@ const toReport = (
 };
 
 /**
- * Coinbase signs the body (v0), and the body with the headers that it names (v1). v1 is checked where
- * it is present, because it covers more.
+ * Coinbase signs the body (v0), and the body with the headers that it names (v1). v1 is checked
+ * where it is present, because it covers more.
  */
 const checkWebhook = ({ body, headers }: SignedMessage, key: string, now: number): void => {
   const parts = signatureParts(headers['x-hook0-signature']);
@@ -132,31 +133,43 @@ const checkWebhook = ({ body, headers }: SignedMessage, key: string, now: number
   checkSignature({ key, signed: [head, body], signature, time, now });
 };
 
+const urlOf = (base: string, path: string) => new URL(`${base.replace(/\/$/, '')}${path}`);
+
+/** A token for one request. It names the method, the host and the path. */
+const bearer = async (
+  { key_id, key_secret }: CoinbaseConfig,
+  { method, url, now }: { method: string; url: URL; now: number },
+): Promise<string> => {
+  const issuedAt = Math.floor(now / 1000);
+  const token = await new SignJWT({ uris: [`${method} ${url.host}${url.pathname}`] })
+    .setProtectedHeader({
+      alg: key_secret.alg,
+      kid: key_id,
+      typ: 'JWT',
+      nonce: randomBytes(16).toString('hex'),
+    })
+    .setSubject(key_id)
+    .setIssuer('cdp')
+    .setIssuedAt(issuedAt)
+    .setNotBefore(issuedAt)
+    .setExpirationTime(issuedAt + JWT_SECONDS)
+    .sign(key_secret.key);
+  return `Bearer ${token}`;
+};
+
+const unknownForm = () =>
+  new ServiceError('service_unavailable', 'Coinbase answers in an unknown form; repeat the call later');
+
 /** @param clock the wall clock: Coinbase checks tokens and signs messages by its own clock */
 export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => {
-  const urlOf = (base: string, path: string) => new URL(`${base.replace(/\/$/, '')}${path}`);
-
-  /** A token for one request. It names the method, the host and the path. */
-  const bearer = async (method: string, url: URL): Promise<string> => {
-    const { alg, key } = config.key_secret;
-    const issuedAt = Math.floor(clock() / 1000);
-    const token = await new SignJWT({ uris: [`${method} ${url.host}${url.pathname}`] })
-      .setProtectedHeader({ alg, kid: config.key_id, typ: 'JWT', nonce: randomBytes(16).toString('hex') })
-      .setSubject(config.key_id)
-      .setIssuer('cdp')
-      .setIssuedAt(issuedAt)
-      .setNotBefore(issuedAt)
-      .setExpirationTime(issuedAt + JWT_SECONDS)
-      .sign(key);
-    return `Bearer ${token}`;
-  };
+  const authorization = (method: string, url: URL) => bearer(config, { method, url, now: clock() });
 
   return {
     open: async ({ depositId, owner, fiatCurrency, fiatAmount, returnUrl }) => {
       const url = urlOf(config.api_url, '/v2/onramp/sessions');
       const answer = await requestProvider(url, {
         method: 'POST',
-        headers: { authorization: await bearer('POST', url), 'content-type': 'application/json' },
+        headers: { authorization: await authorization('POST', url), 'content-type': 'application/json' },
         body: JSON.stringify({
           purchaseCurrency: 'USDC',
           destinationNetwork: config.network,
@@ -169,11 +182,7 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
         }),
       });
       const made = Session.safeParse(answer);
-      if (!made.success)
-        throw new ServiceError(
-          'service_unavailable',
-          'Coinbase answers in an unknown form; repeat the call later',
-        );
+      if (!made.success) throw unknownForm();
       return {
         paymentUrl: made.data.session.onrampUrl,
         promisedMicro: microFromDecimal(made.data.quote?.purchaseAmount ?? ''),
@@ -194,18 +203,14 @@ export const createCoinbase = (config: CoinbaseConfig, clock: Clock): Onramp => 
     poll: async (depositId) => {
       const reference = `${config.user_ref_prefix}${depositId}`;
       const url = urlOf(config.status_url, `/v1/buy/user/${reference}/transactions`);
-      const headers = { authorization: await bearer('GET', url) };
+      const headers = { authorization: await authorization('GET', url) };
       url.searchParams.set('page_size', '20');
       const page = Page.safeParse(
         await requestProvider(url, { method: 'GET', headers }, { ifUnknown: { transactions: [] } }),
       );
       // The API and the webhooks have the same fields: in snake case here, in camel case there.
       const found = z.array(Transaction).safeParse(page.data?.transactions.map(camelCase));
-      if (!found.success)
-        throw new ServiceError(
-          'service_unavailable',
-          'Coinbase answers in an unknown form; repeat the call later',
-        );
+      if (!found.success) throw unknownForm();
       return found.data
         .reverse()
         .map((each) => toReport({ partnerUserRef: reference, ...each }, config))

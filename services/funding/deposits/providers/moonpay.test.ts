@@ -4,7 +4,7 @@ import { newId } from '../../../../shared/lib/id.ts';
 import { createMoonpay, MoonpayConfig, signSearch } from './moonpay.ts';
 import type { SignedMessage } from './onramp.ts';
 
-/** Vectors of the documented scheme, and what an altered message comes to. */
+/** Vectors of the documented scheme, and altered messages. */
 
 const refusal = (work: () => unknown): string => {
   try {
@@ -41,14 +41,14 @@ describe('MoonPay', () => {
     headers: { 'moonpay-signature-v2': header },
   });
 
-  test('vector: the signature of a widget URL', () => {
+  test('the signature of a widget URL is that of the vector', () => {
     const search =
       '?apiKey=pk_test_vector&currencyCode=usdc_sol&baseCurrencyCode=usd&baseCurrencyAmount=50' +
       `&walletAddress=${OWNER}&externalTransactionId=dep_1&redirectURL=https%3A%2F%2Fapp.test%2Fdone%3Fx%3D1`;
     expect(signSearch(search, 'sk_test_vector')).toBe('PksYvNX45DIgdJkpD16KF0OGW42rrqafOCRtv9aIoGQ=');
   });
 
-  test('a widget URL carries its signature last, over everything before it', async () => {
+  test('the signature is the last parameter of a widget URL and covers all others', async () => {
     const { paymentUrl } = await moonpayAt(T).open({
       depositId: DEPOSIT,
       owner: OWNER,
@@ -60,7 +60,7 @@ describe('MoonPay', () => {
       paymentUrl,
     )!;
     expect(decodeURIComponent(signature!)).toBe(signSearch(search!, 'sk_test_vector'));
-    // As a browser and MoonPay's server read it: nothing is encoded again on the way.
+    // Neither a browser nor MoonPay's server encodes it again.
     expect(new URL(paymentUrl).search).toBe(`${search}&signature=${signature}`);
     expect(Object.fromEntries(new URLSearchParams(search))).toMatchObject({
       walletAddress: OWNER,
@@ -74,23 +74,29 @@ describe('MoonPay', () => {
   test.each([
     ['the vector', T, `t=${T},s=${SIGNATURE}`, BODY, 'ok'],
     ['five minutes late', T + 300, `t=${T},s=${SIGNATURE}`, BODY, 'ok'],
-    ['later than that', T + 301, `t=${T},s=${SIGNATURE}`, BODY, 'unauthorized'],
-    ['from the future', T - 301, `t=${T},s=${SIGNATURE}`, BODY, 'unauthorized'],
-    ['another time than signed', T, `t=${T + 1},s=${SIGNATURE}`, BODY, 'unauthorized'],
-    ['one space more', T, `t=${T},s=${SIGNATURE}`, BODY.replace(':', ': '), 'unauthorized'],
+    ['five minutes and a second late', T + 301, `t=${T},s=${SIGNATURE}`, BODY, 'unauthorized'],
+    ['five minutes and a second early', T - 301, `t=${T},s=${SIGNATURE}`, BODY, 'unauthorized'],
+    ['a time that is not the signed one', T, `t=${T + 1},s=${SIGNATURE}`, BODY, 'unauthorized'],
+    ['one space added', T, `t=${T},s=${SIGNATURE}`, BODY.replace(':', ': '), 'unauthorized'],
     ['one character changed', T, `t=${T},s=${SIGNATURE.replace('6', '7')}`, BODY, 'unauthorized'],
-    ['upper case', T, `t=${T},s=${SIGNATURE.toUpperCase()}`, BODY, 'unauthorized'],
+    ['a signature in upper case', T, `t=${T},s=${SIGNATURE.toUpperCase()}`, BODY, 'unauthorized'],
     ['two signatures', T, `t=${T},s=${SIGNATURE},s=${SIGNATURE}`, BODY, 'unauthorized'],
     ['no signature', T, `t=${T}`, BODY, 'unauthorized'],
     ['no time', T, `s=${SIGNATURE}`, BODY, 'unauthorized'],
-    ['nothing', T, '', BODY, 'unauthorized'],
-    ['the body alone signed', T, `t=${T},s=${hmac('wk_test_vector', BODY)}`, BODY, 'unauthorized'],
-    ['the URL’s key', T, `t=${T},s=${hmac('sk_test_vector', `${T}.${BODY}`)}`, BODY, 'unauthorized'],
-  ])('webhook: %s', (_name, now, header, body, expected) => {
+    ['no header', T, '', BODY, 'unauthorized'],
+    ['the body signed without the time', T, `t=${T},s=${hmac('wk_test_vector', BODY)}`, BODY, 'unauthorized'],
+    [
+      'signed by the key that signs URLs',
+      T,
+      `t=${T},s=${hmac('sk_test_vector', `${T}.${BODY}`)}`,
+      BODY,
+      'unauthorized',
+    ],
+  ])('the signature of a webhook is checked: %s', (_name, now, header, body, expected) => {
     expect(refusal(() => moonpayAt(now).readWebhook(message(header, body)))).toBe(expected);
   });
 
-  test('Coinbase’s header is not looked at', () => {
+  test('a signature in Coinbase’s header is ignored', () => {
     const headers = { 'x-hook0-signature': `t=${T},v0=${hmac('wk_test_vector', `${T}.${BODY}`)}` };
     expect(refusal(() => moonpayAt(T).readWebhook({ body: Buffer.from(BODY), headers }))).toBe(
       'unauthorized',
@@ -113,7 +119,7 @@ describe('MoonPay', () => {
   };
   const event = (more: object, type = 'transaction_updated') => ({ type, data: { ...data, ...more } });
 
-  test('a payment that was sent', () => {
+  test('a completed transaction is read as sent, with its amount and transaction', () => {
     expect(read(event({}))).toEqual({
       depositId: DEPOSIT,
       transactionId: 'mp-1',
@@ -135,16 +141,16 @@ describe('MoonPay', () => {
     ['pending', null, 'paid'],
     ['failed', 'rejected_card', 'refused'],
     ['failed', 'cancelled', 'cancelled'],
-  ])('%s (%s) is %s', (status, failureReason, expected) => {
+  ])('the status %s with the reason %s is read as %s', (status, failureReason, expected) => {
     expect(read(event({ status, failureReason }))?.event).toBe(expected);
   });
   test.each([
-    ['another subject', event({}, 'identity_check_updated')],
-    ['somebody else’s reference', event({ externalTransactionId: 'order-7' })],
+    ['another event type', event({}, 'identity_check_updated')],
+    ['a reference that is no deposit id', event({ externalTransactionId: 'order-7' })],
     ['no reference', event({ externalTransactionId: null })],
     ['an unknown status', event({ status: 'constructor' })],
-  ])('of no interest: %s', (_name, body) => expect(read(body)).toBeNull());
-  test('another currency has no amount of ours', () => {
+  ])('a message with %s is ignored', (_name, body) => expect(read(body)).toBeNull());
+  test('a purchase of another currency has no amount', () => {
     expect(read(event({ currency: { code: 'eth' } }))?.amountMicro).toBeNull();
   });
   test.each([
@@ -152,7 +158,7 @@ describe('MoonPay', () => {
     ['no data', '{"type":"transaction_updated"}'],
     ['null', 'null'],
     ['a list', '[]'],
-  ])('authentic and malformed: %s', (_name, body) => {
+  ])('an authentic message with a malformed body is refused: %s', (_name, body) => {
     expect(refusal(() => read(body))).toBe('validation_error');
   });
 });

@@ -35,8 +35,8 @@ export const MoonpayConfig = z.strictObject({
 export type MoonpayConfig = z.infer<typeof MoonpayConfig>;
 
 /**
- * `base64(HMAC-SHA256(key, search))`. The search includes its question mark, and its values are encoded
- * as they are sent.
+ * `base64(HMAC-SHA256(key, search))`. The search includes its question mark, and its values are
+ * encoded as they are sent.
  */
 export const signSearch = (search: string, secretKey: string): string =>
   createHmac('sha256', secretKey).update(search).digest('base64');
@@ -49,7 +49,8 @@ const EVENTS = new Map<string, ReportedEvent>([
   ['failed', 'refused'],
 ]);
 
-// The objects are open, because MoonPay sends more fields than these. Numbers arrive as their texts.
+// The objects are open, because MoonPay sends more fields than these. Numbers arrive as their
+// texts.
 const Transaction = z.object({
   id: z.string().min(1).max(128),
   status: z.string().max(64),
@@ -97,8 +98,8 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
       externalTransactionId: depositId,
       ...(returnUrl === null ? {} : { redirectURL: returnUrl }),
     };
-    // URLSearchParams would write a space as "+", but MoonPay signs the output of encodeURIComponent.
-    // The URL class encodes an apostrophe in addition, as a browser does.
+    // URLSearchParams would write a space as "+", but MoonPay signs the output of
+    // encodeURIComponent. The URL class encodes an apostrophe in addition, as a browser does.
     const url = new URL(config.widget_url);
     url.search = Object.entries(fields)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -133,8 +134,8 @@ export const createMoonpay = (config: MoonpayConfig, clock: Clock): Onramp => ({
   poll: async (depositId) => {
     const url = new URL(`${config.api_url.replace(/\/$/, '')}/v1/transactions/ext/${depositId}`);
     url.searchParams.set('apiKey', config.publishable_key);
-    // MoonPay answers a list, because it does not require our id to be unique. Its order does not matter:
-    // the state machine accepts reports in any order.
+    // MoonPay answers a list, because it does not require our id to be unique. Its order does not
+    // matter: the state machine accepts reports in any order.
     const found = z
       .array(Transaction)
       .safeParse(await requestProvider(url, { method: 'GET' }, { ifUnknown: [] }));

@@ -26,7 +26,7 @@ export type Report = {
   /** USDC micro-units; null while unknown and for another currency. */
   amountMicro: bigint | null;
   txHash: string | null;
-  /** The wallet that the provider says it sends to. */
+  /** The wallet that the provider reports as its destination. */
   walletAddress: string | null;
   /** Why the payment failed. */
   reason: string | null;
@@ -39,13 +39,14 @@ export type SignedMessage = { body: Buffer; headers: Readonly<Record<string, str
 export type Onramp = {
   /**
    * Makes the payment page.
-   * @throws ServiceError conflict when the provider refuses the purchase, service_unavailable when it
-   *   does not answer
+   * @throws ServiceError conflict when the provider refuses the purchase, service_unavailable when
+   *   it does not answer
    */
   open: (purchase: Purchase) => Promise<{ paymentUrl: string; promisedMicro: bigint | null }>;
   /**
    * Checks the signature over the bytes and reads them. Null: authentic, but not about a deposit.
-   * @throws ServiceError unauthorized, or validation_error for an authentic message of an unknown form
+   * @throws ServiceError unauthorized, or validation_error for an authentic message of an unknown
+   *   form
    */
   readWebhook: (message: SignedMessage) => Report | null;
   /** All payments of a deposit that the provider knows. @throws ServiceError service_unavailable */
@@ -63,7 +64,10 @@ const unauthorized = () => new ServiceError('unauthorized', 'the signature is no
  */
 const TOLERANCE_SECONDS = 300;
 
-/** The `name=value` pairs of a signature header. @throws ServiceError unauthorized for a repeated name */
+/**
+ * The `name=value` pairs of a signature header. @throws ServiceError unauthorized for a repeated
+ * name
+ */
 export const signatureParts = (header: string | undefined): ReadonlyMap<string, string> => {
   const parts = new Map<string, string>();
   for (const part of (header ?? '').split(',')) {
@@ -135,8 +139,8 @@ const TIMEOUT_MS = 8000;
 const MAX_ANSWER_CHARS = 1_000_000;
 
 /**
- * Calls the API of a provider. Neither its answer nor the URL, which may hold a key, is repeated in an
- * error or a log.
+ * Calls the API of a provider. Neither its answer nor the URL, which may hold a key, is repeated in
+ * an error or a log.
  * @param ifUnknown the result for the status 404
  * @throws ServiceError conflict for a refusal (4xx), service_unavailable for every other failure
  */

@@ -4,8 +4,8 @@ import { type Db, sql } from '../../../../shared/db/pool.ts';
 import type { ReportedEvent } from '../model.ts';
 
 /**
- * Inserts a report of a provider. A repeat of a report is not inserted again; it only adds an amount
- * that was missing.
+ * Inserts a report of a provider. A repeat of a report is not inserted again; it only adds an
+ * amount that was missing.
  * @returns whether the report brought anything new
  */
 export const insertReport = async (
@@ -33,7 +33,9 @@ export const insertReport = async (
 
 const Sent = z.object({ tx_hash: z.string(), amount: z.bigint() });
 
-/** The transactions that the provider reports as sent for a deposit, each with its expected amount. */
+/**
+ * The transactions that the provider reports as sent for a deposit, each with its expected amount.
+ */
 export const listSentTransactions = (db: Db, depositId: string): Promise<readonly z.infer<typeof Sent>[]> =>
   db.any(sql.type(Sent)`
     select distinct on (tx_hash) tx_hash, amount from deposit_reports

@@ -37,8 +37,8 @@ const columns = sql.fragment`deposits.deposit_id, account_id, wallet_id, owner, 
   completed_at, expires_at <= app_now() as elapsed`;
 
 /**
- * Inserts a deposit before its provider is called. A deposit that is still `created` after 15 minutes
- * was left by a crash.
+ * Inserts a deposit before its provider is called. A deposit that is still `created` after 15
+ * minutes was left by a crash.
  */
 export const insertDeposit = (
   db: Db,
@@ -95,8 +95,8 @@ export const listDeposits = (
     where account_id = ${account_id} ${matching({ status, wallet_id })} ${pageBy('deposit_id', page)}`);
 
 /**
- * Applies an event to a deposit and makes its next poll due at once. An event that does not apply to
- * the deposit's state changes nothing.
+ * Applies an event to a deposit and makes its next poll due at once. An event that does not apply
+ * to the deposit's state changes nothing.
  * @returns whether the deposit changed
  */
 export const transitionDeposit = async (
@@ -179,10 +179,10 @@ export const stopPolling = (db: Db, depositId: string): Promise<unknown> =>
     where deposit_id = ${depositId} and ${state.is('failed', 'cancelled', 'expired')}`);
 
 /**
- * Claims deposits that are due for a poll and schedules the next poll 2 s, 4 s, 8 s … at most
- * 10 minutes later. The transfer of a settling deposit is finalized within seconds while a customer
- * waits, so each of its pauses is used eight times. Settling deposits come first, so that a provider
- * that hangs cannot delay deposits that only need the chain.
+ * Claims deposits that are due for a poll and schedules the next poll 2 s, 4 s, 8 s … at most 10
+ * minutes later. The transfer of a settling deposit is finalized within seconds while a customer
+ * waits, so each of its pauses is used eight times. Settling deposits come first, so that a
+ * provider that hangs cannot delay deposits that only need the chain.
  */
 export const claimDueDeposits = (db: Db, limit: number): Promise<readonly DepositRow[]> =>
   db.any(sql.type(Row)`

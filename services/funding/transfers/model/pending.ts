@@ -14,8 +14,8 @@ type Progressed = Pick<Transfer, 'status' | 'elapsed'>;
 const isPending = (status: string) => status === 'pending_approval' || status === 'pending_signature';
 
 /**
- * Whether money of a transfer has moved. An elapsed transfer may have been submitted before; this is
- * unknown until the sweep has queried chain-submitter.
+ * Whether money of a transfer has moved. An elapsed transfer may have been submitted before; this
+ * is unknown until the sweep has queried chain-submitter.
  */
 const moneyMoved = ({ status, elapsed }: Progressed): MoneyMoved => {
   if (status === 'confirmed' || status === 'finalized') return 'yes';

@@ -19,7 +19,7 @@ export const refunds = stateMachine<RefundState, RefundEvent>({
 });
 
 /**
- * The states in which a refund reserves nothing of its settlement's net amount: none of its money has
- * moved, and none will.
+ * The states in which a refund reserves nothing of its settlement's net amount: none of its money
+ * has moved, and none will.
  */
 export const RESERVES_NOTHING: readonly RefundState[] = ['void', 'failed', 'cancelled', 'expired'];

@@ -2,16 +2,16 @@ import type { Progress } from '../../../../shared/contract/chain-submitter.ts';
 import type { Transitions } from '../../../../shared/state-machine.ts';
 
 /**
- * The states of withdrawals and refunds after the one in which they wait for their owner's signature
- * (docs/spec/decisions.md, Funding).
+ * The states of withdrawals and refunds after the one in which they wait for their owner's
+ * signature (docs/spec/decisions.md, Funding).
  */
 export type TransferStatus = 'submitted' | 'confirmed' | 'finalized' | 'failed' | 'cancelled' | 'expired';
 /** Events of chain-submitter, the owner's cancel, and the end of the transfer's life. */
 export type TransferEvent = Progress['status'] | 'cancel' | 'elapse';
 
 /**
- * The transitions of a transfer that waits for its owner's signature. Events arrive out of order, so
- * any of them may be the first.
+ * The transitions of a transfer that waits for its owner's signature. Events arrive out of order,
+ * so any of them may be the first.
  */
 export const PENDING = {
   signed: 'submitted',

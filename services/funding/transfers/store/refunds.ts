@@ -94,7 +94,9 @@ export const voidAbandonedRefunds = (db: Db): Promise<unknown> =>
 export const getRefundUnscoped = (db: Db, refundId: string): Promise<RefundRow> =>
   db.one(sql.type(Row)`select ${columns} from refunds where refund_id = ${refundId}`);
 
-/** Which refunds a caller may see. It is part of the query, so that a forgotten check finds nothing. */
+/**
+ * Which refunds a caller may see. It is part of the query, so that a forgotten check finds nothing.
+ */
 export type RefundScope =
   | { as: 'service'; service_id: string }
   | { as: 'vendor'; account_id: string }

@@ -50,7 +50,9 @@ type WithdrawalQuery = {
   status?: WithdrawalRow['status'] | undefined;
 };
 
-/** A page of the account's withdrawals, newest first, and one row more where there is a next page. */
+/**
+ * A page of the account's withdrawals, newest first, and one row more where there is a next page.
+ */
 export const listWithdrawals = (
   db: Db,
   { account_id, wallet_id, status }: WithdrawalQuery,

@@ -24,8 +24,8 @@ export type Direction = 'in' | 'out';
 
 export type TransactionStatus = 'confirmed' | 'finalized' | 'reversed';
 /**
- * The state of a transaction after an event, which is named by the state that it reports. A transfer
- * ends as finalized or as reversed.
+ * The state of a transaction after an event, which is named by the state that it reports. A
+ * transfer ends as finalized or as reversed.
  */
 export const transactions = stateMachine<TransactionStatus, TransactionStatus>({
   confirmed: { confirmed: 'confirmed', finalized: 'finalized', reversed: 'reversed' },
@@ -51,6 +51,9 @@ export const DELEGATE_SIDES = SIDES.filter(
   ({ type, direction }) => `${type} ${direction}` === 'payment out' || `${type} ${direction}` === 'refund in',
 );
 
-/** The amount that an account paid or received: the payer pays the fee, and the vendor never receives it. */
+/**
+ * The amount that an account paid or received: the payer pays the fee, and the vendor never
+ * receives it.
+ */
 export const shareMicro = (direction: Direction, amountMicro: bigint, feeMicro: bigint): bigint =>
   direction === 'out' ? amountMicro : amountMicro - feeMicro;

@@ -65,7 +65,7 @@ test.each([
   ['one character of the signature changed', good, flipped, notSigned],
   ['signature of 63 bytes', good, encodeBase58(new Uint8Array(63).fill(9)), notSigned],
   ['signature not in base58', good, '0'.repeat(64), notSigned],
-])('proof: %s', (_name, message, given, expected) => {
+])('a proof is checked: %s', (_name, message, given, expected) => {
   const proof = { message, signature: given ?? sign(message) };
   const problem = proofProblem(proof, { accountId: ACCOUNT, publicKey: KEY, now: NOW });
   const outcome = problem === null ? 'ok' : `${problem.path}: ${problem.message}`;

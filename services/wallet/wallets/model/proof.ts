@@ -2,14 +2,16 @@ import { decodeBase58 } from '../../../../shared/lib/base58.ts';
 import { publicKeyFromRaw, verifyBytes } from '../../../../shared/lib/ed25519.ts';
 
 /**
- * docs/spec/decisions.md, Wallets: the proof is exactly these four lines, which name the account, the
- * key and the time.
+ * docs/spec/decisions.md, Wallets: the proof is exactly these four lines, which name the account,
+ * the key and the time.
  */
 const PROOF =
   /^Quittance wallet proof\naccount: ([^\n]+)\nwallet: ([^\n]+)\nissued_at: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)$/;
 
 const MAX_AGE_MS = 5 * 60_000;
-/** How far a client's clock may run ahead. A larger bound would extend the life of a stolen proof. */
+/**
+ * How far a client's clock may run ahead. A larger bound would extend the life of a stolen proof.
+ */
 const MAX_AHEAD_MS = 30_000;
 
 export type Proof = { message: string; signature: string };

@@ -4,7 +4,6 @@ import type { Db, Pool } from '../../../shared/db/pool.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Network } from '../chain/model/network.ts';
 import type { OwnOrder } from '../intents/model/order.ts';
-import type { SpendingClaim } from '../intents/store/intents.ts';
 import { isCreationPrepared } from '../user-signed/store/preparations.ts';
 import {
   type Claim,
@@ -16,13 +15,14 @@ import {
   reserveClaims,
 } from './fee-budgets.ts';
 import { feeLamports, settleLamports, TOKEN_ACCOUNT_LAMPORTS } from './lamports.ts';
+import type { SpendingClaim } from './store/spending.ts';
 import { NotCreatable, type Rent, reserveCreation } from './token-account-rent.ts';
 
 /** A transaction that this service signs alone. */
 export type OwnTransaction = {
   order: OwnOrder;
   intentId: string;
-  /** Of the intent before these bytes. */
+  /** The intent's generation before these bytes. */
   generation: number;
   /** The account that asked for it. */
   accountId: string;
@@ -32,7 +32,7 @@ export type OwnTransaction = {
 
 type Deps = { pool: Pool; clock: Clock; network: Network; limits: Limits; budgets: Budgets };
 
-/** Nothing that was planned before a commit is signed so long after it. */
+/** A transaction that was planned before a commit is signed within this time after it. */
 const PLANNED_MS = 5000;
 const MAX_CREATING = 10_000;
 
@@ -41,7 +41,10 @@ const NOTHING: Reservation = { release: () => {} };
 /** The budgets of settles, test funds and token accounts of provisioned wallets. */
 export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps) => {
   const settleFees = createSettleFees(budgets, limits, clock);
-  /** Owners whose token account this process is about to create, or has committed within the last seconds. */
+  /**
+   * Owners whose token account this process creates, or whose creation it committed in the last
+   * seconds.
+   */
   const creating = new LRUCache<string, true>({ max: MAX_CREATING, ttlResolution: 0 });
 
   const rentOf = ({ order, creates }: OwnTransaction): Rent | null => {
@@ -56,8 +59,8 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
   return {
     settleFees,
     /**
-     * Before the caps and budgets of a creation are used: false when this process creates the same token account. What was
-     * planned before that was committed would be refused by the database.
+     * Called before the caps and budgets of a creation are used. False when this process creates
+     * the same token account already, because the database would refuse a second creation.
      */
     beginCreation: (owner: string | null): boolean => {
       if (owner === null) return true;
@@ -71,19 +74,22 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
       else creating.delete(owner);
     },
     /**
-     * Before anything is signed: the fees of a settle are reserved, for other work it is asked whether there is room.
+     * Called before anything is signed. Reserves the fees of a settle, and checks the budgets of
+     * any other transaction.
      * @throws BudgetUsedUp
      */
-    beforeSigning: async (work: OwnTransaction): Promise<Reservation> => {
-      const { order, generation } = work;
+    beforeSigning: async (own: OwnTransaction): Promise<Reservation> => {
+      const { order, generation } = own;
       if (order.kind === 'settle')
         return settleFees.reserve(order.vendorAccountId, settleLamports(order, network, generation));
-      const rent = rentOf(work);
+      const rent = rentOf(own);
       const claims = rent === null ? [] : claimsOf(limits, rent.name, rent.accountId, TOKEN_ACCOUNT_LAMPORTS);
-      await checkClaims(pool, [...feeClaims(work), ...claims], clock());
+      await checkClaims(pool, [...feeClaims(own), ...claims], clock());
       return NOTHING;
     },
-    /** What the statement that commits a settle's bytes reserves of the payer's account. */
+    /**
+     * The claim on the payer's budget that the statement reserves which commits a settle's bytes.
+     */
     claimOf: ({ order, generation, accountId }: OwnTransaction): SpendingClaim | null => {
       if (order.kind !== 'settle') return null;
       const { scope, amount, cap } = settleFees.accountClaim(
@@ -93,16 +99,17 @@ export const createOwnBudgets = ({ pool, clock, network, limits, budgets }: Deps
       return { scope, startsAt: dayOf(clock()), amount, cap };
     },
     /**
-     * Reserves the rest in the transaction that commits the bytes.
-     * @throws BudgetUsedUp, NotCreatable; the transaction has to be rolled back then
+     * Reserves everything else in the transaction that commits the bytes.
+     * @throws BudgetUsedUp, NotCreatable; the caller must roll the transaction back
      */
-    reserve: async (tx: Db, work: OwnTransaction): Promise<void> => {
-      // What a user is about to sign creates it too, and could not be co-signed after this one.
-      if (work.order.kind === 'createTokenAccount' && (await isCreationPrepared(tx, work.order.owner)))
+    reserve: async (tx: Db, own: OwnTransaction): Promise<void> => {
+      // A prepared transaction creates the token account too, and could not be co-signed after this
+      // one.
+      if (own.order.kind === 'createTokenAccount' && (await isCreationPrepared(tx, own.order.owner)))
         throw new NotCreatable('a prepared transaction creates the token account');
-      await reserveClaims(tx, feeClaims(work), clock());
-      const rent = rentOf(work);
-      if (rent !== null) await reserveCreation(tx, limits, rent, { now: clock(), intentId: work.intentId });
+      await reserveClaims(tx, feeClaims(own), clock());
+      const rent = rentOf(own);
+      if (rent !== null) await reserveCreation(tx, limits, rent, { now: clock(), intentId: own.intentId });
     },
   };
 };

@@ -1,0 +1,44 @@
+import type { Pool } from '../../../shared/db/pool.ts';
+import type { Relay } from '../../../shared/events/relay.ts';
+import type { Logger } from '../../../shared/lib/logger.ts';
+import { count } from '../../../shared/lib/metrics.ts';
+import type { RpcPool } from '../chain/rpc-pool.ts';
+import { toChange, transition } from '../intents/transition.ts';
+import type { InFlightTransaction } from './in-flight.ts';
+
+type Deps = { pool: Pool; relay: Pick<Relay, 'dispatch'>; logger: Logger; rpc: RpcPool };
+
+/** Whether no provider has the transaction, not even in its history, and all are past its slot. */
+const isDroppedByFork = async (
+  { rpc }: Pick<Deps, 'rpc'>,
+  { signature, slot }: InFlightTransaction,
+): Promise<boolean> => {
+  const answers = await Promise.all(
+    rpc.providers.map((provider) => provider.statuses([signature], { history: true })),
+  );
+  return answers.every(({ slot: reached, statuses }) => statuses[0] === null && reached > (slot ?? 0));
+};
+
+/**
+ * Reopens the intent of a confirmed transaction that a fork dropped; the same bytes are sent again
+ * (rule 14).
+ */
+export const reopenIfDropped = async (deps: Deps, transaction: InFlightTransaction): Promise<void> => {
+  if (!(await isDroppedByFork(deps, transaction))) return;
+  deps.logger.error(
+    { intent: transaction.intent.intent_id, signature: transaction.signature },
+    'transaction dropped by a fork, broadcasting again',
+  );
+  // The record changes first: while Postgres is unavailable the transaction stays what the record
+  // says.
+  await transition(deps, 'fork', [toChange({ ...transaction, slot: null })]);
+  count('quittance_chain_forks_total', 1);
+  transaction.phase = 'sent';
+  transaction.slot = null;
+  transaction.missedPolls = 0;
+  transaction.processed = false;
+  transaction.doubtedAt = null;
+  transaction.pollAt = 0;
+  transaction.sendAt = 0;
+  transaction.broadcastAt = performance.now();
+};

@@ -1,0 +1,28 @@
+import type { Blockhash, RpcPool } from './rpc-pool.ts';
+
+/**
+ * The time of a slot. A younger blockhash is as good as a new one, so a burst of payments reads it
+ * once.
+ */
+const MAX_AGE_MS = 400;
+
+/** Recent blockhashes at confirmed commitment. Reads may throw RpcUnavailable. */
+export const createBlockhashes = (rpc: Pick<RpcPool, 'latestBlockhash'>) => {
+  let latest: { at: number; value: Promise<Blockhash> } | undefined;
+  return {
+    get: (): Promise<Blockhash> => {
+      if (latest !== undefined && performance.now() - latest.at < MAX_AGE_MS) return latest.value;
+      const entry = { at: performance.now(), value: rpc.latestBlockhash() };
+      latest = entry;
+      entry.value.catch(() => {
+        if (latest === entry) latest = undefined;
+      });
+      return entry.value;
+    },
+    /** Makes the next `get` read a new blockhash. */
+    invalidate: (): void => {
+      latest = undefined;
+    },
+  };
+};
+export type Blockhashes = ReturnType<typeof createBlockhashes>;

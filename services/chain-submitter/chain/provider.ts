@@ -1,0 +1,102 @@
+import { type BalanceChanges, parseBalanceChanges } from './balance-changes.ts';
+import { createCall, RpcUnavailable } from './json-rpc.ts';
+import type { FinalizedTransaction } from './model/transfers.ts';
+import {
+  Accounts,
+  BlockHeight,
+  FinalizedTransactionJson,
+  GenesisHash,
+  LatestBlockhash,
+  NullableTransaction,
+  SentSignature,
+  Signatures,
+  Simulation,
+  Statuses,
+} from './schemas.ts';
+
+const COMMITMENT = 'confirmed';
+/** Signatures of one getSignatureStatuses call. */
+const MAX_STATUSES = 256;
+/** Transactions of one getSignaturesForAddress page. */
+const PAGE_SIGNATURES = 1000;
+
+/** A transaction that names an address. */
+type ListedTransaction = {
+  signature: string;
+  succeeded: boolean;
+  /** Block time, epoch milliseconds. */
+  at: number | null;
+};
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+/** The JSON-RPC methods of one provider. Each may throw RpcUnavailable or RpcRefused. */
+export const createProvider = (url: string, number: number) => {
+  const call = createCall(url, number);
+  return {
+    number,
+    genesisHash: () => call('getGenesisHash', [], GenesisHash),
+    blockHeight: (commitment: 'confirmed' | 'finalized') =>
+      call('getBlockHeight', [{ commitment }], BlockHeight),
+    latestBlockhash: () => call('getLatestBlockhash', [{ commitment: COMMITMENT }], LatestBlockhash),
+    accounts: (addresses: readonly string[], minContextSlot: number | undefined) => {
+      const options = { encoding: 'base64', commitment: COMMITMENT, minContextSlot };
+      return call('getMultipleAccounts', [addresses, options], Accounts);
+    },
+    simulate: (wire: Uint8Array, minContextSlot: number | undefined) => {
+      const options = { encoding: 'base64', sigVerify: false, commitment: COMMITMENT, minContextSlot };
+      return call('simulateTransaction', [base64(wire), options], Simulation);
+    },
+    send: (wire: Uint8Array) => {
+      const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
+      return call('sendTransaction', [base64(wire), options], SentSignature);
+    },
+    /** @param history whether the provider also searches beyond its recent status cache */
+    statuses: async (signatures: readonly string[], { history }: { history: boolean }) => {
+      const pages: readonly string[][] = Array.from(
+        { length: Math.ceil(signatures.length / MAX_STATUSES) },
+        (_, page) => signatures.slice(page * MAX_STATUSES, (page + 1) * MAX_STATUSES),
+      );
+      const answers = await Promise.all(
+        pages.map((page) =>
+          call('getSignatureStatuses', [page, { searchTransactionHistory: history }], Statuses),
+        ),
+      );
+      if (answers.some(({ value }, index) => value.length !== pages[index]!.length))
+        throw new RpcUnavailable(`provider ${number}: getSignatureStatuses: an unknown form of answer`);
+      return {
+        slot: Math.min(...answers.map(({ context }) => context.slot)),
+        statuses: answers.flatMap(({ value }) => value),
+      };
+    },
+    /** One page of the transactions that name an address, newest first; empty at the end. */
+    listSignatures: async (address: string, before: string | undefined): Promise<ListedTransaction[]> => {
+      const options = { commitment: COMMITMENT, limit: PAGE_SIGNATURES, before };
+      const found = await call('getSignaturesForAddress', [address, options], Signatures);
+      return found.map(({ signature, err, blockTime }) => ({
+        signature,
+        succeeded: err === null,
+        at: typeof blockTime === 'number' ? blockTime * 1000 : null,
+      }));
+    },
+    /** A finalized transaction with its instructions; null while this provider does not have it. */
+    finalized: (signature: string): Promise<FinalizedTransaction | null> => {
+      const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+      return call('getTransaction', [signature, options], FinalizedTransactionJson);
+    },
+    /** A transaction's token balance changes; null while it has not reached this commitment. */
+    balances: async (
+      signature: string,
+      commitment: 'confirmed' | 'finalized',
+    ): Promise<BalanceChanges | null> => {
+      const options = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
+      const returned = await call('getTransaction', [signature, options], NullableTransaction);
+      if (returned === null) return null;
+      const changes = parseBalanceChanges(returned, signature);
+      if (changes === null)
+        throw new RpcUnavailable(`provider ${number}: getTransaction: not the transaction asked for`);
+      return changes;
+    },
+  };
+};
+export type Provider = ReturnType<typeof createProvider>;

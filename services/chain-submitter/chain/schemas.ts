@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { FinalizedTransaction } from './model/transfers.ts';
+
+/**
+ * The forms of JSON-RPC answers. Each schema is made once, because zod compiles it at first use.
+ */
+
+/** A JSON-RPC 2.0 server that cannot read a request answers with the id `null`. */
+export const Reply = z.object({
+  id: z.string().nullable(),
+  error: z.object({ code: z.number(), message: z.string() }).nullish(),
+  result: z.unknown().optional(),
+});
+
+const inContext = <T extends z.ZodType>(value: T) =>
+  z.object({ context: z.object({ slot: z.number() }), value });
+
+const ErrorJson = z.union([z.string(), z.record(z.string(), z.unknown())]).nullable();
+const AccountJson = z
+  .object({ data: z.tuple([z.string(), z.literal('base64')]), owner: z.string(), executable: z.boolean() })
+  .nullable();
+const StatusJson = z
+  .object({
+    slot: z.number(),
+    err: ErrorJson,
+    confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
+  })
+  .nullable();
+const Balance = z.object({ accountIndex: z.number(), uiTokenAmount: z.object({ amount: z.string() }) });
+
+export const GenesisHash = z.string();
+export const BlockHeight = z.number();
+export const SentSignature = z.string();
+export const LatestBlockhash = inContext(
+  z.object({ blockhash: z.string(), lastValidBlockHeight: z.number() }),
+);
+export const Accounts = inContext(z.array(AccountJson));
+export const Simulation = inContext(z.object({ err: ErrorJson }));
+export const Statuses = inContext(z.array(StatusJson));
+export const Signatures = z.array(
+  z.object({ signature: z.string(), err: ErrorJson, blockTime: z.number().nullish() }),
+);
+export const Lamports = inContext(z.number());
+/** getTransaction in its `json` form. */
+export const FinalizedTransactionJson = FinalizedTransaction.nullable();
+
+/** getTransaction in its `base64` form. */
+export const TransactionJson = z.object({
+  slot: z.number(),
+  transaction: z.tuple([z.string(), z.literal('base64')]),
+  meta: z.object({
+    err: ErrorJson,
+    preTokenBalances: z.array(Balance).nullish(),
+    postTokenBalances: z.array(Balance).nullish(),
+  }),
+});
+export const NullableTransaction = TransactionJson.nullable();
